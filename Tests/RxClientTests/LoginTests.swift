@@ -102,6 +102,40 @@ import Testing
         #expect(bench.lines == ["GET /1 -"])
     }
 
+    @Test(
+        "A refused login is one tip: that of the request that started it, or of the first that is shown",
+        arguments: [false, true], [false, true])
+    func tips(logsInByItself: Bool, isHidden: Bool) throws {
+        let box = Box<Client>()
+        let bench = LoginBench { plain in LoginBench.logIn(box.value ?? plain) }
+        if logsInByItself { box.value = bench.client }
+        bench.server.contents.withLock {
+            $0.loginAnswers = [.json(#"{"message": "wrong password"}"#, status: .forbidden)]
+        }
+        let tips = Recorder(bench.client.errorTips, on: bench.clock)
+        let options = RequestOptions(presentation: isHidden ? .hidden : .all)
+        let order = Recorder(bench.client.post("/orders", options: options), on: bench.clock)
+        let waiting = (0..<4).map { bench.get("/\($0)") }
+        try bench.clock.run()
+        #expect(order.failure?.message == "wrong password")
+        #expect(waiting.allSatisfy { $0.failure?.code == .loginExpired })
+        #expect(waiting.map { $0.failure?.url?.path } == (0..<4).map { "/\($0)" })
+        #expect(waiting.allSatisfy { $0.failure?.cause?.message == "wrong password" })
+        #expect(tips.values.count == 1)
+        #expect(tips.values.first?.code == (isHidden ? .loginExpired : .status))
+
+        // A request that begins later has its own failure.
+        let later = bench.get("/later")
+        try bench.clock.run()
+        #expect(later.failure?.code == .loginExpired && later.failure?.status == .unauthorized)
+        #expect(later.failure?.method == .get && later.failure?.url?.path == "/later")
+        #expect(later.failure?.cause?.message == "wrong password")
+        #expect(tips.values.dropFirst().map(\.url?.path) == ["/later"])
+        // The text of a server stays out of logs.
+        #expect(later.failure?.withoutServerText.cause?.message.isEmpty == true)
+        box.value = nil
+    }
+
     @Test("Rejected credentials: each waiting request fails once, one logged-out event, session cleared")
     func rejected() throws {
         let bench = LoginBench()

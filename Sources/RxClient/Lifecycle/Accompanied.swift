@@ -29,6 +29,11 @@ extension Observable where Failure == NetworkError {
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
+            var presentation = presentation
+            // The failure of a login is that of the request that started it.
+            if client.configuration.session?.isLoggingIn(observer.scope.lane) == true {
+                presentation.remove(.errorTips)
+            }
             let accessories =
                 presentation.contains(.accessories) ? client.configuration.accessories : []
             let attendance = Attendance(
@@ -129,8 +134,10 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
         guard let outcome else { return }
         client?.running.remove(request.id)
         for accessory in accessories { accessory.didStop(request, outcome) }
-        if case .failed(let error) = outcome, presentation.contains(.errorTips) {
-            client?.errorTipSignal.send(error)
+        if let client, case .failed(let error) = outcome, presentation.contains(.errorTips),
+            client.configuration.session?.isNews(error) != false
+        {
+            client.errorTipSignal.send(error)
         }
     }
 }

@@ -14,7 +14,7 @@ extension Client {
     public var activity: Property<Int> { Property(running.shownCount) }
 
     /// The failures to show to the user: of all requests that do not opt out, in the order of the failures. A
-    /// cancellation is not a failure. Never ends.
+    /// cancellation is not a failure, and the refusal of a login is one, however many requests waited for it. Never ends.
     ///
     /// ```swift
     /// client.errorTips.subscribe { error in toast.show(error.message) }

@@ -111,6 +111,16 @@ extension Session {
         return failure
     }
 
+    /// Whether the user has not been shown this failure: of the requests that fail because of one refused login, the
+    /// first is shown.
+    func isNews(_ error: NetworkError) -> Bool {
+        guard let login = error.refusedLogin else { return true }
+        return contents.withLock { contents in
+            defer { contents.shownRefusal = login }
+            return contents.shownRefusal != login
+        }
+    }
+
     private func isCredentialGood(for stamp: CredentialVersion) -> Bool {
         let date = clock.date
         return contents.withLock { contents in

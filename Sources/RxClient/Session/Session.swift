@@ -54,6 +54,8 @@ public final class Session: Sendable {
         var adopted: CredentialVersion?
         /// The lane of the login, which identifies its own requests.
         var loginLane: Lane?
+        /// The refused login that the user has been shown.
+        var shownRefusal: Int?
         /// The cookie jars of the session's clients.
         var jars: [WeakCookieJar] = []
 
