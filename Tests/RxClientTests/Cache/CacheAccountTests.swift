@@ -79,6 +79,26 @@ import Testing
         #expect(try outputs(Credential(token: "5")) == [[5]])
     }
 
+    /// The account's name is in the store of its credential, which is read first.
+    @Test func theFirstRequestOfTheNextProcessFindsWhatIsKept() throws {
+        let files = MemoryFileSystem(on: clock, latency: .milliseconds(1))
+        let file = CredentialFile("/credential", on: files)
+        file.save(Credential(token: "a", account: "anna")).subscribe()
+        try clock.run()
+        let store = MemoryCacheStore()
+        for process in 1...2 {
+            let session = Session(store: file, clock: clock) { .never() }
+            let (client, transport) = bench.client(
+                .time(.seconds(600)), .when(.get, "/goods", .json("[\(process)]"))
+            ) {
+                $0.session = session
+                $0.cache = ResponseCache(store: store, currentDate: $0.cache.date)
+            }
+            #expect(try bench.run(Goods(), client).values.first?.output == [1])
+            #expect(transport.exchanges.count == (process == 1 ? 1 : 0))
+        }
+    }
+
     /// The account changes while the request is under way: its response must not be stored for the other
     /// account.
     @Test func anAnswerToAnAccountThatHasGoneIsNotTheNextOnes() throws {

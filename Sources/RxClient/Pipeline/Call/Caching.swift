@@ -9,7 +9,13 @@ struct Caching: Interceptor {
     ) -> Observable<CallEvent, NetworkError> {
         guard call.mayCache else { return next(request) }
         return Observable(scheduler: call.scheduler) { observer in
-            response(to: request, in: call, next).subscribe(observer)
+            let response = response(to: request, in: call, next)
+            // The name of the account is known once its credential is.
+            guard let session = call.session, !request.isCredentialFree, !session.isRestored,
+                !session.isLoggingIn(observer.scope.lane)
+            else { return response.subscribe(observer) }
+            session.restore().setFailureType(to: NetworkError.self).flatMap(.concat) { response }
+                .subscribe(observer)
         }
     }
 
