@@ -136,6 +136,32 @@ import Testing
         box.value = nil
     }
 
+    @Test("A session for a token only: its refusal is the end of the account")
+    func tokenOnly() throws {
+        let clock = VirtualScheduler()
+        let server = TokenServer()
+        let transport = ScriptedTransport(on: clock) { server.answer($0) }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        let session = Session(credential: Credential(token: "t0"), placement: .header("X-Token"))
+        configuration.session = session
+        let client = Client(configuration: configuration, transport: transport)
+        let events = Recorder(session.events, on: clock)
+        func get(_ path: String) throws -> Recorder<Response, NetworkError> {
+            let recorder = Recorder(client.get(path), on: clock)
+            try clock.run()
+            return recorder
+        }
+        #expect(try get("/1").isFinished)
+        server.contents.withLock { $0.token = "t1" }
+        let refused = try get("/2").failure
+        #expect(refused?.code == .loginExpired && refused?.status == .unauthorized)
+        #expect(refused?.url?.path == "/2")
+        #expect(session.credential == nil && events.values.count == 1)
+        session.logIn(with: Credential(token: "t1"))
+        #expect(try get("/3").isFinished)
+        #expect(transport.requests.map(\.line) == ["GET /1 t0", "GET /2 t0", "GET /3 t1"])
+    }
+
     @Test("Rejected credentials: each waiting request fails once, one logged-out event, session cleared")
     func rejected() throws {
         let bench = LoginBench()

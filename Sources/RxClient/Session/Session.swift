@@ -125,6 +125,27 @@ public final class Session: Sendable {
         contents = Mutex(Contents(state: state, isRestored: store == nil))
     }
 
+    /// Creates a session for a credential that cannot be renewed, such as a fixed token or one that only the user can get.
+    ///
+    /// When the server refuses the credential, the request fails with `loginExpired`, and the session logs out until
+    /// ``logIn(with:)``.
+    ///
+    /// - Parameters:
+    ///   - credential: the credential. Default `nil`: none until ``logIn(with:)``.
+    ///   - store: the persistent storage of the credential. Default `nil`: the credential is kept in memory.
+    ///   - expiry: how to detect that the credential is refused. Default: status 401.
+    ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
+    public convenience init(
+        credential: Credential? = nil, store: (any CredentialStore)? = nil,
+        expiry: SessionExpiry = .unauthorized(), placement: CredentialPlacement = .bearer
+    ) {
+        self.init(credential: credential, store: store, expiry: expiry, placement: placement) {
+            .fail(
+                NetworkError(.loginExpired, "the server refused the credential, and the session has no login")
+            )
+        }
+    }
+
     /// The current credential. With a store it is `nil` until ``restore()``, or the first request, has
     /// completed.
     public var credential: Credential? { contents.withLock { $0.state.credential } }

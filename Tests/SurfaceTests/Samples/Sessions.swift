@@ -35,6 +35,11 @@ func placeTheCredential(_ logIn: Observable<Credential, NetworkError>) -> Sessio
     return signed
 }
 
+func useAToken(_ token: String) -> Session {
+    let fixed = Session(credential: Credential(token: token), placement: .header("X-Token"))
+    return fixed
+}
+
 func awaitALogin(_ fetchToken: @escaping @Sendable () async throws(NetworkError) -> String) -> Session {
     let awaiting = Session {
         .async { () throws(NetworkError) in Credential(token: try await fetchToken()) }
