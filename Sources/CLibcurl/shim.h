@@ -48,6 +48,11 @@ static inline CURLcode rxcurl_easy_setopt_lookup(
     return curl_easy_setopt(easy, option, value);
 }
 
+// CURLOPT_DEBUGFUNCTION.
+static inline CURLcode rxcurl_easy_setopt_debug(CURL *easy, CURLoption option, curl_debug_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
 // CURLOPT_OPENSOCKETFUNCTION.
 static inline CURLcode rxcurl_easy_setopt_opensocket(
     CURL *easy, CURLoption option, curl_opensocket_callback value) {

@@ -115,7 +115,7 @@ extension TransferState.Refusal {
         case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols, .expectation,
             .malformedContent, .tooManyCodings, .malformedHead, .malformedChunk, .unknownTransferCoding:
             .invalidResponse
-        case .brokenOff: .partialBody
+        case .brokenOff, .cutOff: .partialBody
         case .sentTwice: .connectionLost
         }
     }
@@ -134,6 +134,7 @@ extension TransferState.Refusal {
         case .expanded: "the compressed body expands beyond expansionLimit"
         case .malformedContent(let coding): "the body is not valid \(coding.rawValue)"
         case .brokenOff(let coding): "the body ends in the middle of its \(coding.rawValue) coding"
+        case .cutOff: "the server broke off a body that has no Content-Length"
         case .tooManyCodings: "the body has more than \(ContentCoding.limit) content codings"
         case .backlogFull:
             "the backlog of a paused subscriber is over http2BacklogLimit; over HTTP/1.1 the server waits"

@@ -27,6 +27,9 @@ extension EasyHandle {
             rxcurl_easy_setopt_opensocket(raw, CURLOPT_OPENSOCKETFUNCTION, onOpenSocket),
             CURLOPT_OPENSOCKETFUNCTION)
         unsafe set(CURLOPT_OPENSOCKETDATA, me)
+        unsafe note(
+            rxcurl_easy_setopt_debug(raw, CURLOPT_DEBUGFUNCTION, onText), CURLOPT_DEBUGFUNCTION)
+        unsafe set(CURLOPT_DEBUGDATA, me)
         // A connection keeps this pointer longer than the transfer that opened it, so it points to the multi
         // handle.
         let sockets = unsafe multi.context
@@ -97,8 +100,19 @@ private let onSeek: curl_seek_callback = { context, offset, origin in
     }
 }
 
+private let onText: curl_debug_callback = { _, kind, bytes, count, context in
+    guard kind == CURLINFO_TEXT else { return 0 }
+    return unsafe EasyHandle.callback(context, else: 0) { transfer in
+        if let notice = unsafe HTTP2Notice(UnsafeRawBufferPointer(start: bytes, count: count)) {
+            transfer.receive(notice)
+        }
+        return 0
+    }
+}
+
 private let onProgress: curl_xferinfo_callback = { context, _, _, _, sent in
     unsafe EasyHandle.callback(context, else: 0) { transfer in
+        transfer.noteCloseNotify()
         if sent > 0 { transfer.reportUpload() }
         return 0
     }

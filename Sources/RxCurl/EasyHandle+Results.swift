@@ -28,9 +28,14 @@ extension EasyHandle {
         return value >= 0 ? value : nil
     }
 
-    /// Whether a connection was made for the transfer (`CURLINFO_NUM_CONNECTS`).
-    var isOnNewConnection: Bool {
-        (long(CURLINFO_NUM_CONNECTS) ?? 0) > 0
+    /// Whether a connection was made for the transfer.
+    var isOnNewConnection: Bool { connectionCount > 0 }
+
+    /// The number of connections that were made for the transfer (`CURLINFO_NUM_CONNECTS`).
+    var connectionCount: Int {
+        var connections = 0
+        unsafe _ = rxcurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &connections)
+        return connections
     }
 
     /// The number of body bytes received so far, before decoding.

@@ -38,9 +38,11 @@ final class EasyHandle {
     let errorBuffer: UnsafeMutablePointer<CChar>
     private var content: UnsafeMutableRawBufferPointer?
     /// Whether connections without TLS are used only once.
-    private let isOneUse: Bool
+    let isOneUse: Bool
     private var settings = Settings()
     private var failure: CurlError?
+    /// Whether libcurl's log is read (``HTTP2Notice``).
+    private(set) var isListening = false
     /// When the connect timeout of the transfer has passed, in nanoseconds of the loop.
     private(set) var connectEnd: UInt64 = 0
 
@@ -99,6 +101,7 @@ final class EasyHandle {
     func configure(for transfer: Transfer, headers: HeaderList) throws(CurlError) {
         unsafe errorBuffer.pointee = 0
         failure = nil
+        listen(false)
         // The user and password of a URL stay in the handle.
         isSpent = transfer.target.hasUserInfo || transfer.request.upgrade != nil
         if transfer.request.upgrade != nil { setConnectOnly() }
@@ -244,6 +247,23 @@ final class EasyHandle {
     /// because curl would delay the frame that ends an HTTP/2 stream (``LibcurlFault/delaysHTTP2Resets``).
     /// Only for a handle that is not used again.
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
+
+    /// Makes curl keep the connection after the transfer, so that it shows whether curl considers it usable.
+    func permitReuse() { set(CURLOPT_FORBID_REUSE, 0) }
+
+    /// Reads libcurl's log from now on, or no longer.
+    func listen(_ isListening: Bool) {
+        guard self.isListening != isListening else { return }
+        self.isListening = isListening
+        set(CURLOPT_VERBOSE, isListening ? 1 : 0)
+    }
+
+    /// Makes curl report the progress of this transfer, whatever its content; it does so at the end too, while
+    /// the connection is still open (`Curl_pgrsDone`).
+    func watchProgress() {
+        settings.content = .unset
+        set(CURLOPT_NOPROGRESS, 0)
+    }
 
     /// The time after which libcurl ends an attempt to connect that the transport did not, in milliseconds.
     private static let connectMargin = 1000

@@ -1,14 +1,61 @@
 internal import CLibcurl
+internal import RxHTTP
 
+/// A server may refuse a stream, or say in GOAWAY that it processes no stream from some number on. It has certainly not
+/// processed these requests, so they are sent again whatever their method (RFC 9113 §8.7).
+///
 /// A new HTTP/2 connection is used for up to 100 streams until the server has announced its limit. Streams
-/// beyond the limit are refused (RFC 9113 §8.7) and sent on the next new connection, where the same may
-/// happen.
+/// beyond the limit are refused and sent on the next new connection, where the same may happen.
+///
+/// libcurl sends refused requests again by itself, and in the same way those whose reused connection broke
+/// without a byte of a response, which the server may have processed (`Curl_retry_request`). Only its log tells
+/// the two apart, from 8.4 on (``LibcurlFault/hidesRefusals``). On a connection that was made for the request,
+/// there is only the first.
 extension Transfer {
-    /// Whether libcurl has given up the request because one connection after another refused it
-    /// (``LibcurlFault/givesUpRefusedStreams``). The server has not processed it.
-    func isRefusedTooOften(_ handle: EasyHandle, _ result: CURLcode) -> Bool {
-        guard result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR, !isOver, state.refusal == nil,
-            state.awaitsStatusLine, attempts.refusals < Self.mostRefusals, content.source?.canReopen ?? true,
+    /// Notes that curl is about to send the request; false if it may not.
+    func beginSending() -> Bool {
+        let isAgain = state.isSent && !state.isChallenged
+        guard state.willSend(isRefused: isAgain && isLatestRefused) else { return false }
+        // Not every libcurl returns to the beginning of content of which nothing was written to the network.
+        if isAgain, !rewindContent() {
+            state.refuse(.sentTwice)
+            return false
+        }
+        stopEndWatch()
+        let connectionCount = handle?.connectionCount ?? 0
+        let isOnNewConnection = connectionCount > attempts.sending.connectionCount
+        attempts.sending = SendingAttempt(
+            connectionCount: connectionCount, isOnNewConnection: isOnNewConnection)
+        handle?.listen(hearsStreams)
+        return true
+    }
+
+    /// Whether the server has certainly not processed what was sent last, given that curl sends it again. A server
+    /// that asks for HTTP/1.1 does not say so.
+    private var isLatestRefused: Bool {
+        attempts.sending.isRefused
+            || attempts.sending.isOnNewConnection && !attempts.sending.isDowngraded
+    }
+
+    /// Whether libcurl's log may matter before the response begins.
+    private var hearsStreams: Bool {
+        guard request.upgrade == nil, !speaksHTTP1 else { return false }
+        return !state.isRepeatable || multi.features.has(.endsHTTP2BodiesEarly) || multi.endWatches > 0
+    }
+
+    /// Whether libcurl's log may matter once the response has begun.
+    var hearsFrames: Bool { multi.features.has(.endsHTTP2BodiesEarly) || multi.endWatches > 0 }
+
+    /// Whether the server has refused the request and curl does not send it again: before 8.0 after GOAWAY, on newer
+    /// ones after a GOAWAY with an error, and on all after six connections in a row
+    /// (``LibcurlFault/givesUpRefusedStreams``).
+    func isRefused(_ handle: EasyHandle, _ result: CURLcode) -> Bool {
+        guard result != CURLE_OK, !isOver, state.refusal == nil, state.awaitsStatusLine, state.headBytes == 0,
+            attempts.refusals < Self.mostRefusals, content.source?.canReopen ?? true
+        else { return false }
+        if attempts.sending.isRefused { return true }
+        guard result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR,
+            state.isRepeatable || attempts.sending.isOnNewConnection,
             multi.features.has(.givesUpRefusedStreams)
         else { return false }
         return handle.error(result).message.hasPrefix("Connection died, tried")
@@ -22,7 +69,7 @@ extension Transfer {
         return multi.sockets.isUnclean(socket)
     }
 
-    /// libcurl tries six connections each time.
+    /// How often the transport sends a request again; libcurl tries six connections each time.
     private static var mostRefusals: Int { 16 }
 
     func sendAfterRefusals(_ handle: EasyHandle) {
@@ -36,7 +83,51 @@ extension Transfer {
         handle.isSpent = true
         content.source?.keep()
         release(handle)
+        attempts.sending = SendingAttempt()
         content.source?.reopen()
         multi.perform(.add(self))
+    }
+
+    // MARK: Notices
+
+    /// Takes a notice from libcurl's log. It may concern other transfers: curl reads the frames of a whole
+    /// connection for any of them.
+    func receive(_ notice: HTTP2Notice) {
+        switch notice {
+        case .stream(let stream):
+            let last = multi.unownedNotice.take()
+            guard attempts.sending.stream == nil else { return }
+            attempts.sending.stream = stream
+            if let last, last.localPort == metrics.localPort { receive(last.notice) }
+        case .refused: attempts.sending.isRefused = true
+        case .downgrades: attempts.sending.isDowngraded = true
+        case .closes: attempts.sending.isClosing = true
+        case .goneAway(let last):
+            for transfer in multi.running.transfers where transfer.sharesConnection(with: self) {
+                transfer.attempts.sending.goAway(last: last)
+            }
+        case .ended(let stream):
+            if let owner = owner(of: stream, in: notice) { owner.attempts.sending.hasEnded = true }
+        case .resetWithoutError(let stream):
+            if let owner = owner(of: stream, in: notice) { owner.attempts.sending.isResetWithoutError = true }
+        }
+    }
+
+    /// The transfer that has the stream. If it has not heard its number yet, it does so with the next notice.
+    private func owner(of stream: UInt32, in notice: HTTP2Notice) -> Transfer? {
+        if attempts.sending.stream == stream { return self }
+        let owner = multi.running.transfers.first {
+            $0.attempts.sending.stream == stream && $0.sharesConnection(with: self)
+        }
+        multi.unownedNotice = owner == nil ? (notice, metrics.localPort) : nil
+        return owner
+    }
+
+    /// Whether both have the same connection. Those of a Unix socket cannot be told apart.
+    private func sharesConnection(with other: Transfer) -> Bool {
+        if self === other { return true }
+        return metrics.localPort == other.metrics.localPort && metrics.localPort != 0
+            && metrics.remotePort == other.metrics.remotePort
+            && metrics.remoteAddress == other.metrics.remoteAddress
     }
 }

@@ -90,6 +90,7 @@ extension Multi {
         if let transfer = handle.transfer.take() {
             transfer.upgrade.take()?.close()
             if let connection = transfer.connection.take() { connections.leave(connection) }
+            transfer.stopEndWatch()
             transfer.handle = nil
             lookups.withdraw(transfer)
             queue.leave(transfer)

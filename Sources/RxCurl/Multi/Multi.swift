@@ -4,6 +4,12 @@ internal import RxLite
 internal import RxLoop
 import Synchronization
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// One `CURLM *`, driven by one loop: owns the handles of curl, drives curl, and adds and removes transfers.
 ///
 /// The rules of curl shape it: one thread; no call into curl from one of its callbacks, so commands that
@@ -44,6 +50,10 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var overdue = OverdueTransfers()
     @safe @exclusivity(unchecked) var recent = RecentValues()
     @safe @exclusivity(unchecked) var upgrades = UpgradedConnections()
+    /// The number of transfers that watch the end of their HTTP/2 stream.
+    @safe @exclusivity(unchecked) var endWatches = 0
+    /// The latest notice about a stream whose transfer was not known, and the port of its connection.
+    @safe @exclusivity(unchecked) var unownedNotice: (notice: HTTP2Notice, localPort: Int)?
     private var shutdownHook: (any Cancellable)?
 
     init(
@@ -158,7 +168,21 @@ final class Multi: @unchecked Sendable {
     }
 
     /// `curl_global_init` must be called once, before anything else.
-    private static let globalStatus = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    private static let globalStatus: CURLcode = {
+        let status = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+        if status == CURLE_OK { traceHTTP2() }
+        return status
+    }()
+
+    /// Adds HTTP/2 frames to libcurl's log, which only transfers with `CURLOPT_VERBOSE` have (``HTTP2Notice``).
+    /// The function is new in 8.3.
+    private static func traceHTTP2() {
+        typealias Trace = @convention(c) (UnsafePointer<CChar>) -> CURLcode
+        guard let process = unsafe dlopen(nil, RTLD_LAZY),
+            let found = unsafe dlsym(process, "curl_global_trace")
+        else { return }
+        _ = unsafe unsafeBitCast(found, to: Trace.self)("http/2")
+    }
 
     static func text(_ code: CURLMcode) -> String {
         unsafe String(cString: curl_multi_strerror(code))

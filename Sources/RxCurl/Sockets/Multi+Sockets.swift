@@ -50,7 +50,14 @@ extension Multi {
     private func tell(_ socket: curl_socket_t, _ mask: Int32) {
         guard mask == CURL_CSELECT_OUT else {
             sockets.unmute()
-            return drive(socket, mask)
+            drive(socket, mask)
+            // It may have stopped reading without noticing that it has closed the session.
+            if settings.httpVersion != .http1, features.has(.endsHTTP2BodiesEarly),
+                mask & CURL_CSELECT_IN != 0
+            {
+                drive(socket, CURL_CSELECT_IN)
+            }
+            return
         }
         let reads = sockets.contentReads
         drive(socket, mask)

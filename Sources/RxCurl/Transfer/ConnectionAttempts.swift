@@ -8,7 +8,9 @@ struct ConnectionAttempts {
     var datagramSockets = 0
     /// The port of the last connection that was tried.
     var port: Int?
-    /// How often libcurl has given up the transfer because connections refused its stream.
+    /// What is known about the latest sending of the request.
+    var sending = SendingAttempt()
+    /// How often the transport has sent the request again because connections refused its stream.
     var refusals = 0
     /// Whether the transfer waits for a lookup of its host by another one, and the place where it waits.
     var sharesLookup = true
@@ -23,4 +25,47 @@ struct ConnectionAttempts {
     var shortage: Int32?
     /// An address that was refused because connections to it are forbidden.
     var forbidden: IPAddress?
+}
+
+/// What is known about one sending of a request.
+struct SendingAttempt {
+    /// How many connections had been made for the transfer (`CURLINFO_NUM_CONNECTS`).
+    var connectionCount = 0
+    /// Whether the latest of them was made for this sending.
+    var isOnNewConnection = false
+    /// The HTTP/2 stream.
+    var stream: UInt32?
+    /// Whether the server has said that it did not process the stream.
+    var isRefused = false
+    /// Whether curl sends again over HTTP/1.1 because the server requires it.
+    var isDowngraded = false
+    /// Whether the server has sent GOAWAY.
+    var hasGoneAway = false
+    /// Whether curl has closed a connection at the end.
+    var isClosing = false
+    /// How the end of a body without a length is recognised.
+    var endWatch = EndWatch.none
+    /// Whether the server has ended its side of the stream.
+    var hasEnded = false
+    /// Whether the server has reset the stream without an error.
+    var isResetWithoutError = false
+    /// Whether the server has ended TLS.
+    var hasCloseNotify = false
+
+    /// How to see that a body without a length is complete, if libcurl does not tell.
+    enum EndWatch {
+        case none
+        /// TLS has ended (``LibcurlFault/trustsCutTLSBodies``).
+        case closeNotify
+        /// The connection is still usable (``LibcurlFault/endsHTTP2BodiesEarly``).
+        case connection
+        /// The stream was not reset before its end (``LibcurlFault/trustsResetHTTP2Bodies``).
+        case stream
+    }
+
+    /// Notes that the server processes no stream above `last`.
+    mutating func goAway(last: UInt32) {
+        hasGoneAway = true
+        if let stream, stream > last { isRefused = true }
+    }
 }

@@ -73,7 +73,7 @@ final class Transfer: @unchecked Sendable {
         if let handle, handle.lookup != nil { multi.endLookup(of: handle) }
         attempts.isUnclean = isOnUncleanConnection
         if attempts.isUnclean { return false }
-        guard allows(endpoints), state.willSend() else { return false }
+        guard allows(endpoints), beginSending() else { return false }
         multi.queue.settle(self)
         handle?.forgetFailedAttempts()
         metrics.remoteAddress = endpoints.address
@@ -95,6 +95,7 @@ final class Transfer: @unchecked Sendable {
             response.status = unsafe multi.recent.statusLine.read(line)
             response.httpVersion = multi.recent.statusLine.version
             noteVersion()
+            if !isMultiplexed || !hearsFrames { handle?.listen(false) }
             action = state.receiveStatusLine(
                 status: response.status?.code, byteCount: line.count, asksFirst: asksFirst)
             response.beginHead()
@@ -105,6 +106,7 @@ final class Transfer: @unchecked Sendable {
             if state.hasHead, response.head == nil {
                 response.makeHead()
                 noteAlternatives()
+                watchEnd()
                 noteEarlyResponse()
             }
         } else {
@@ -135,12 +137,13 @@ final class Transfer: @unchecked Sendable {
         if attempts.isUnclean, !isOver { return multi.leaveConnection(of: self, handle) }
         if request.upgrade != nil, upgrade == nil, result == CURLE_OK { return beginUpgrade(handle) }
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
-        if isRefusedTooOften(handle, result) { return sendAfterRefusals(handle) }
+        if isRefused(handle, result) { return sendAfterRefusals(handle) }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         // The response is complete, so it does not matter that the server did not take all of the request.
         let isReset = result == CURLE_HTTP2_STREAM && multi.features.has(.losesResponsesToResets)
         let isStopped = result == CURLE_SEND_ERROR || isReset
+        if result == CURLE_OK, state.refusal == nil, isCutOff(handle) { state.refuse(.cutOff) }
         let succeeded = result == CURLE_OK || isStopped && isResponseComplete(handle)
         switch state.complete(succeeded: succeeded, isPaused: isPaused) {
         case .finish(let headFirst):

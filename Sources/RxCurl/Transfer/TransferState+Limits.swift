@@ -25,6 +25,8 @@ extension TransferState {
         case malformedChunk
         /// A transfer coding other than `chunked` there.
         case unknownTransferCoding
+        /// A body without a length whose end did not arrive, though curl reports it as complete.
+        case cutOff
         /// More codings than ``ContentCoding/limit``.
         case tooManyCodings
         /// The server does not support the expectation `100-continue` (417).

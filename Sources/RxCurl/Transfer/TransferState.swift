@@ -12,7 +12,7 @@ struct TransferState {
 
     private let limits: Limits
     /// Whether the request may be sent twice.
-    private let isRepeatable: Bool
+    let isRepeatable: Bool
     /// Whether the request asks for another protocol, so that 101 is a final response.
     private let asksForUpgrade: Bool
     /// Whether curl may receive a challenge of the proxy, once.
@@ -38,14 +38,16 @@ struct TransferState {
     /// Notes that the request is about to be sent on a connection.
     ///
     /// If a reused connection fails without a byte of a response, curl sends the request again by itself,
-    /// regardless of the method. This is allowed for idempotent requests only (RFC 9112 §9.3.1).
+    /// regardless of the method. This is allowed for idempotent requests (RFC 9112 §9.3.1), and for all if the
+    /// server has certainly not processed the request (RFC 9113 §8.7).
     ///
+    /// - Parameter isRefused: whether the server has certainly not processed what was sent before.
     /// - Returns: whether the request may be sent.
-    mutating func willSend() -> Bool {
+    mutating func willSend(isRefused: Bool = false) -> Bool {
         guard !isOver else { return false }
         // A proxy that sends a challenge has not forwarded the request.
         if isSent, !isChallenged {
-            guard isRepeatable, !hasHead else {
+            guard isRepeatable || isRefused, !hasHead else {
                 refusal = .sentTwice
                 return false
             }

@@ -6,27 +6,6 @@ import Testing
 
 /// Streams and connections that a server ends early, frame by frame (RFC 9113), without TLS.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2FaultTests {
-    /// Frames in their wire format.
-    private enum Frame {
-        static let settings = frame(4)
-        static let acknowledged = frame(4, flags: 1)
-        /// `:status: 200` and `content-length: 6` (RFC 7541 appendix A, indices 8 and 28).
-        static let ok = frame(1, flags: 4, stream: 1, [0x88, 0x0F, 0x0D, 1, 0x36])
-        static func data(_ text: String, endsStream: Bool) -> [UInt8] {
-            frame(0, flags: endsStream ? 1 : 0, stream: 1, Array(text.utf8))
-        }
-        static func reset(_ code: UInt8) -> [UInt8] { frame(3, stream: 1, [0, 0, 0, code]) }
-        static func goAway(last: UInt8, _ code: UInt8) -> [UInt8] {
-            frame(7, [0, 0, 0, last, 0, 0, 0, code])
-        }
-
-        private static func frame(
-            _ type: UInt8, flags: UInt8 = 0, stream: UInt8 = 0, _ payload: [UInt8] = []
-        ) -> [UInt8] {
-            [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, stream] + payload
-        }
-    }
-
     /// Responds when the client has sent the bytes before its first stream, and some of the stream: the
     /// preface, SETTINGS with three settings, WINDOW_UPDATE.
     private static func connection(
@@ -95,28 +74,5 @@ import Testing
             Self.connection(Frame.ok, Frame.goAway(last: 1, 2), then: .close))
         #expect([.connectionLost, .partialBody].contains(log.error?.code))
         #expect(log.metrics == nil)
-    }
-
-    /// The server reports that it has not processed the stream (RFC 9113 §6.8). Only requests that may be
-    /// sent twice are sent again: the transport cannot tell this from a lost connection.
-    @Test(arguments: [HTTPRequest.Method.get, .post])
-    func aStreamThatTheServerHasNotTakenIsSentAnewIfItMay(method: HTTPRequest.Method) async throws {
-        let server = try RawServer([
-            Self.connection(Frame.goAway(last: 0, 0)),
-            Self.connection(Frame.ok, Frame.data("enough", endsStream: true)),
-        ])
-        try await withTransport(configured: { $0.httpVersion = .http2PriorKnowledge }) { transport in
-            let body: Body = method == .get ? .empty : .text("a")
-            let log = try await Recording(transport.send(try .to(server.baseURL, method: method, body: body)))
-                .ended()
-            // libcurl 7.88 does not send it again.
-            if method == .get, transport.features.version >= .init(8, 0) {
-                #expect(log.body == Array("enough".utf8))
-                #expect(server.record.connections.count == 2)
-            } else {
-                #expect(log.error?.code == .connectionLost)
-                #expect(log.error?.isUnsent == false)
-            }
-        }
     }
 }

@@ -49,4 +49,30 @@ import Testing
         }
         server.stop()
     }
+
+    /// A body that ends with the connection is complete if TLS has ended before, and only then (RFC 9112 §9.8).
+    @Test(arguments: ["-tls1_3", "-tls1_2"])
+    func aBodyThatEndsWithTheConnection(version: String) async throws {
+        let content = Array(NginxServer.large.prefix(300_000))
+        let server = try await OpenSSLServer("-WWW \(version)", files: ["file": content])
+        let middle = try RawServer([
+            [.relay(port: server.port, bytes: 100_000), .close],
+            [.relay(port: server.port, bytes: 200_000), .close],
+            [.relay(port: server.port)],
+        ])
+        try await withTransport(caBundlePath: server.certificatePath) { transport in
+            let url = "https://127.0.0.1:\(middle.port)/file"
+            for _ in 0..<2 {
+                let log = try await Recording(transport.send(.to(url))).ended()
+                #expect(log.error?.code == .partialBody)
+                #expect(log.error?.status?.code == 200)
+                #expect(log.metrics == nil)
+                #expect(log.body.elementsEqual(content.prefix(log.body.count)))
+            }
+            let whole = try await Recording(transport.send(.to(url))).ended()
+            #expect(whole.error == nil)
+            #expect(Bytes(whole.body) == Bytes(content))
+            #expect(whole.uploaded.isEmpty)
+        }
+    }
 }

@@ -18,7 +18,7 @@ import Testing
             (.waitsAfterRefusals, (8, 14)), (.freesLookupsUnderWay, (8, 14)),
             (.losesResponsesToResets, (8, 14)), (.stallsLongHTTP2Heads, (8, 1)),
             (.overflowsSOCKSNames, (8, 4)), (.freesHTTP3Streams, (8, 5)), (.leavesWakeupsToChildren, (8, 8)),
-            (.detachesLookupsUnlocked, (8, 14)),
+            (.detachesLookupsUnlocked, (8, 14)), (.trustsCutTLSBodies, (8, 14)),
         ] as [(LibcurlFault, (UInt8, UInt8))])
     func endsWithAVersion(fault: LibcurlFault, end: (UInt8, UInt8)) {
         #expect(LibcurlFeatures(version: .init(7, 88, 1)).has(fault))
@@ -30,7 +30,7 @@ import Testing
     @Test func thoseWithoutAnEnd() {
         #expect(
             LibcurlFault.allCases.filter { $0.end == nil } == [
-                .trustsIdleConnections, .refusesInterimTunnels, .trustsResetHTTP2Bodies,
+                .trustsIdleConnections, .refusesInterimTunnels, .trustsResetHTTP2Bodies, .hidesRefusals,
                 .givesUpRefusedStreams,
                 .delaysHTTP2Resets,
             ])

@@ -7,6 +7,9 @@ extension RawServer {
         case readHead
         /// Reads the body that the head of the last ``readHead`` announces.
         case readBody
+        /// Reads the frames of an HTTP/2 connection up to the end of the next request. It is recorded with its body
+        /// and the name `HTTP/2`; its fields are not read.
+        case readStream
         /// Reads and discards at least this number of bytes.
         case drop(Int)
         /// Sends these bytes.

@@ -1,6 +1,8 @@
 /// Reads requests from a connection, and buffers the bytes after them.
 struct RequestReader {
     private var buffered: ArraySlice<UInt8> = []
+    /// Whether the first bytes of an HTTP/2 connection have been read.
+    private var hasPreface = false
 
     /// Reads the head of the next request. Its body is not read.
     mutating func readHead(
@@ -35,6 +37,24 @@ struct RequestReader {
             throw .malformedRequest("Content-Length \(announced)")
         }
         return try read(count, from: socket)
+    }
+
+    /// Reads HTTP/2 frames up to the end of a stream, and returns its body (RFC 9113 §4.1). The fields are skipped.
+    mutating func readStream(from socket: borrowing ConnectionSocket) throws(RawServer.End) -> [UInt8] {
+        let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+        if !hasPreface {
+            guard try read(preface.count, from: socket) == preface else { throw .malformedRequest("preface") }
+            hasPreface = true
+        }
+        var body: [UInt8] = []
+        while true {
+            let head = try read(9, from: socket)
+            let payload = try read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2]), from: socket)
+            let (type, flags) = (head[3], head[4])
+            guard type < 2 else { continue }
+            if type == 0 { body += payload }
+            if flags & 1 != 0 { return body }
+        }
     }
 
     private mutating func readChunks(from socket: borrowing ConnectionSocket) throws(RawServer.End) -> [UInt8]

@@ -46,6 +46,13 @@ struct ScriptedConnection: ~Copyable {
         case .readRequest: _ = try readRequest()
         case .readHead: record(try readHead())
         case .readBody: try readBody()
+        case .readStream:
+            let body = try reader.readStream(from: socket)
+            record(
+                .init(
+                    connection: index, index: requestCount, method: "HTTP/2", target: "", fields: [],
+                    body: body))
+            requestCount += 1
         case .drop(let count):
             var left = count
             while left > 0 { left -= try socket.receive().count }
