@@ -4,7 +4,8 @@ internal import RxHTTP
 extension CurlError {
     /// The kind of TLS failure, if TLS failed.
     var tlsFailure: TLSFailure? {
-        switch code {
+        if isAfterCertificateRequest { return .clientCertificate }
+        return switch code {
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
         case CURLE_SSL_CACERT_BADFILE: .caBundle
         case CURLE_SSL_CERTPROBLEM: .clientCertificate

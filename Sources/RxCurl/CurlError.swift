@@ -10,6 +10,8 @@ struct CurlError: Error {
     let verifyResult: Int
     /// The system's error number, if a call of the system failed.
     let systemError: Int32?
+    /// Whether the server asked for a certificate of the client and broke the connection before it responded.
+    var isAfterCertificateRequest = false
     /// Whether ``verifyResult`` is a number of GnuTLS.
     let usesGnuTLS: Bool
     /// Whether the transfer would have shown a certificate of the client.

@@ -25,7 +25,9 @@ extension Transfer {
         let connectionCount = handle?.connectionCount ?? 0
         let isOnNewConnection = connectionCount > attempts.sending.connectionCount
         attempts.sending = SendingAttempt(
-            connectionCount: connectionCount, isOnNewConnection: isOnNewConnection)
+            connectionCount: connectionCount, isOnNewConnection: isOnNewConnection,
+            awaitsCertificateVerdict: isOnNewConnection && !target.isPlain
+                && handle?.awaitsCertificateVerdict == true)
         handle?.listen(hearsStreams)
         return true
     }

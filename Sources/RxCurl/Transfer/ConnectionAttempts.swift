@@ -33,6 +33,8 @@ struct SendingAttempt {
     var connectionCount = 0
     /// Whether the latest of them was made for this sending.
     var isOnNewConnection = false
+    /// Whether the server asked for a certificate of the client and has still to decide on it.
+    var awaitsCertificateVerdict = false
     /// The HTTP/2 stream.
     var stream: UInt32?
     /// Whether the server has said that it did not process the stream.

@@ -84,6 +84,8 @@ extension Transfer {
     }
 
     func failure(_ error: CurlError) -> NetworkError {
+        var error = error
+        error.isAfterCertificateRequest = isAfterCertificateRequest(error)
         if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
         if let forbidden = forbiddenAddress(error) { return forbidden }
         if let shortage = shortage(behind: error) { return shortage }
@@ -105,6 +107,16 @@ extension Transfer {
     }
 
     private var host: String { request.url.host() ?? "the server" }
+
+    /// Whether the server broke the connection because of the client's certificate, or its absence. With TLS 1.3 the
+    /// client is connected before the server has decided, and its request often meets a closed connection before the
+    /// alert is read.
+    private func isAfterCertificateRequest(_ error: CurlError) -> Bool {
+        attempts.sending.awaitsCertificateVerdict && state.headBytes == 0
+            && [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(error.code)
+            // The server would have sent an alert.
+            && !error.message.contains("unexpected eof")
+    }
 
     /// The message for a limit that has passed.
     func text(of code: NetworkError.Code) -> String {

@@ -75,4 +75,26 @@ import Testing
             #expect(whole.uploaded.isEmpty)
         }
     }
+
+    /// With TLS 1.3 the client sends its request before the server has refused it, and the server closes at once, so that
+    /// the request often meets a closed connection. The large content always does.
+    @Test(
+        .enabled(if: LibcurlFeatures.running.tlsBackend?.hasPrefix("OpenSSL") == true),
+        arguments: [0, 5, 4 << 20])
+    func aClientWithoutACertificate(count: Int) async throws {
+        let server = try await OpenSSLServer("-tls1_3 -www -Verify 1 -verify_return_error")
+        let middle = try RawServer([[.relay(port: server.port)]])
+        let body = Body.bytes(Array(repeating: 7, count: count))
+        try await withTransport(caBundlePath: server.certificatePath) { transport in
+            let url = "https://127.0.0.1:\(middle.port)/"
+            let rounds = 40
+            for _ in 0..<rounds {
+                let request = try Request.to(url, method: count == 0 ? .get : .put, body: body)
+                let error = try await Recording(transport.send(request)).ended().error
+                #expect(error?.code == .tls, "\(error.map { "\($0)" } ?? "no error")")
+                #expect(error?.tlsFailure == .clientCertificate)
+            }
+            #expect(middle.record.connections.count == rounds)
+        }
+    }
 }
