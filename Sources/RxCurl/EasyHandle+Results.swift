@@ -69,6 +69,9 @@ extension EasyHandle {
         return port != Origin(transfer.request.url)?.port
     }
 
+    /// Whether curl has left a message about the transfer.
+    var hasMessage: Bool { unsafe errorBuffer.pointee != 0 }
+
     /// Clears curl's message about failed attempts to connect after one has succeeded. curl keeps its first
     /// message, such as one about a refused `::1`.
     func forgetFailedAttempts() { unsafe errorBuffer.pointee = 0 }

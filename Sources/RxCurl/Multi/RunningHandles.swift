@@ -40,6 +40,9 @@ struct RunningHandles {
         heldCount -= 1
     }
 
+    /// Whether curl has left a message about a transfer whose request has been sent.
+    var haveMessage: Bool { handles.contains { $0.hasMessage && $0.transfer?.state.isSent == true } }
+
     /// Whether curl keeps bytes from the connection with this local port.
     func isHeld(on localPort: Int) -> Bool {
         handles.contains { $0.isHeld && $0.transfer?.metrics.localPort == localPort }

@@ -51,9 +51,10 @@ extension Multi {
         guard mask == CURL_CSELECT_OUT else {
             sockets.unmute()
             drive(socket, mask)
-            // It may have stopped reading without noticing that it has closed the session.
-            if settings.httpVersion != .http1, features.has(.endsHTTP2BodiesEarly),
-                mask & CURL_CSELECT_IN != 0
+            // After an error on an HTTP/2 connection curl fails only when it reads once more. From 8.4 on the error
+            // leaves a message, before it nothing.
+            if settings.httpVersion != .http1, mask & CURL_CSELECT_IN != 0,
+                features.has(.endsHTTP2BodiesEarly) || running.haveMessage
             {
                 drive(socket, CURL_CSELECT_IN)
             }
