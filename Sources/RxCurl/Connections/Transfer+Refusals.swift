@@ -67,7 +67,9 @@ extension Transfer {
     /// arrived that no request asked for (``LibcurlFault/trustsIdleConnections``). From 8.22 on, libcurl tells the
     /// socket at this point.
     var isOnUncleanConnection: Bool {
-        guard multi.features.has(.trustsIdleConnections), let socket = handle?.socket else { return false }
+        guard !state.isSent, multi.features.has(.trustsIdleConnections), let socket = handle?.socket else {
+            return false
+        }
         return multi.sockets.isUnclean(socket)
     }
 
