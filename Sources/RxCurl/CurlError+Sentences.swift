@@ -23,6 +23,7 @@ extension CurlError {
         case .invalidResponse: "The response from \(host) is not valid HTTP."
         case .tooLarge: "The \(isSent ? "response from" : "request to") \(host) is larger than allowed."
         case .invalidURL: "The URL is not valid."
+        case .invalidConfiguration: "The transport's configuration has a value that is not supported."
         default: nil
         }
     }

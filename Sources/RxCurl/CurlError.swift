@@ -14,6 +14,8 @@ struct CurlError: Error {
     var isAfterCertificateRequest = false
     /// Whether ``verifyResult`` is a number of GnuTLS.
     let usesGnuTLS: Bool
+    /// Whether libcurl has rejected the value of an option.
+    var isRejectedOption = false
     /// Whether the transfer would have shown a certificate of the client.
     var hasClientCertificate = false
     /// Whether the transfer uses a proxy.
@@ -51,6 +53,7 @@ struct CurlError: Error {
     ///   second try, so the server may have processed the request.
     /// - Parameter isLookedUp: whether the name was being looked up over HTTPS.
     func kind(isSent: Bool, isLookedUp: Bool = false) -> NetworkError.Code {
+        if isRejectedOption { return .invalidConfiguration }
         if let tlsFailure, !isSent || tlsFailure == .clientCertificate && code != CURLE_BAD_FUNCTION_ARGUMENT
         {
             return .tls

@@ -298,6 +298,8 @@ final class EasyHandle {
         let reason = CurlError(code).message
         let name = unsafe curl_easy_option_by_id(option).map { unsafe String(cString: $0.pointee.name) }
         let option = name.map { "CURLOPT_\($0)" } ?? "option \(option.rawValue)"
-        failure = CurlError(code, detail: "libcurl rejected \(option): \(reason)")
+        var error = CurlError(code, detail: "libcurl rejected \(option): \(reason)")
+        error.isRejectedOption = true
+        failure = error
     }
 }

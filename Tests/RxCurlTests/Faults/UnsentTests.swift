@@ -93,6 +93,20 @@ import Testing
         try await expect(.invalidURL, Request(url: url))
     }
 
+    /// libcurl accepts texts of up to 8 MB. A failed connection would be tried again.
+    @Test func anOptionThatLibcurlRejects() async throws {
+        let log = try await withTransport(configured: {
+            $0.networkInterface = String(repeating: "x", count: 9_000_000)
+        }) { transport in
+            try await Recording(transport.send(try .to("http://127.0.0.1/"))).ended()
+        }
+        let error = try #require(log.error)
+        #expect(error.code == .invalidConfiguration)
+        #expect(error.isUnsent)
+        #expect(!error.message.lowercased().contains("curl"))
+        #expect(error.details?.contains("CURLOPT_INTERFACE") == true)
+    }
+
     @Test(arguments: ["Host", "content-length", "Transfer-Encoding"])
     func aFieldOfTheTransports(name: String) async throws {
         let server = try RawServer([[.readRequest, .respond()]])
