@@ -9,8 +9,9 @@ extension Observable where Failure == NetworkError {
     /// client.response(goods).hedge(.after(.milliseconds(80)), if: goods.isRepeatable)
     /// ```
     ///
-    /// A failure before the second attempt begins fails the stream; after that, the stream waits for the
-    /// other attempt, and the last failure is final.
+    /// A failure before the second attempt begins fails the stream. After that, a failure that no attempt can mend, such
+    /// as a status that is not temporary, fails the stream too; after any other, the stream waits for the other attempt,
+    /// and the last failure is final.
     ///
     /// - Parameters:
     ///   - hedging: the rule for the delay before the second attempt.
@@ -22,17 +23,21 @@ extension Observable where Failure == NetworkError {
         asking mayRepeat: @escaping @Sendable () -> Bool = { true }
     ) -> Observable {
         guard isRepeatable, hedging.isOn else { return self }
-        return hedge(hedging, latencies, asking: mayRepeat, trace: nil)
+        return .hedged(by: hedging, latencies, on: scheduler, asking: mayRepeat) { onSend in
+            onSend()
+            return self
+        }
     }
 
-    func hedge(
-        _ hedging: Hedging, _ latencies: RecentLatencies, asking mayRepeat: @escaping @Sendable () -> Bool,
-        trace: Trace?
+    /// - Parameter attempt: makes the stream of an attempt, which calls `onSend` when it begins to wait for the server.
+    static func hedged(
+        by hedging: Hedging, _ latencies: RecentLatencies, on scheduler: (any Scheduler)?,
+        asking mayRepeat: @escaping @Sendable () -> Bool, trace: Trace? = nil,
+        _ attempt: @escaping @Sendable (_ onSend: @escaping @Sendable () -> Void) -> Observable
     ) -> Observable {
         let clock = scheduler ?? ActorScheduler.shared
         return Observable(scheduler: scheduler) { observer in
-            guard let delay = hedging.delay(latencies) else { return self.subscribe(observer) }
-            HedgedRun(self, latencies, mayRepeat, trace, on: clock, into: observer).start(delay)
+            HedgedRun(attempt, hedging, latencies, mayRepeat, trace, on: clock, into: observer).begin()
         }
     }
 }
@@ -40,22 +45,27 @@ extension Observable where Failure == NetworkError {
 /// One attempt and its hedge.
 private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    private let stream: Observable<Element, NetworkError>
+    private let attempt: @Sendable (@escaping @Sendable () -> Void) -> Observable<Element, NetworkError>
+    private let hedging: Hedging
     private let latencies: RecentLatencies
     private let mayRepeat: @Sendable () -> Bool
     private let trace: Trace?
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    private var running: [(scope: Scope, start: Duration)] = []
+    /// The attempts, each with the time at which it was sent.
+    private var running: [(scope: Scope, start: Duration?)] = []
     private let timer: OperatorTimer
     private var hasWinner = false
+    /// Whether the time until the second attempt has begun.
+    private var isHedged = false
 
     init(
-        _ stream: Observable<Element, NetworkError>, _ latencies: RecentLatencies,
-        _ mayRepeat: @escaping @Sendable () -> Bool, _ trace: Trace?, on clock: any Scheduler,
-        into observer: Observer<Element, NetworkError>
+        _ attempt: @escaping @Sendable (@escaping @Sendable () -> Void) -> Observable<Element, NetworkError>,
+        _ hedging: Hedging, _ latencies: RecentLatencies, _ mayRepeat: @escaping @Sendable () -> Bool,
+        _ trace: Trace?, on clock: any Scheduler, into observer: Observer<Element, NetworkError>
     ) {
-        self.stream = stream
+        self.attempt = attempt
+        self.hedging = hedging
         self.latencies = latencies
         self.mayRepeat = mayRepeat
         self.trace = trace
@@ -64,34 +74,43 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
         timer = OperatorTimer(clock, in: scope)
     }
 
-    func start(_ delay: Duration) {
+    /// Begins an attempt.
+    func begin() {
         guard scope.isOpen else { return }
+        let attempt = scope.child()
+        running.append((attempt, nil))
+        // Sent from within the subscription, or from the lane of an interceptor's stream.
+        self.attempt { attempt.enter { self.noteSent(attempt) } }
+            .subscribe(
+                Observer(
+                    scope: attempt,
+                    next: { value in
+                        self.win(attempt)
+                        self.observer.next(value)
+                    },
+                    end: { completion in
+                        if case .failed(let error) = completion, !self.hasWinner, error.mayBeMended {
+                            return self.fail(error, of: attempt)
+                        }
+                        self.win(attempt)
+                        self.scope.close()
+                        self.observer.end(completion)
+                    }))
+    }
+
+    /// Starts the time of an attempt, and the time until the second one. Redirects do not start it again.
+    private func noteSent(_ attempt: Scope) {
+        guard !hasWinner, let index = running.firstIndex(where: { $0.scope === attempt }),
+            running[index].start == nil
+        else { return }
+        running[index].start = timer.clock.now
+        guard !isHedged, let delay = hedging.delay(latencies) else { return }
+        isHedged = true
         timer.set(after: delay) {
             guard self.mayRepeat() else { return }
             self.trace?.tell(.hedged(after: delay))
-            self.attempt()
+            self.begin()
         }
-        attempt()
-    }
-
-    private func attempt() {
-        let attempt = scope.child()
-        running.append((attempt, timer.clock.now))
-        stream.subscribe(
-            Observer(
-                scope: attempt,
-                next: { value in
-                    self.win(attempt)
-                    self.observer.next(value)
-                },
-                end: { completion in
-                    if case .failed(let error) = completion, !self.hasWinner {
-                        return self.fail(error, of: attempt)
-                    }
-                    self.win(attempt)
-                    self.scope.close()
-                    self.observer.end(completion)
-                }))
     }
 
     /// Cancels the other attempts; the time they have taken is recorded too, because they are the slow ones.
@@ -102,7 +121,7 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
         let (now, all) = (timer.clock.now, running)
         running = []
         for (attempt, start) in all {
-            latencies.note(now - start)
+            if let start { latencies.note(now - start) }
             if attempt !== winner { attempt.close() }
         }
     }
@@ -114,4 +133,10 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
         scope.close()
         observer.fail(error)
     }
+}
+
+extension NetworkError {
+    /// Whether another attempt at the same time may succeed: after any failure with a remedy, and after a temporary
+    /// status, but not after a status that no retry would change.
+    fileprivate var mayBeMended: Bool { code == .status ? hasTransientStatus : !code.remedies.isEmpty }
 }

@@ -15,11 +15,13 @@ public struct Next: Sendable {
         let host: HostState?
         let first: Request?
         let response: CopyOnWrite<Response>?
+        let onSend: (@Sendable () -> Void)?
 
         init(
             server: Server? = nil, host: HostState? = nil, first: Request? = nil,
-            response: CopyOnWrite<Response>? = nil
+            response: CopyOnWrite<Response>? = nil, onSend: (@Sendable () -> Void)? = nil
         ) {
+            self.onSend = onSend
             self.server = server
             self.host = host
             self.first = first
@@ -53,6 +55,9 @@ public struct Next: Sendable {
 
     /// The response of an interceptor, in place of the server's.
     var response: Response? { route?.response?.wrappedValue }
+
+    /// Called when a request of the attempt is sent, which may be in another lane.
+    var onSend: (@Sendable () -> Void)? { route?.onSend }
 
     /// The stream of the later stages for `request`. Each subscription runs them again.
     public func callAsFunction(_ request: Request) -> Observable<CallEvent, NetworkError> {
@@ -101,13 +106,26 @@ public struct Next: Sendable {
     }
 
     /// The later stages, for an attempt at `server`.
-    func at(_ server: Server?, _ host: HostState?) -> Next {
-        Next(call, at: index, Route(server: server, host: host, first: first, response: route?.response))
-    }
+    func at(_ server: Server?, _ host: HostState?) -> Next { with(server, host, first: first, onSend) }
 
     /// The same for `first` and the exchanges that its redirects lead to.
-    func following(redirectsOf first: Request) -> Next {
-        Next(call, at: index, Route(server: server, host: host, first: first, response: route?.response))
+    func following(redirectsOf first: Request) -> Next { with(server, host, first: first, onSend) }
+
+    /// The same with an action for each request that is sent: it begins to wait for the server.
+    func reportingSends(to action: @escaping @Sendable () -> Void) -> Next {
+        let former = onSend
+        return with(server, host, first: first) {
+            former?()
+            action()
+        }
+    }
+
+    private func with(
+        _ server: Server?, _ host: HostState?, first: Request?, _ onSend: (@Sendable () -> Void)?
+    ) -> Next {
+        let route = Route(
+            server: server, host: host, first: first, response: route?.response, onSend: onSend)
+        return Next(call, at: index, route)
     }
 
     private func following(_ given: Request? = nil) -> Next {

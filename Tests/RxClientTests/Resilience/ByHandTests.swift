@@ -119,13 +119,13 @@ import Testing
             client.response(.get("/x"), from: .main)
                 .failover(to: client.response(.get("/x"), from: .standby), through: client.servers)
         },
+        // In a client the time before a hedge does not count in the queue; by hand it begins with the subscription.
         Stage(
-            testDescription: "all together",
+            testDescription: "all together without hedging",
             configure: {
                 $0.options.retry = retry
                 $0.circuitBreaker = breaker
                 $0.hostLimits = limits
-                $0.options.hedging = .after(.milliseconds(300))
             },
             shared: {
                 $0.standbyURL = "https://standby.test/v1"
@@ -137,6 +137,25 @@ import Testing
             func at(_ server: ServerChoice) -> Observable<Response, NetworkError> {
                 client.response(.get("/x"), from: server)
                     .limited(by: limiter, host: "\(server)")
+                    .guarded(by: CircuitBreaker(breaker, clock: clock))
+            }
+            return at(.main).failover(to: at(.standby), through: client.servers).retry(retry)
+        },
+        Stage(
+            testDescription: "hedging beside a breaker and a standby server",
+            configure: {
+                $0.options.retry = retry
+                $0.circuitBreaker = breaker
+                $0.options.hedging = .after(.milliseconds(300))
+            },
+            shared: {
+                $0.standbyURL = "https://standby.test/v1"
+                $0.failover = Failover(probeInterval: .seconds(5))
+                $0.retryBudget = RetryBudget(ratio: 1, floor: 100)
+            }
+        ) { client, clock in
+            func at(_ server: ServerChoice) -> Observable<Response, NetworkError> {
+                client.response(.get("/x"), from: server)
                     .guarded(by: CircuitBreaker(breaker, clock: clock))
                     .hedge(.after(.milliseconds(300)), if: true)
             }

@@ -65,6 +65,24 @@ import Testing
             answers: [
                 .failure(.connectionLost, after: .milliseconds(300)), .failure(.emptyReply),
             ], value: nil, time: 300, outcomes: [.failed(.connectionLost), .failed(.emptyReply)]),
+        Row(
+            testDescription: "a temporary status of the first waits for the second",
+            answers: [
+                .status(.serviceUnavailable, after: .milliseconds(120)),
+                .json("2", after: .milliseconds(100)),
+            ], value: "2", time: 200, outcomes: [.finished, .finished]),
+        Row(
+            testDescription: "a final status of the first ends the race",
+            answers: [.status(.notFound, after: .milliseconds(150)), .stall],
+            value: nil, time: 150, outcomes: [.finished, .cancelled]),
+        Row(
+            testDescription: "a final status of the second ends the race",
+            answers: [.stall, .status(.forbidden, after: .milliseconds(50))],
+            value: nil, time: 150, outcomes: [.cancelled, .finished]),
+        Row(
+            testDescription: "so does an error that no attempt can mend",
+            answers: [.failure(.tooManyRedirects, after: .milliseconds(150)), .stall],
+            value: nil, time: 150, outcomes: [.failed(.tooManyRedirects), .cancelled]),
     ]
 
     @Test(arguments: rows)
@@ -106,6 +124,82 @@ import Testing
         let stream = try bench.outcome(client.stream(.get("/x")))
         #expect(transport.requests.count == 2)
         for scope in [progress.cancel, stream.cancel] { scope() }
+    }
+
+    @Test("A 401 ends the race, and the session logs in at once")
+    func unauthorized() throws {
+        let session = Session(credential: Credential(token: "old")) { .just(Credential(token: "new")) }
+        let (client, transport) = bench(
+            {
+                $0.options.hedging = .after(.milliseconds(100))
+                $0.session = session
+            }
+        ) { request in
+            if request.token == "new" { return .json("1") }
+            return request.attempt == 1 ? .status(.unauthorized, after: .milliseconds(150)) : .stall
+        }
+        let recorder = try bench.outcome(client.get("/x").map(\.text))
+        #expect(recorder.values == ["1"])
+        #expect(recorder.events.first?.time == .milliseconds(150))
+        #expect(transport.starts == [.zero, .milliseconds(100), .milliseconds(150)])
+    }
+
+    @Test("The refusal of an open circuit does not end the attempt that is under way")
+    func refused() throws {
+        let answers = Script([.json("1", after: .milliseconds(300)), .failure(.connect)])
+        let (client, _) = bench({
+            $0.options.hedging = .after(.milliseconds(100))
+            $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 1)
+        }) { _ in answers.next() }
+        let recorder = Recorder(client.get("/x").map(\.text), on: clock)
+        try clock.advance(by: .milliseconds(50))
+        var plain = InlineEndpoint(.get, "/y")
+        plain.options.hedging = .never
+        try bench.outcome(client.request(plain))
+        #expect(recorder.values == ["1"])
+    }
+
+    @Test("The time before a second attempt begins when the first is sent: not while it waits for a login")
+    func login() throws {
+        let clock = clock
+        let session = Session(logsInFirst: true) {
+            Observable<Credential, NetworkError>.just(Credential(token: "a")).delay(.seconds(5), on: clock)
+        }
+        let (client, transport) = client([.stall]) { $0.session = session }
+        let recorder = try bench.outcome(client.get("/x"), within: .seconds(60))
+        #expect(transport.starts == [.seconds(5), .milliseconds(5100)])
+        recorder.cancel()
+    }
+
+    @Test("Nor while it waits for its turn or in an interceptor, and only the time after that is a latency")
+    func queue() throws {
+        struct Slow: Interceptor {
+            func intercept(
+                _ request: Request, in call: CallContext, _ next: Next
+            ) -> Observable<CallEvent, NetworkError> {
+                Observable<Void, NetworkError>.just(()).delay(.seconds(1), on: call.scheduler)
+                    .flatMap { next(request) }
+            }
+        }
+        let (client, transport) = client([
+            .json("1", after: .seconds(3)), .json("2", after: .milliseconds(40)),
+        ]) {
+            $0.hostLimits = RequestLimits(concurrency: 1)
+        }
+        let latencies = try #require(client.servers.pair.main.host?.latencies)
+        for _ in 0..<9 { latencies.note(.zero) }
+        let events = Recorder(client.traffic, on: clock)
+        var first = InlineEndpoint(.get, "/x")
+        first.options.hedging = .never
+        let slow = RequestOptions(interceptors: Interceptors(attempt: [Slow()]))
+        let recorders = [
+            Recorder(client.request(first), on: clock), Recorder(client.get("/y", options: slow), on: clock),
+        ]
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(transport.starts == [.zero, .seconds(4)])
+        #expect(!events.values.contains { if case .hedged = $0.kind { true } else { false } })
+        #expect(latencies.percentile(1) == .milliseconds(40))
     }
 
     @Test("An endpoint has its own delay, or none")

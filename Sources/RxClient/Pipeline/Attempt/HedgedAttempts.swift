@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Starts a second attempt in parallel to a slow one.
+/// Starts a second attempt in parallel to one that has been with the server for long.
 struct HedgedAttempts: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
@@ -10,7 +10,9 @@ struct HedgedAttempts: Interceptor {
             let host = next.host
         else { return next(request) }
         let budget = host.budget
-        return next(request).hedge(
-            hedging, host.latencies, asking: { budget?.withdraw() ?? true }, trace: call.trace)
+        return .hedged(
+            by: hedging, host.latencies, on: call.scheduler, asking: { budget?.withdraw() ?? true },
+            trace: call.trace
+        ) { onSend in next.reportingSends(to: onSend)(request) }
     }
 }

@@ -8,9 +8,13 @@ struct Sending: TransferStage, ResponseStage {
     ) -> Observable<TransferEvent, NetworkError> {
         guard let response = next.response else {
             let events = call.client.transport.send(request)
-            // The cache distinguishes variants by the fields that a request is sent with.
-            guard let sentFields = request.sentFields else { return events }
-            return events.handleEvents(onSubscribe: { sentFields.note(request.headerFields) })
+            let (sentFields, onSend) = (request.sentFields, next.onSend)
+            guard sentFields != nil || onSend != nil else { return events }
+            return events.handleEvents(onSubscribe: {
+                // The cache distinguishes variants by the fields that a request is sent with.
+                sentFields?.note(request.headerFields)
+                onSend?()
+            })
         }
         var events: [TransferEvent] = response.interim.map { .interim($0) }
         events.append(.head(response.head))
