@@ -30,8 +30,8 @@ extension NetworkError.Code {
         case .tls: [.otherServer, .circuitBreaker]
         case .invalidResponse: .circuitBreaker
         case .queueTimeout, .resources: [.staleResponse, .reconnection]
-        case .totalTimeout: .staleResponse
-        case .circuitOpen: [.otherServer, .reconnection]
+        case .totalTimeout: [.staleResponse, .circuitBreaker]
+        case .circuitOpen: [.otherServer, .staleResponse, .reconnection]
         case .unreachable: .reconnection
         case .retryLater, .digestMismatch: .retryIfIdempotent
         default: []

@@ -9,14 +9,20 @@ extension Observable where Failure == NetworkError {
     /// ```swift
     /// client.response(GoodsList(keyword: "tea")).guarded(by: breaker)
     /// ```
-    public func guarded(by breaker: CircuitBreaker) -> Observable { guarded(by: breaker) { $0 } }
+    public func guarded(by breaker: CircuitBreaker) -> Observable {
+        .guarded(by: breaker, on: scheduler) { _ in self }
+    }
 
     /// - Parameters:
     ///   - settlesWithHead: whether a response is a success as soon as it begins.
+    ///   - isOverdue: whether the time limit of the call has passed; asked when the stream is cancelled.
     ///   - attribute: adds the request to the error of an open circuit.
-    func guarded(
-        by breaker: CircuitBreaker, settlesWithHead: Bool = false,
-        attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError
+    ///   - attempt: makes the stream, which calls `onSend` when it begins to wait for the host.
+    static func guarded(
+        by breaker: CircuitBreaker, on scheduler: (any Scheduler)?, settlesWithHead: Bool = false,
+        isOverdue: @escaping @Sendable () -> Bool = { false },
+        attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError = { $0 },
+        _ attempt: @escaping @Sendable (_ onSend: @escaping @Sendable () -> Void) -> Observable
     ) -> Observable {
         if let scheduler { breaker.adopt(scheduler) }
         return Observable(scheduler: scheduler) { observer in
@@ -25,7 +31,7 @@ extension Observable where Failure == NetworkError {
                 let refusal = attribute(error)
                 return observer.scope.perform { observer.fail(refusal) }
             }
-            GuardedPassage(passage, breaker, settlesWithHead, into: observer).start(self)
+            GuardedPassage(passage, breaker, settlesWithHead, isOverdue, into: observer).start(attempt)
         }
     }
 }
@@ -37,22 +43,26 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
     private let settlesWithHead: Bool
+    private let isOverdue: @Sendable () -> Bool
+    private var isSent = false
     private var passage: Circuit.Passage?
 
     init(
         _ passage: Circuit.Passage, _ breaker: CircuitBreaker, _ settlesWithHead: Bool,
-        into observer: Observer<Element, NetworkError>
+        _ isOverdue: @escaping @Sendable () -> Bool, into observer: Observer<Element, NetworkError>
     ) {
         self.settlesWithHead = settlesWithHead
+        self.isOverdue = isOverdue
         self.passage = passage
         self.breaker = breaker
         self.observer = observer
         scope = observer.scope.child()
     }
 
-    func start(_ stream: Observable<Element, NetworkError>) {
-        scope.onClose { self.leave(isFailure: nil) }
-        stream.subscribe(
+    func start(_ attempt: (@escaping @Sendable () -> Void) -> Observable<Element, NetworkError>) {
+        // A host that lets the time of the call pass has failed; a caller that leaves says nothing about it.
+        scope.onClose { self.leave(isFailure: self.isSent && self.isOverdue() ? true : nil) }
+        attempt { self.scope.enter { self.isSent = true } }.subscribe(
             Observer(
                 scope: scope,
                 next: { value in

@@ -21,19 +21,23 @@ extension Observable where Failure == NetworkError {
     public func failover(
         to standby: Observable, through servers: Servers, mayProbe: Bool = true
     ) -> Observable {
-        failover(to: standby, through: servers, mayProbe: mayProbe, trace: nil)
+        failover(to: standby, through: servers, mayProbe: mayProbe, isOverdue: { false }, trace: nil)
     }
 
+    /// - Parameter isOverdue: whether the time limit of the call has passed; asked when the stream is cancelled.
     func failover(
-        to standby: Observable, through servers: Servers, mayProbe: Bool, trace: Trace?
+        to standby: Observable, through servers: Servers, mayProbe: Bool,
+        isOverdue: @escaping @Sendable () -> Bool, trace: Trace?
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard servers.failover != nil else {
                 let stream = servers.role(for: .active) == .main ? self : standby
                 return stream.subscribe(observer)
             }
-            FailingOver(self, standby, servers.begin(mayProbe: mayProbe), servers, trace, into: observer)
-                .start()
+            FailingOver(
+                self, standby, servers.begin(mayProbe: mayProbe), servers, isOverdue, trace, into: observer
+            )
+            .start()
         }
     }
 }
@@ -45,6 +49,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     private let standby: Observable<Element, NetworkError>
     private let visit: FailoverState.Visit
     private let servers: Servers
+    private let isOverdue: @Sendable () -> Bool
     private let trace: Trace?
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
@@ -53,20 +58,24 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
 
     init(
         _ main: Observable<Element, NetworkError>, _ standby: Observable<Element, NetworkError>,
-        _ visit: FailoverState.Visit, _ servers: Servers, _ trace: Trace?,
-        into observer: Observer<Element, NetworkError>
+        _ visit: FailoverState.Visit, _ servers: Servers, _ isOverdue: @escaping @Sendable () -> Bool,
+        _ trace: Trace?, into observer: Observer<Element, NetworkError>
     ) {
         self.main = main
         self.standby = standby
         self.visit = visit
         self.servers = servers
+        self.isOverdue = isOverdue
         self.trace = trace
         self.observer = observer
         scope = observer.scope.child()
     }
 
     func start() {
-        scope.onClose { if let outcome = self.outcome { self.note(outcome) } }
+        scope.onClose {
+            guard let outcome = self.outcome else { return }
+            self.note(outcome == .unknown && self.isOverdue() ? .noResponse : outcome)
+        }
         run(visit.role)
     }
 

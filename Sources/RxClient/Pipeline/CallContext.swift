@@ -137,6 +137,9 @@ public final class CallContext: Sendable {
         progress.withLock { $0.end = end }
     }
 
+    /// Whether the time limit of all attempts has passed.
+    var isOverdue: Bool { progress.withLock { $0.end }.map { $0 <= scheduler.now } ?? false }
+
     /// Records that part of a response has been delivered: no further attempt can make up for a failure.
     func noteResponse() {
         progress.withLock { $0.hasResponse = true }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxCache
 import RxHTTP
 import RxLite
 import RxTesting
@@ -67,7 +68,7 @@ import Testing
         arguments: [
             (.resolve, true), (.connect, true), (.connectTimeout, true), (.tls, true), (.proxy, true),
             (.connectionLost, true), (.emptyReply, true), (.partialBody, true), (.invalidResponse, true),
-            (.firstByteTimeout, true), (.idleTimeout, true), (.attemptTimeout, true),
+            (.firstByteTimeout, true), (.idleTimeout, true), (.attemptTimeout, true), (.totalTimeout, true),
             (.queueTimeout, false), (.invalidURL, false), (.invalidHeader, false), (.file, false),
             (.cancelled, false), (.shutDown, false), (.forbiddenAddress, false),
         ] as [(NetworkError.Code, Bool)])
@@ -111,6 +112,74 @@ import Testing
         #expect(error.isUnsent)
         #expect(!error.isTransient)
         #expect(transport.requests.count == 4)
+    }
+
+    @Test("Attempts that the total time limit ends are failures, whatever the kind of the call")
+    func totals() throws {
+        let (client, transport) = bench(
+            {
+                $0.circuitBreaker = Self.policy
+                $0.options.timeouts = Timeouts(total: .seconds(2))
+            }, [.stall])
+        try bench.outcome(client.get("/x"), within: .seconds(2))
+        try bench.outcome(client.put("/x"), within: .seconds(2))
+        try bench.outcome(client.progress(of: .get("/x")), within: .seconds(2))
+        #expect(client.circuitBreaker()?.state.value == .closed)
+        try bench.outcome(client.stream(.get("/x")), within: .seconds(2))
+        #expect(client.circuitBreaker()?.state.value == .open(since: .seconds(8), until: .seconds(38)))
+        #expect(transport.runningCount == 0)
+        try clock.advance(by: .seconds(30))
+        // A probe that does not get an answer either opens it again.
+        #expect(try bench.outcome(client.get("/x"), within: .seconds(2)).failure?.code == .totalTimeout)
+        #expect(try bench.outcome(client.get("/x"), within: .seconds(2)).failure?.code == .circuitOpen)
+        #expect(transport.requests.count == 5)
+    }
+
+    @Test("The total time limit during a wait for a turn or between attempts is no failure of the host")
+    func totalsWithoutTheHost() throws {
+        let (client, transport) = bench(
+            {
+                $0.circuitBreaker = Self.policy
+                $0.hostLimits = RequestLimits(concurrency: 1)
+            }, [.stall])
+        let first = Recorder(client.get("/x", options: RequestOptions(timeouts: .unlimited)), on: clock)
+        let hurried = RequestOptions(timeouts: Timeouts(total: .seconds(2)))
+        for _ in 0..<6 { try bench.outcome(client.get("/x", options: hurried), within: .seconds(2)) }
+        #expect(transport.requests.count == 1)
+        #expect(client.circuitBreaker()?.state.value == .closed)
+        first.cancel()
+        // The caller leaves before the limit.
+        for _ in 0..<6 {
+            let recorder = try bench.outcome(client.get("/x", options: hurried), within: .seconds(1))
+            recorder.cancel()
+        }
+        #expect(client.circuitBreaker()?.state.value == .closed)
+    }
+
+    @Test(
+        "While it is open, stale-if-error has its stored responses (RFC 5861), and probes find the recovery")
+    func staleResponses() throws {
+        let clock = clock
+        let (client, transport) = bench({
+            $0.circuitBreaker = Self.policy
+            $0.options.cachePolicy = .http
+        }) { _ in
+            let terms: HTTPFields = [.cacheControl: "max-age=0, stale-if-error=3600"]
+            if clock.now == .zero { return .json("1", headers: terms) }
+            return clock.now < .seconds(100) ? .status(.serviceUnavailable) : .json("2", headers: terms)
+        }
+        var texts: [String] = []
+        for second in 0..<140 {
+            let recorder = try bench.outcome(client.get("/x"), within: .seconds(1))
+            let response = try #require(recorder.values.first, "at \(second) s")
+            if second > 0, response.text == "1" { #expect(response.cacheUse == .stale) }
+            texts.append(response.text)
+        }
+        // Three failures of four open it at 3 s; the probes follow thirty seconds apart.
+        #expect(texts == Array(repeating: "1", count: 123) + Array(repeating: "2", count: 17))
+        #expect(
+            transport.starts.map { Int($0 / .seconds(1)) } == [0, 1, 2, 3, 33, 63, 93] + Array(123..<140))
+        #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
     @Test("Its state is a signal")

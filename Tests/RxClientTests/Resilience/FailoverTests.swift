@@ -150,6 +150,18 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
+    @Test("A probe that the total time limit ends has failed; the requests after it go to the standby server")
+    func silentProbe() throws {
+        health["main.test"] = .failure(.connect)
+        let (client, transport) = servers.client { $0.options.timeouts = Timeouts(total: .seconds(2)) }
+        try bench.outcome(client.get("/x"), within: .seconds(31))
+        health["main.test"] = .stall
+        #expect(try bench.outcome(client.get("/x"), within: .seconds(3)).failure?.code == .totalTimeout)
+        for _ in 0..<3 { #expect(try bench.outcome(client.get("/x"), within: .seconds(3)).isFinished) }
+        #expect(
+            transport.hosts.dropFirst(2) == ["main.test", "standby.test", "standby.test", "standby.test"])
+    }
+
     @Test(
         "If the standby server does not respond either, its error is final and the main server stays active"
     )

@@ -8,10 +8,10 @@ struct CircuitBreaking: Interceptor {
     ) -> Observable<CallEvent, NetworkError> {
         guard let breaker = next.host?.breaker else { return next(request) }
         // The connection of an event source always ends at some point, which is not a failure of the host.
-        return next(request).guarded(
-            by: breaker, settlesWithHead: call.kind == .events || call.kind == .webSocket
-        ) {
-            call.attributed($0)
-        }
+        return .guarded(
+            by: breaker, on: call.scheduler,
+            settlesWithHead: call.kind == .events || call.kind == .webSocket,
+            isOverdue: { call.isOverdue }, attributing: { call.attributed($0) }
+        ) { onSend in next.reportingSends(to: onSend)(request) }
     }
 }

@@ -23,6 +23,7 @@ struct ServerSelection: Interceptor {
             }
         }
         return atMain.failover(
-            to: atStandby, through: client.servers, mayProbe: request.isRepeatable, trace: call.trace)
+            to: atStandby, through: client.servers, mayProbe: request.isRepeatable,
+            isOverdue: { call.isOverdue }, trace: call.trace)
     }
 }
