@@ -178,18 +178,22 @@ public final class CallContext: Sendable {
 
     /// Decides about a failed attempt: by the request's policy, but without waits that would exceed the
     /// deadline, and within the host's budget.
-    func decide(_ error: NetworkError, _ history: RetryHistory) -> RetryPolicy<NetworkError>.Decision {
+    func decide(_ error: NetworkError, _ history: RetryHistory) -> RetryPolicy<NetworkError>.Verdict {
         let (hasResponse, host, end) = progress.withLock { ($0.hasResponse, $0.host, $0.end) }
-        guard !hasResponse else { return .stop }
-        let decision = retryPolicy.decide(error, history)
-        guard case .retry(let delay) = decision else { return decision }
-        if let end, delay > end - scheduler.now { return .stop }
-        guard host?.budget?.withdraw() ?? true else {
-            trace?.tell(.retryRefused(because: error))
-            return .stop
+        guard !hasResponse else { return .init(.stop) }
+        let verdict = retryPolicy.weigh(error, history)
+        guard case .retry(let delay) = verdict.decision else { return verdict }
+        if let end, delay > end - scheduler.now {
+            verdict.giveBack()
+            return .init(.stop)
         }
-        trace?.tell(.retry(after: delay, because: error))
-        return decision
+        let paid = verdict.charged(to: host?.budget)
+        if case .retry = paid.decision {
+            trace?.tell(.retry(after: delay, because: error))
+        } else {
+            trace?.tell(.retryRefused(because: error))
+        }
+        return paid
     }
 }
 

@@ -34,16 +34,37 @@ extension RetryBudget {
         }
 
         /// Spends one retry, if the budget allows it.
-        func withdraw() -> Bool {
+        func withdraw() -> Bool { take() != nil }
+
+        /// Spends one retry, which can be given back.
+        func credit() -> RetryCredit? {
+            take().map { slot in RetryCredit(of: ObjectIdentifier(self)) { self.giveBack(from: slot) } }
+        }
+
+        /// - Returns: the slot of the window that counts the retry; `nil` if the budget refuses it.
+        private func take() -> UInt64? {
             let now = clock.now
             count(at: now)
             return contents.withLock { contents in
                 contents.counts.slide(to: now)
                 let allowed = max(ratio * Double(contents.counts.first), least)
-                guard Double(contents.counts.second + 1) <= allowed else { return false }
-                contents.counts.add(second: 1, at: now)
+                guard Double(contents.counts.second + 1) <= allowed else { return nil }
                 contents.expected += 1
-                return true
+                return contents.counts.add(second: 1, at: now)
+            }
+        }
+
+        private func giveBack(from slot: UInt64) {
+            let now = clock.now
+            count(at: now)
+            contents.withLock { contents in
+                contents.counts.remove(second: 1, from: slot, at: now)
+                // Its request is not sent. If another request was taken for it, that one counts now.
+                if contents.expected > 0 {
+                    contents.expected -= 1
+                } else {
+                    contents.counts.add(first: 1, at: now)
+                }
             }
         }
 

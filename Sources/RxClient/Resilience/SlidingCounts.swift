@@ -14,13 +14,24 @@ struct SlidingCounts: Sendable {
         length = max(1, Self.nanoseconds(window) / UInt64(Self.slots))
     }
 
-    mutating func add(first: Int = 0, second: Int = 0, at now: Duration) {
+    /// - Returns: the number of the slot that counts them.
+    @discardableResult
+    mutating func add(first: Int = 0, second: Int = 0, at now: Duration) -> UInt64 {
         slide(to: now)
         let slot = Int(latest % UInt64(Self.slots))
         counts[slot].first += first
         counts[slot].second += second
         self.first += first
         self.second += second
+        return latest
+    }
+
+    /// Subtracts from a slot what was added to it, unless its time is over.
+    mutating func remove(second: Int, from number: UInt64, at now: Duration) {
+        slide(to: now)
+        guard latest - number < UInt64(Self.slots) else { return }
+        counts[Int(number % UInt64(Self.slots))].second -= second
+        self.second -= second
     }
 
     /// Drops outdated counts. A time before the latest one counts as the latest.

@@ -104,7 +104,8 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     @inlinable
     func decide(_ error: Failure) {
-        switch policy.decide(error, history) {
+        let verdict = policy.weigh(error, history)
+        switch verdict.decision {
         case .stop:
             var error = error
             policy.stamp(&error, history)
@@ -116,11 +117,15 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
             let wait = observer.scope.child()
             let timer = clock.schedule(after: delay) {
                 wait.enter {
+                    self.isDue = true
                     wait.close()
                     self.start()
                 }
             }
-            wait.onClose { timer.cancel() }
+            wait.onClose {
+                timer.cancel()
+                if !self.isDue { verdict.giveBack() }
+            }
         }
     }
 }

@@ -181,6 +181,90 @@ import Testing
         #expect(account.withdraw())
     }
 
+    private static let oneRetry = RetryPolicy<NetworkError>.exponentialBackoff(
+        maxRetries: 1, backoff: .constant(.seconds(1)))
+
+    @Test("A policy limited by the client's own budget pays once for a retry")
+    func once() throws {
+        let budget = RetryBudget(ratio: 0, floor: 0.4)
+        let (client, transport) = bench(
+            {
+                $0.options.retry = Self.oneRetry.limited(by: budget).limited(by: budget)
+                $0.retryBudget = budget
+            }, [.status(.badGateway)])
+        _ = try bench.burst(6, client.get("/x"))
+        try clock.run()
+        #expect(transport.requests.count == 6 + 4)
+    }
+
+    @Test("A retry that one of two budgets refuses, or the deadline, costs the other nothing")
+    func refused() throws {
+        let main = try origin("https://main.test")
+        let (one, other) = (
+            RetryBudget(ratio: 0, floor: 0.1, clock: clock), RetryBudget(ratio: 0, floor: 0, clock: clock)
+        )
+        for (outer, own, total) in [
+            (one, other, nil), (other, one, nil), (one, one, Duration.seconds(1) / 2),
+        ] {
+            let (client, transport) = bench(
+                {
+                    $0.options.retry = Self.oneRetry.limited(by: outer)
+                    $0.retryBudget = own
+                    $0.options.timeouts = Timeouts(total: total)
+                }, [.status(.badGateway)])
+            #expect(try bench.outcome(client.get("/x"), within: .zero).failure?.status == .badGateway)
+            #expect(transport.requests.count == 1)
+        }
+        #expect(one.withdraw(for: main))
+        #expect(!one.withdraw(for: main))
+    }
+
+    @Test(
+        "A retry that is cancelled in its wait gives its credit back, in the client and by hand",
+        arguments: [false, true])
+    func givenBack(isByHand: Bool) throws {
+        let budget = RetryBudget(ratio: 0, floor: 0.1, clock: clock)
+        let (client, transport) = bench(
+            {
+                $0.options.retry = isByHand ? .never : Self.oneRetry
+                $0.retryBudget = isByHand ? nil : budget
+            }, [.status(.badGateway)])
+        let call = client.get("/x")
+        let stream = isByHand ? call.retry(Self.oneRetry.limited(by: budget)) : call
+        for _ in 0..<3 {
+            let recorder = try bench.outcome(stream, within: .milliseconds(500))
+            #expect(recorder.completion == nil)
+            recorder.cancel()
+        }
+        try bench.outcome(stream, within: .seconds(2))
+        try bench.outcome(stream, within: .seconds(2))
+        #expect(transport.requests.count == 3 + 2 + 1)
+        #expect(clock.pendingCount == 0)
+    }
+
+    @Test(
+        "A credit goes back to the time at which it was taken, and the request that it was for is not awaited"
+    )
+    func credits() throws {
+        let account = try account(ratio: 0, floor: 0.1)
+        let first = try #require(account.credit())
+        try clock.advance(by: .seconds(5))
+        #expect(account.credit() == nil)
+        first.giveBack()
+        let second = try #require(account.credit())
+        try clock.advance(by: .seconds(20))
+        #expect(account.withdraw())
+        // Its time is over.
+        second.giveBack()
+        #expect(!account.withdraw())
+
+        let other = RetryBudget(ratio: 1, floor: 0, clock: clock).account(of: try origin("https://b.test"))
+        other.noteRequest()
+        try #require(other.credit()).giveBack()
+        other.noteRequest()
+        #expect(withdrawals(other, of: 10) == 2)
+    }
+
     @Test("Accounts of idle hosts are dropped")
     func forgotten() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1, clock: clock)

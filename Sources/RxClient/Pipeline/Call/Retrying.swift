@@ -7,6 +7,6 @@ struct Retrying: Interceptor {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         next(request).retry(
-            RetryPolicy({ call.decide($0, $1) }, stamp: call.retryPolicy.stamp), on: call.scheduler)
+            RetryPolicy(weighing: { call.decide($0, $1) }, stamp: call.retryPolicy.stamp), on: call.scheduler)
     }
 }
