@@ -35,7 +35,8 @@ extension Client {
     /// complete without that event is a failure with `partialBody`.
     ///
     /// A connection has no ``Timeouts/attempt`` and no ``Timeouts/total``: its duration is unlimited. Silence
-    /// ends it (``Timeouts/idle``) only if its endpoint sets timeouts.
+    /// ends it with `idleTimeout` after 60 s, or after the ``Timeouts/idle`` of the endpoint's timeouts, or of the
+    /// client's if that differs from its default of 20 s; `nil` means never. A comment is not silence.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint that sends the events.
@@ -84,7 +85,7 @@ extension Client {
         _ endpoint: some Endpoint, _ account: SessionAccount?, lastEventID: String, limit: Int, needsEnd: Bool
     ) -> Observable<StreamSignal<ServerSentEvent>, NetworkError> {
         let reader = EventReading(
-            lastEventID: lastEventID, limit: limit, endsSilence: endpoint.options.timeouts != nil,
+            lastEventID: lastEventID, limit: limit, hasOwnTimeouts: endpoint.options.timeouts != nil,
             needsEnd: needsEnd)
         return call(.events, endpoint, CallSettings(account: account, reader: reader)) { event in
             if case .output(let output) = event { output as? StreamSignal<ServerSentEvent> } else { nil }

@@ -7,10 +7,13 @@ import RxLite
 struct EventReading: Interceptor {
     let lastEventID: String
     let limit: Int
-    /// Whether the idle timeout applies to the connection.
-    let endsSilence: Bool
+    /// Whether the endpoint has set time limits.
+    let hasOwnTimeouts: Bool
     /// Whether a complete response is an error, because the stream ends with an event.
     let needsEnd: Bool
+
+    /// Servers send comments every 15 to 30 s to keep a connection open.
+    private static let longestSilence = Duration.seconds(60)
 
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
@@ -24,7 +27,9 @@ struct EventReading: Interceptor {
         }
         var asking = request
         asking.askForEvents(after: lastEventID)
-        if !endsSilence { asking.timeouts.idle = nil }
+        if !hasOwnTimeouts, request.timeouts.idle == Timeouts().idle {
+            asking.timeouts.idle = Self.longestSilence
+        }
         return next.transfers(asking)
             .afterHead {
                 head, rest throws(NetworkError) -> Observable<StreamSignal<ServerSentEvent>, NetworkError> in

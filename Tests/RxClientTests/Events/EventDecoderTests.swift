@@ -25,7 +25,7 @@ import Testing
 
     private func played<T>(_ stream: Observable<T, NetworkError>) throws -> Recorder<T, NetworkError> {
         let recorder = Recorder(stream, on: clock)
-        try clock.run()
+        try clock.advance(by: .seconds(9))
         recorder.cancel()
         return recorder
     }

@@ -58,7 +58,7 @@ import Testing
     func comments() throws {
         let (recorder, _) = bench.source(
             EventSourceBench.answer(": keep\ndata: a\n:\n\n:alive\n", then: .stall))
-        try clock.run()
+        try clock.advance(by: .seconds(9))
         #expect(recorder.values == ["open 200", "comment keep", "comment ", "message a ", "comment alive"])
     }
 

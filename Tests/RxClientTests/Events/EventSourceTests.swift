@@ -149,7 +149,7 @@ import Testing
     func type(type: String?, isRight: Bool) throws {
         let (recorder, transport) = bench.source(
             EventSourceBench.answer("data: a\n\n", type: type, then: .stall))
-        try clock.run()
+        try clock.advance(by: .seconds(9))
         #expect(recorder.values == (isRight ? ["open 200", "message a "] : []))
         #expect(recorder.failure?.code == (isRight ? nil : .invalidResponse))
         recorder.cancel()
@@ -160,7 +160,7 @@ import Testing
     func beginning() throws {
         let (recorder, transport) = bench.source(
             EventSourceBench.answer("data: a\n\n", then: .stall), lastEventID: "täglich 7")
-        try clock.run()
+        try clock.advance(by: .seconds(9))
         #expect(recorder.values == ["open 200", "message a täglich 7"])
         #expect(transport.requests[0].headerFields[.init("Last-Event-ID")!] == "täglich 7")
     }
@@ -174,34 +174,62 @@ import Testing
         #expect(recorder.failure?.code == .tooLarge)
     }
 
+    @Test("A connection that is silent for a minute is replaced by one that names the last event")
+    func silence() throws {
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("id: 7\ndata: a\n\n", then: .stall),
+            .steps(
+                .head(ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])),
+                .wait(.seconds(59)), .chunk(Array(":\n".utf8)), .wait(.seconds(59)),
+                .chunk(Array("data: b\n\n".utf8)), .stall),
+            .status(.noContent))
+        try clock.run()
+        #expect(
+            recorder.values == [
+                "open 200", "message a 7", "again in 3000.0: idleTimeout", "open 200", "comment ",
+                "message b 7",
+                "again in 3000.0: idleTimeout",
+            ])
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map { $0.headerFields[.init("Last-Event-ID")!] } == [nil, "7", "7"])
+        #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(63), .seconds(244)])
+    }
+
+    @Test("A silent stream that must not be sent again fails with the time limit")
+    func silenceOfAPost() throws {
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("data: a\n\n", then: .stall), call: InlineEndpoint(.post, "/events"))
+        try clock.run()
+        #expect(recorder.failure?.code == .idleTimeout)
+        #expect(recorder.events.last?.time == .seconds(60))
+        #expect(transport.exchanges.count == 1)
+    }
+
+    /// The limits of the client and of the endpoint, and the limit of silence that follows.
     @Test(
-        "Quiet connections stay open, regardless of the client's limits; an endpoint's own idle limit applies"
-    )
-    func timeouts() throws {
-        struct Impatient: Endpoint {
-            typealias Output = Void
-            let path = "/events"
-            let method = HTTPRequest.Method.get
-            let options = RequestOptions(
-                timeouts: Timeouts(idle: .seconds(40), attempt: .seconds(1), total: .seconds(1)))
-        }
+        "The time of silence is 60 s unless the endpoint's limits or a changed limit of the client say otherwise",
+        arguments: [
+            (nil, nil, .seconds(60)), (Timeouts(), nil, .seconds(60)),
+            (Timeouts(attempt: .seconds(1), total: .seconds(1)), nil, .seconds(60)),
+            (Timeouts(idle: .seconds(90)), nil, .seconds(90)), (Timeouts.unlimited, nil, nil),
+            (nil, Timeouts(), .seconds(20)), (Timeouts(idle: .seconds(90)), Timeouts(), .seconds(20)),
+            (nil, Timeouts(idle: .seconds(40), attempt: .seconds(1), total: .seconds(1)), .seconds(40)),
+            (Timeouts(idle: .seconds(9)), Timeouts.unlimited, nil),
+        ] as [(Timeouts?, Timeouts?, Duration?)])
+    func timeouts(clients: Timeouts?, own: Timeouts?, idle: Duration?) throws {
         let transport = ScriptedTransport(on: clock) { _ in
             EventSourceBench.answer("data: a\n\n", then: .stall)
         }
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
-        configuration.options.timeouts = Timeouts(attempt: .seconds(1), total: .seconds(1))
+        configuration.options.timeouts = clients
         let client = Client(configuration: configuration, transport: transport)
-        let recorder = Recorder(client.events(.get("/events")), on: clock)
-        let other = Recorder(client.events(Impatient()), on: clock)
-        try clock.advance(by: .seconds(39))
-        #expect(transport.requests.map(\.timeouts.idle) == [nil, .seconds(40)])
+        let recorder = Recorder(
+            client.events(InlineEndpoint(.get, "/events", options: RequestOptions(timeouts: own))), on: clock)
         try clock.advance(by: .seconds(3600))
-        #expect(recorder.completion == nil && other.completion == nil)
-        #expect(transport.requests.count { $0.timeouts.idle == nil } == 1)
-        #expect(transport.requests.count > 2)
-        #expect(transport.requests.allSatisfy { $0.timeouts.attempt == nil })
+        #expect(recorder.completion == nil)
+        #expect(transport.requests.allSatisfy { $0.timeouts.idle == idle && $0.timeouts.attempt == nil })
+        #expect(transport.exchanges.dropFirst().first?.startedAt == idle.map { $0 + .seconds(3) })
         recorder.cancel()
-        other.cancel()
     }
 
     @Test("Cancelling while connected, and while waiting, ends everything", arguments: [1, 4])
