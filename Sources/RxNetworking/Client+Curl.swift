@@ -23,10 +23,18 @@ extension Client {
     /// let client = Client(baseURL: "https://api.example.com/v1")
     /// ```
     ///
+    /// - Parameter baseURL: the URL that paths are relative to.
+    public convenience init(baseURL: String) {
+        // Separate, so that the compiler names the right label where it is missing.
+        self.init(baseURL: baseURL, configuration: ClientConfiguration())
+    }
+
+    /// Creates a client that sends its requests over libcurl, by the transport that all clients share.
+    ///
     /// - Parameters:
     ///   - baseURL: the URL that paths are relative to; replaces the base URL of the configuration.
     ///   - configuration: the configuration of the client's requests.
-    public convenience init(baseURL: String, configuration: ClientConfiguration = ClientConfiguration()) {
+    public convenience init(baseURL: String, configuration: ClientConfiguration) {
         self.init(baseURL: baseURL, configuration: configuration, transport: CurlTransport.shared)
     }
 }
