@@ -33,6 +33,8 @@ public final class Lane: Sendable {
     /// Whether the root scope has closed.
     private let ended = Atomic<Bool>(false)
     @usableFromInline let pausing = Atomic<Int>(0)
+    // Guard: accessed only from inside the lane, which is serial.
+    nonisolated(unsafe) var succession = Succession.none
     /// The current depth of nested calls. Changed only from inside the lane.
     @usableFromInline let depth = Atomic<Int>(0)
     @inlinable static var depthLimit: Int { 32 }

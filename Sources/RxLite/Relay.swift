@@ -71,7 +71,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @inlinable
     func start(on scheduler: (any Scheduler)? = nil) {
         sourceScope.lane.takeUnshared()
-        observer.scope.onClose { [sourceScope] in sourceScope.cancel() }
+        observer.scope.onClose { [sourceScope, lane = observer.scope.lane] in sourceScope.cancel(with: lane) }
         observer.scope.onResume {
             self.deliver()
             if !self.observer.scope.isPaused { self.hold(false) }

@@ -3,7 +3,8 @@ public enum FlattenStrategy: Sendable, Equatable {
     /// Inner streams run side by side, at most `limit` of them (less than one counts as one). Further values
     /// wait for their turn, and a source that can pause is paused.
     case merge(limit: Int)
-    /// The previous inner stream is cancelled before the new one begins.
+    /// The previous inner stream is cancelled before the new one begins, and torn down on all schedulers that it
+    /// uses. Of several values that arrive meanwhile, the last one starts a stream.
     case latest
     /// Values are dropped until the running inner stream has ended.
     case first

@@ -30,6 +30,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @usableFromInline let innerScope: Scope
     @usableFromInline let outerScope: Scope
     @safe @exclusivity(unchecked) @usableFromInline var latest: Scope?
+    /// The teardowns in other lanes of the inner stream that ended or was replaced last, with `latest`.
+    @safe @exclusivity(unchecked) @usableFromInline var departure: Departure?
     /// The scope of an inner stream that ended at once, for reuse by the next one.
     @safe @exclusivity(unchecked) @usableFromInline var spare: Scope?
     @safe @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Element>()
@@ -65,6 +67,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
 
     @inlinable var outer: Observer<Element, Failure> {
         scope.onClose {
+            if let departure = self.departure { self.scope.pass(departure) }
+            self.departure = nil
             self.observer = nil
             self.receiveInner = nil
             self.target = nil
@@ -89,11 +93,15 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
             }
         case .latest:
             if let latest {
-                latest.close()
                 running -= 1
                 self.latest = nil
+                close(latest)
             }
-            start(value)
+            guard departure != nil else { return start(value) }
+            waiting.removeAll()
+            waiting.append(value)
+            causes?.removeAll()
+            causes?.append(StreamCause.ifAttached)
         case .first:
             if running == 0 { start(value) }
         }
@@ -125,10 +133,33 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
             Observer(
                 scope: innerScope, target: target, receive: receiveInner,
                 end: { completion in
-                    innerScope.close()
                     // Guard: the owner given above.
-                    unsafe unsafeDowncast(innerScope.owner!, to: Flattening.self).receiveInnerEnd(completion)
+                    let flattening = unsafe unsafeDowncast(innerScope.owner!, to: Flattening.self)
+                    flattening.close(innerScope)
+                    flattening.receiveInnerEnd(completion)
                 }))
+    }
+
+    /// Closes the scope of an inner stream. With `latest`, no other starts until that is torn down in all lanes.
+    @inlinable
+    func close(_ innerScope: Scope) {
+        guard case .latest = strategy else { return innerScope.close() }
+        departure = innerScope.closeBeforeSuccessor()
+        departure?.whenOver { self.scope.enter { self.startLatest() } }
+    }
+
+    /// Starts the last value that came while the inner stream before it was being torn down.
+    @usableFromInline
+    func startLatest() {
+        departure = nil
+        if let value = waiting.popFirst() {
+            if let cause = causes?.popFirst(), let cause {
+                StreamCause.restore(cause) { start(value) }
+            } else {
+                start(value)
+            }
+        }
+        endIfDone()
     }
 
     @inlinable

@@ -1,0 +1,106 @@
+import Synchronization
+
+/// The teardowns that a closed stream has left to do in other lanes, before another stream may take its place.
+@usableFromInline
+final class Departure: Sendable {
+    private struct Contents {
+        var left = 0
+        var successors: [Callback] = []
+    }
+
+    private let contents = Mutex(Contents())
+
+    @usableFromInline var isOver: Bool { contents.withLock { $0.left == 0 } }
+
+    /// Runs `work` after the last teardown, in its lane; now if that is over.
+    @usableFromInline
+    func whenOver(_ work: @escaping @Sendable () -> Void) {
+        let isOver = contents.withLock { contents in
+            if contents.left > 0 { contents.successors.append(Callback(call: work)) }
+            return contents.left == 0
+        }
+        if isOver { work() }
+    }
+
+    func begin() { contents.withLock { $0.left += 1 } }
+
+    func end() {
+        let successors = contents.withLock { contents -> [Callback] in
+            contents.left -= 1
+            guard contents.left == 0 else { return [] }
+            defer { contents.successors = [] }
+            return contents.successors
+        }
+        for successor in successors { successor.call() }
+    }
+}
+
+extension Lane {
+    /// Whether and how a stream that closes now is awaited by its successor. Accessed only from inside the lane.
+    enum Succession {
+        case none
+        /// No teardown in another lane so far.
+        case awaited
+        case departing(Departure)
+    }
+
+    /// Runs `close`, whose teardowns in other lanes a successor awaits. `nil` if there are none.
+    fileprivate func departure(_ close: () -> Void) -> Departure? {
+        let former = unsafe succession
+        unsafe succession = .awaited
+        defer { unsafe succession = former }
+        close()
+        guard case .departing(let departure) = unsafe succession else { return nil }
+        return departure
+    }
+
+    /// The departure that a teardown in another lane has to join, if a successor awaits it.
+    fileprivate var currentDeparture: Departure? {
+        switch unsafe succession {
+        case .none: return nil
+        case .departing(let departure): return departure
+        case .awaited:
+            let departure = Departure()
+            unsafe succession = .departing(departure)
+            return departure
+        }
+    }
+}
+
+extension Scope {
+    /// Closes the scope of a stream that another one will follow. Returns what is left to do in other lanes; `nil` if
+    /// everything has been torn down.
+    @usableFromInline
+    func closeBeforeSuccessor() -> Departure? {
+        guard let departure = lane.departure(close), !departure.isOver else { return nil }
+        return departure
+    }
+
+    /// Cancels the source that runs in this scope's lane for a stream in `lane`, which is being closed there.
+    @usableFromInline
+    func cancel(with lane: Lane) {
+        guard let departure = lane.currentDeparture else { return cancel() }
+        departure.begin()
+        self.lane.markCancelled()
+        // Also if the source has ended: its teardowns may still be running, and come first.
+        self.lane.enter {
+            let rest = self.lane.departure(self.close)
+            rest?.begin(within: departure)
+            departure.end()
+        }
+    }
+
+    /// Has a successor that awaits the stream in this scope await `departure` as well.
+    @usableFromInline
+    func pass(_ departure: Departure) {
+        lane.currentDeparture.map { departure.begin(within: $0) }
+    }
+}
+
+extension Departure {
+    /// Makes this departure a part of `whole`.
+    fileprivate func begin(within whole: Departure) {
+        whole.begin()
+        whenOver { whole.end() }
+    }
+}
