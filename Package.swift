@@ -81,7 +81,7 @@ let package = Package(
         .library("RxHTTP", ["RxJSON", "RxLite", .httpTypes]),
         .library("RxCache", ["RxHTTP", "RxJSON", "RxLite", .httpTypes]),
         .library("RxCookies", ["RxHTTP", "RxLite", .httpTypes]),
-        .library("RxParameters", ["RxHTTP", .httpTypes]),
+        .library("RxParameters", ["RxHTTP", "RxJSON", .httpTypes]),
         .library("RxHAR", ["RxHTTP", "RxWebSocket", .httpTypes]),
         .library(
             "RxCurl",

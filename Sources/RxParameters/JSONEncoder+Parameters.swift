@@ -15,12 +15,10 @@ extension JSONEncoder {
 
     /// Encodes `model` as a tree.
     func tree(of model: some Encodable) throws(NetworkError) -> JSONValue {
-        let data = try data(of: model)
-        do {
-            return try JSONDecoder().decode(JSONValue.self, from: data)
-        } catch {
-            throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
+        guard let tree = JSONValue(parsing: Array(try data(of: model))) else {
+            throw NetworkError(.invalidParameters, "the parameters are nested too deeply, or too large")
         }
+        return tree
     }
 
     /// Encodes the values of a dictionary as trees, with unchanged keys.

@@ -1,3 +1,6 @@
+package import FoundationEssentials
+package import RxJSON
+
 /// A JSON value as a tree.
 package enum JSONValue: Sendable, Equatable {
     case null
@@ -6,6 +9,8 @@ package enum JSONValue: Sendable, Equatable {
     /// An integer greater than the maximum of `integer`.
     case unsigned(UInt64)
     case number(Double)
+    /// A number with more digits than `number` keeps.
+    case decimal(Decimal)
     case string(String)
     case array([JSONValue])
     case object([String: JSONValue])
@@ -22,43 +27,70 @@ package enum JSONValue: Sendable, Equatable {
         case .integer(let value): String(value)
         case .unsigned(let value): String(value)
         case .number(let value): String(value)
+        case .decimal(let value): value.description
         case .string(let value): value
         }
     }
 }
 
-extension JSONValue: Decodable {
-    /// Tries strings first: they are the most frequent, and each failed attempt costs a thrown error.
-    package init(from decoder: any Decoder) throws {
-        let scalar = try? decoder.singleValueContainer()
-        if let text = try? scalar?.decode(String.self) {
+extension JSONValue {
+    /// Reads a JSON document; `nil` if it is none.
+    package init?(parsing bytes: [UInt8]) {
+        guard let document = try? JSONPart(wholeOf: bytes) else { return nil }
+        self.init(document, in: bytes)
+    }
+
+    /// Reads a value of a document; `nil` if it is not valid JSON.
+    package init?(_ part: JSONPart, in bytes: [UInt8]) {
+        let tape = part.tape
+        switch part.kind {
+        case .null: self = .null
+        case .false: self = .bool(false)
+        case .true: self = .bool(true)
+        case .integer, .number:
+            self.init(number: String(decoding: bytes[part.literal], as: UTF8.self))
+        case .ascii, .plain, .escaped:
+            guard let text = tape.text(at: part.place, in: bytes) else { return nil }
             self = .string(text)
-        } else if let container = try? decoder.container(keyedBy: AnyCodingKey.self) {
+        case .array:
+            var elements: [JSONValue] = []
+            for place in tape.elements(of: part.place) {
+                guard let element = JSONValue(JSONPart(tape, at: place), in: bytes) else { return nil }
+                elements.append(element)
+            }
+            self = .array(elements)
+        case .object, .mixedObject:
             var members: [String: JSONValue] = [:]
-            for key in container.allKeys {
-                members[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
+            for (key, value) in tape.members(of: part.place) {
+                guard let name = tape.text(at: key, in: bytes),
+                    let member = JSONValue(JSONPart(tape, at: value), in: bytes)
+                else { return nil }
+                // The first of several members with the same name counts, as for `JSONDecoder`.
+                if members[name] == nil { members[name] = member }
             }
             self = .object(members)
-        } else if var container = try? decoder.unkeyedContainer() {
-            var elements: [JSONValue] = []
-            while !container.isAtEnd { elements.append(try container.decode(JSONValue.self)) }
-            self = .array(elements)
-        } else {
-            self = try JSONValue(scalarIn: decoder.singleValueContainer())
         }
     }
 
-    private init(scalarIn container: any SingleValueDecodingContainer) throws {
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Int64.self) {
+    /// The number as a `Double` if that writes the same digits, otherwise as a `Decimal`.
+    private init?(number text: String) {
+        if let value = Int64(text) {
             self = .integer(value)
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(UInt64.self) {
+        } else if let value = UInt64(text) {
             self = .unsigned(value)
+        } else if let value = Double(text), value.isFinite {
+            if let integer = Int64(exactly: value) {
+                self = .integer(integer)
+            } else if !text.contains(where: { $0 == "e" || $0 == "E" }), value.description != text,
+                let exact = Decimal(string: text), Double(exact.description) == value
+            {
+                // No `Double` is encoded like this.
+                self = .decimal(exact)
+            } else {
+                self = .number(value)
+            }
         } else {
-            self = .number(try container.decode(Double.self))
+            return nil
         }
     }
 }
@@ -72,6 +104,7 @@ extension JSONValue: Encodable {
         case .integer(let value): try container.encode(value)
         case .unsigned(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
+        case .decimal(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .array(let elements): try container.encode(elements)
         case .object(let members): try container.encode(members)

@@ -62,7 +62,7 @@ extension JSONValue {
     private func pairs(_ style: ParameterStyle, named name: String) -> [ParameterPair] {
         switch self {
         case .null: []
-        case .bool, .integer, .unsigned, .number, .string: [(name, scalarText ?? "")]
+        case .bool, .integer, .unsigned, .number, .decimal, .string: [(name, scalarText ?? "")]
         case .array(let elements): Self.pairs(of: elements, style, named: name)
         case .object(let members):
             members.sorted { $0.key < $1.key }.flatMap { key, value in

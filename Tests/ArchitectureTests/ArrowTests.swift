@@ -13,7 +13,7 @@ import Testing
         "RxCache": ["RxHTTP", "RxJSON", "RxLite"],
         "RxCookies": ["RxHTTP", "RxLite"],
         "RxHAR": ["RxHTTP", "RxWebSocket"],
-        "RxParameters": ["RxHTTP"],
+        "RxParameters": ["RxHTTP", "RxJSON"],
         "RxClient": [
             "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxParameters", "RxWebSocket",
         ],

@@ -165,7 +165,7 @@ import Testing
         let first = Recorder(client.request(Chosen<Int>()), on: clock)
         let second = Recorder(client.request(Chosen<Int>(options: RequestOptions(envelope: own))), on: clock)
         let third = Recorder(
-            client.request(Chosen<[String: JSONValue]>(options: RequestOptions(envelope: .absent))), on: clock
+            client.request(Chosen<[String: Unread]>(options: RequestOptions(envelope: .absent))), on: clock
         )
         try clock.run()
         #expect(first.values == [1])
@@ -203,4 +203,9 @@ import Testing
 extension Envelope.Codes {
     fileprivate static let either: Self = [0, 200]
     fileprivate static let neither: Self = []
+}
+
+/// A member of any form, whose value does not matter.
+private struct Unread: Decodable, Sendable {
+    init(from _: any Decoder) {}
 }

@@ -104,7 +104,9 @@ extension Response {
         case .ascii, .plain, .escaped:
             return try JSONDecoder().decode(String.self, quicklyFrom: body, at: part)
         case .integer, .number:
-            return try JSONDecoder().decode(JSONValue.self, quicklyFrom: body, at: part).scalarText
+            // Checks the form of the number (RFC 8259 §6).
+            _ = try JSONDecoder().decode(Double.self, quicklyFrom: body, at: part)
+            return JSONValue(part, in: body)?.scalarText
         }
     }
 }
