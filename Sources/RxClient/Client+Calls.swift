@@ -16,7 +16,17 @@ extension Client {
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
         headers: Headers = [:], options: RequestOptions = RequestOptions()
     ) -> Observable<Response, NetworkError> {
-        request(InlineEndpoint(.get, path, at: pathValues, query: query, headers: headers, options: options))
+        request(.get(path, at: pathValues, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a GET request with the members of a model, or of a list of models, as its query. With other methods, use
+    /// ``Parameters/query(_:)``.
+    @_disfavoredOverload
+    public func get(
+        _ path: String, at pathValues: PathValues = [:], query: some Encodable & Sendable,
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(.get(path, at: pathValues, query: query, headers: headers, options: options))
     }
 
     /// Sends a HEAD request.
@@ -24,7 +34,17 @@ extension Client {
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
         headers: Headers = [:], options: RequestOptions = RequestOptions()
     ) -> Observable<Response, NetworkError> {
-        request(InlineEndpoint(.head, path, at: pathValues, query: query, headers: headers, options: options))
+        request(.head(path, at: pathValues, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a HEAD request with the members of a model, or of a list of models, as its query. With other methods, use
+    /// ``Parameters/query(_:)``.
+    @_disfavoredOverload
+    public func head(
+        _ path: String, at pathValues: PathValues = [:], query: some Encodable & Sendable,
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(.head(path, at: pathValues, query: query, headers: headers, options: options))
     }
 
     /// Sends a POST request.

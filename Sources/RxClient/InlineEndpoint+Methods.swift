@@ -16,12 +16,30 @@ extension Endpoint where Self == InlineEndpoint {
         InlineEndpoint(.get, path, at: pathValues, query: query, headers: headers, options: options)
     }
 
+    /// An endpoint for a GET request with the members of a model, or of a list of models, as its query.
+    @_disfavoredOverload
+    public static func get(
+        _ path: String, at pathValues: PathValues = [:], query: some Encodable & Sendable,
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> InlineEndpoint {
+        InlineEndpoint(.get, path, at: pathValues, .query(query), headers: headers, options: options)
+    }
+
     /// An endpoint for a HEAD request.
     public static func head(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
         headers: Headers = [:], options: RequestOptions = RequestOptions()
     ) -> InlineEndpoint {
         InlineEndpoint(.head, path, at: pathValues, query: query, headers: headers, options: options)
+    }
+
+    /// An endpoint for a HEAD request with the members of a model, or of a list of models, as its query.
+    @_disfavoredOverload
+    public static func head(
+        _ path: String, at pathValues: PathValues = [:], query: some Encodable & Sendable,
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> InlineEndpoint {
+        InlineEndpoint(.head, path, at: pathValues, .query(query), headers: headers, options: options)
     }
 
     /// An endpoint for a POST request.

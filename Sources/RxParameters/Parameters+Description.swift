@@ -20,6 +20,7 @@ extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, Cus
         let model: [String] = if case .model(let model)? = content { ["\(type(of: model))"] } else { [] }
         let shown = model + names.sorted()
         var text = shown.isEmpty ? kind : kind + " with " + shown.joined(separator: ", ")
+        if let urlQueryModel { text += ", query with \(type(of: urlQueryModel))" }
         if !urlQuery.isEmpty { text += ", query with \(urlQuery.keys.sorted().joined(separator: ", "))" }
         return text
     }
@@ -27,7 +28,7 @@ extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// Whether there are no parameters.
     package var isEmpty: Bool {
         guard case .query = format else { return false }
-        return content == nil && additions.isEmpty && urlQuery.isEmpty
+        return content == nil && additions.isEmpty && urlQuery.isEmpty && urlQueryModel == nil
     }
 
     /// The same as ``description``.

@@ -56,7 +56,8 @@ extension Parameters {
         let style = style ?? defaults.style
         switch format {
         case .query, .text, .body: return []
-        case .standard, .json, .form, .custom:
+        case .form: return try pairs(defaults.encoder, style)
+        case .standard, .json, .custom:
             return try tree(defaults.encoder).map { $0.pairs(style) } ?? []
         case .multipart(let parts):
             return self.parts(parts, and: try pairs(defaults.encoder, style)).compactMap { part in
@@ -85,7 +86,25 @@ extension Parameters {
         _ encoder: JSONEncoder, _ style: ParameterStyle
     ) throws(NetworkError) -> [ParameterPair] {
         if let pairs = scalarPairs { return pairs }
+        if case .model(let model)? = content, case .array(let elements) = try encoder.tree(of: model) {
+            return try pairs(of: elements, encoder, style)
+        }
         return try namedTree(encoder).pairs(style)
+    }
+
+    /// The members of each object of a list, then the added ones.
+    private func pairs(
+        of elements: [JSONValue], _ encoder: JSONEncoder, _ style: ParameterStyle
+    ) throws(NetworkError) -> [ParameterPair] {
+        var pairs: [ParameterPair] = []
+        let replaced = removals.union(additions.keys)
+        for element in elements {
+            guard case .object(let members) = element else { throw .nameless }
+            pairs += JSONValue.object(members.filter { !replaced.contains($0.key) }).pairs(style)
+        }
+        guard !additions.isEmpty else { return pairs }
+        return pairs
+            + JSONValue.object(try encoder.trees(of: additions.mapValues(ParameterValue.init))).pairs(style)
     }
 
     /// The pairs if each value is a scalar, which needs neither encoder nor style.
@@ -104,10 +123,7 @@ extension Parameters {
     }
 
     private func namedTree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue {
-        guard let tree = try tree(encoder) else {
-            throw NetworkError(
-                .invalidParameters, "the parameters are not a JSON object, so they have no names")
-        }
+        guard let tree = try tree(encoder) else { throw .nameless }
         return tree
     }
 
@@ -127,5 +143,13 @@ extension Parameters {
         }
         for name in removals { members[name] = nil }
         return .object(members)
+    }
+}
+
+extension NetworkError {
+    fileprivate static var nameless: NetworkError {
+        NetworkError(
+            .invalidParameters,
+            "the parameters are neither a JSON object nor a list of objects, so they have no names")
     }
 }

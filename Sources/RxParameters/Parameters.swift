@@ -5,11 +5,11 @@ public import RxHTTP
 /// The parameters of a request, and the format in which they are sent.
 ///
 /// ```swift
-/// .query(["page": 1, "keyword": "green tea"])   // ?keyword=green%20tea&page=1
-/// .json(NewGoods(name: "tea"))                   // {"name":"tea"}
-/// .form(["user": "anna", "password": secret])    // password=…&user=anna
-/// .multipart([.file("photo", path)])             // a form with a file
-/// ["id": 7]                                      // as the client's format says
+/// let page = Parameters.query(["page": 1, "keyword": "green tea"])     // ?keyword=green%20tea&page=1
+/// let goods = Parameters.json(NewGoods(name: "tea", price: 3))         // {"name":"tea","price":3}
+/// let login = Parameters.form(["user": "anna", "password": password])  // password=secret&user=anna
+/// let photo = Parameters.multipart([.file("photo", path)])             // a form with a file
+/// let standard: Parameters = ["id": 7]                                 // as the client's format says
 /// ```
 ///
 /// Values are a dictionary or any `Encodable` model, encoded with the client's encoder, which does not change
@@ -57,6 +57,8 @@ public struct Parameters: Sendable {
     private(set) var secrets: Set<String> = []
     /// The parameters for the URL's query, in addition to the body.
     package private(set) var urlQuery: Values = [:]
+    /// A model for the URL's query, in addition to the body.
+    package private(set) var urlQueryModel: (any Encodable & Sendable)?
 
     private init(_ format: Format, _ content: Content? = nil) {
         self.format = format
@@ -94,7 +96,8 @@ public struct Parameters: Sendable {
     /// Parameters in the URL's query, after any that the path contains.
     public static func query(_ values: Values) -> Parameters { Parameters(.query, .values(values)) }
 
-    /// Parameters in the URL's query, after any that the path contains.
+    /// Parameters in the URL's query, after any that the path contains: the members of a model, or of each model of a
+    /// list, one after the other.
     @_disfavoredOverload
     public static func query(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.query, .model(model))
@@ -144,11 +147,20 @@ public struct Parameters: Sendable {
     /// The same parameters with additional `values` in the URL's query, regardless of the format.
     ///
     /// ```swift
-    /// .json(goods).query(["dryRun": true])
+    /// client.post("/goods", .json(goods).query(["dryRun": true]))
     /// ```
     public func query(_ values: Values) -> Parameters {
         var parameters = self
         parameters.urlQuery.merge(values) { $1 }
+        return parameters
+    }
+
+    /// The same parameters with the members of a model, or of a list of models, in the URL's query, regardless of the
+    /// format. They replace those of another model.
+    @_disfavoredOverload
+    public func query(_ model: some Encodable & Sendable) -> Parameters {
+        var parameters = self
+        parameters.urlQueryModel = model
         return parameters
     }
 
@@ -197,7 +209,7 @@ public struct Parameters: Sendable {
     /// request or in its response.
     ///
     /// ```swift
-    /// .form(["user": "anna", "pin": pin]).hiding("pin")
+    /// client.post("/login", .form(["user": "anna", "pin": pin]).hiding("pin"))
     /// ```
     public func hiding(_ names: String...) -> Parameters {
         var parameters = self

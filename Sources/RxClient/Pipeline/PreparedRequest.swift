@@ -193,6 +193,9 @@ final class PreparedRequest: Sendable {
     private func serialized(_ parameters: Parameters) throws(NetworkError) -> Request {
         var request = request
         try parameters.apply(to: &request, with: client.parameterDefaults)
+        if let model = parameters.urlQueryModel {
+            try Parameters.query(model).apply(to: &request, with: client.parameterDefaults)
+        }
         if !parameters.urlQuery.isEmpty {
             try Parameters.query(parameters.urlQuery).apply(to: &request, with: client.parameterDefaults)
         }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import RxNetworking
 
 func sendParameters(_ client: Client, password: String) -> [Observable<Response, NetworkError>] {
@@ -19,6 +20,16 @@ func sendModels(_ client: Client) -> Observable<Response, NetworkError> {
     return bought
 }
 
+struct Filter: Encodable, Sendable {
+    let keyword: String
+    let maxPrice: Decimal
+}
+
+func sendAModelAsQuery(_ client: Client) -> Observable<Response, NetworkError> {
+    let cheap = client.get("/goods", query: Filter(keyword: "绿茶", maxPrice: 9.99))
+    return cheap
+}
+
 func chooseFormats(
     _ configuration: inout ClientConfiguration, _ client: Client, title: String,
     pack: @escaping @Sendable (any Encodable & Sendable) throws -> [UInt8]
@@ -27,7 +38,7 @@ func chooseFormats(
     configuration.parameterFormat = .custom(packed)
     let photo = client.post("/photos", .standard(["title": title]).sent(as: .multipart))
     configuration.parameterStyle.query = { pairs in
-        pairs.map { "\($0.name):\($0.value)" }.joined(separator: ",")
+        pairs.map { "\($0.name):\(PercentEncoding.segment($0.value))" }.joined(separator: ",")
     }
     return photo
 }
