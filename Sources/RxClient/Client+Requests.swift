@@ -52,7 +52,7 @@ extension Client {
     ///
     /// ```swift
     /// client.stream(.get("/goods.jsonl")).jsonLines(Goods.self)
-    ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
+    ///     .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error.message) })
     /// ```
     ///
     /// Until the response begins, the call behaves like ``request(_:)``: credential, retries, relogin; an

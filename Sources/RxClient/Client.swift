@@ -9,7 +9,7 @@ import RxParameters
 /// let client = Client(baseURL: "https://api.example.com/v1")
 ///
 /// client.get("/goods/1").decode(Goods.self)
-///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
+///     .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error.message) })
 /// ```
 ///
 /// Everything that a client returns is a cold stream: each subscription sends a new request, and cancelling

@@ -12,7 +12,7 @@ public import RxParameters
 ///     var parameters: Parameters { .query(["keyword": keyword]) }
 /// }
 ///
-/// client.request(GoodsList(keyword: "tea")).subscribe(onNext: { goods in … })
+/// client.request(GoodsList(keyword: "tea")).subscribe(onNext: { goods in show(goods) })
 /// ```
 ///
 /// Only path and output are required.

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// ```swift
 /// let transport = CurlTransport(loop: .shared)
-/// transport.send(Request(url: url)).subscribe(onNext: { event in … })
+/// transport.send(Request(url: url)).subscribe(onNext: { event in print(event) })
 /// ```
 ///
 /// All members are safe to call from any thread. Events are delivered on the loop of the request.

@@ -3,7 +3,7 @@ import HTTPTypes
 /// The content types that a response may have.
 ///
 /// ```swift
-/// configuration.contentTypes = .json.or("text/html")   // JSON that the server labels as HTML
+/// configuration.options.contentTypes = .json.or("text/html")   // JSON that the server labels as HTML
 /// let picture: ContentTypes = ["image/*"]
 /// ```
 ///

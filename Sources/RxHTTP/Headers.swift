@@ -1,8 +1,8 @@
 /// The header fields of a request, as written: in order, and with repeated names.
 ///
 /// ```swift
-/// configuration.headers = ["X-App": "shop", "Accept": "text/html", "Accept": "application/json"]
-/// configuration.headers["X-App"] = "store"
+/// configuration.options.headers = ["X-App": "shop", "Accept": "text/html", "Accept": "application/json"]
+/// configuration.options.headers["X-App"] = "store"
 /// ```
 ///
 /// These fields replace earlier fields of the request with the same name, regardless of case (RFC 9110 §5.1).

@@ -2,7 +2,7 @@ extension Observable: AsyncSequence {
     /// Starts the stream for a `for try await` loop.
     ///
     /// ```swift
-    /// for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20)) { … }
+    /// for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20)) { show(goods) }
     /// ```
     ///
     /// Each loop is a new subscription. When 64 values wait for the loop the stream is paused, until 16 are left; sources

@@ -5,7 +5,7 @@ import Synchronization
 /// ```swift
 /// final class GoodsScreen {
 ///     private let bag = SubscriptionBag()
-///     func show() { goods.subscribe { … }.store(in: bag) }   // ends with the screen
+///     func show() { goods.subscribe { print($0) }.store(in: bag) }   // ends with the screen
 /// }
 /// ```
 public final class SubscriptionBag: Cancellable {

@@ -3,7 +3,7 @@ internal import CLibuv
 /// A result code of libuv, such as `UV_EBADF`.
 ///
 /// ```swift
-/// do { try Poll(on: loop, descriptor: fd) { … } } catch .alreadyExists { … }
+/// do { poll = try Poll(on: loop, descriptor: fd) { _, _ in } } catch .alreadyExists { return nil }
 /// ```
 public struct UVError: Error, RawRepresentable, Hashable, Sendable {
     /// The code; negative.

@@ -9,7 +9,7 @@ public import Testing
 ///     let cassette = try TestCassette.current
 ///     let client = Client(
 ///         configuration: ClientConfiguration(baseURL: "https://shop.test"),
-///         transport: try cassette.transport(network: CurlTransport()))
+///         transport: try cassette.transport(network: CurlTransport.shared))
 ///     let cart = try await cassette.values(of: client.get("/cart").decode(Cart.self))
 ///     #expect(cart.count == 1)
 /// }

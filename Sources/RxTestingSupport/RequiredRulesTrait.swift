@@ -12,7 +12,9 @@ public import Testing
 ///             .when(.get, "/cart", .status(.unauthorized), .json("{}")),
 ///             .when(.post, "/login", .json(#"{"token": "t"}"#)),
 ///         ])
-///     …
+///     let cart = Recorder(client(transport).get("/cart"), on: clock)
+///     try clock.run()
+///     #expect(cart.values.count == 1)
 /// }
 /// ```
 ///

@@ -1,14 +1,15 @@
 import Foundation
 import Testing
 
-/// The Swift code in README and the documentation is also in `Samples/`, and so compiles.
+/// The Swift code in README, the documentation and the doc comments is also in `Samples/`, and so compiles.
 @Suite struct SampleTests {
-    @Test(arguments: try documents())
+    @Test(arguments: try documents() + commentedFiles())
     func everySampleIsCompiled(_ document: String) throws {
-        let compiled = try Self.sources()
+        let compiled = try Self.sources.get()
         for block in try Self.samples(in: document) {
+            let sample = Self.tokens(block)
             #expect(
-                compiled.contains { $0.containsRun(block) },
+                compiled.contains { $0.contains(sample) },
                 "not in Tests/SurfaceTests/Samples:\n\(block.joined(separator: "\n"))")
         }
     }
@@ -18,6 +19,8 @@ import Testing
         #expect(
             try Self.samples(in: "Sources/RxNetworking/RxNetworking.docc/Essentials/GettingStarted.md").count
                 >= 10)
+        #expect(try Self.commentedFiles().count >= 80)
+        #expect(try Self.samples(in: "Sources/RxHTTP/Headers.swift").count == 1)
     }
 
     static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
@@ -29,6 +32,13 @@ import Testing
         return ["README.md"] + docs + articles
     }
 
+    /// The sources with Swift code in their doc comments.
+    static func commentedFiles() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: "Sources").path)
+            .filter { $0.hasSuffix(".swift") && !$0.contains(".docc/") }.sorted().map { "Sources/\($0)" }
+            .filter { try !blocks(in: $0).isEmpty }
+    }
+
     private static func pages(in folder: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
             .filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
@@ -37,8 +47,7 @@ import Testing
     /// The samples of a document: its fenced Swift blocks except the ``listing(in:)``.
     static func samples(in document: String) throws -> [[String]] {
         let blocks = try blocks(in: document)
-        let samples = try listing(in: document) == nil ? blocks[...] : blocks.dropFirst()
-        return samples.map { normalized($0.map { $0[...] }) }
+        return try listing(in: document) == nil ? blocks : Array(blocks.dropFirst())
     }
 
     /// The signatures at the start of a page, as lines; `nil` if it starts with none.
@@ -46,10 +55,16 @@ import Testing
         try blocks(in: document).first.flatMap { SignatureTests.isListing($0) ? $0 : nil }
     }
 
-    /// The fenced Swift blocks of a document.
+    /// The fenced Swift blocks of a document, or of the doc comments of a source.
     static func blocks(in document: String) throws -> [[String]] {
-        let lines = try String(contentsOf: root.appending(path: document), encoding: .utf8)
+        var lines = try String(contentsOf: root.appending(path: document), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
+        if document.hasSuffix(".swift") {
+            lines = lines.map { line in
+                let comment = line.drop { $0 == " " }
+                return comment.hasPrefix("///") ? comment.dropFirst(3).drop { $0 == " " } : ""
+            }
+        }
         var blocks: [[String]] = []
         var block: [Substring]?
         for line in lines {
@@ -65,27 +80,33 @@ import Testing
         return blocks
     }
 
-    static func sources() throws -> [[String]] {
+    /// The code of the files in `Samples/`.
+    static let sources = Result { () throws -> [String] in
         let folder = root.appending(path: "Tests/SurfaceTests/Samples")
         return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".swift") }.map {
-                normalized(
-                    try String(contentsOf: folder.appending(path: $0), encoding: .utf8).split(separator: "\n")
-                )
+                let text = try String(contentsOf: folder.appending(path: $0), encoding: .utf8)
+                return tokens(text.split(separator: "\n").map(String.init))
             }
     }
 
-    /// Lines without layout: indentation, blank lines, imports, conditions of traits, the gap before a comment.
-    static func normalized(_ lines: [Substring]) -> [String] {
-        lines.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
-            .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix("#if ") && $0 != "#endif" }
+    /// The words and signs of the lines, without layout, imports, and conditions of traits, each between two marks.
+    static func tokens(_ lines: [String]) -> String {
+        let mark = "\u{1}"
+        let code = lines.filter { line in
+            let line = line.drop { $0 == " " }
+            return !line.hasPrefix("import ") && !line.hasPrefix("#if ") && line != "#endif"
+        }
+        let tokens = code.joined(separator: "\n").matches(of: #/\w+|[^\s\w]/#).map(\.output)
+        return mark + tokens.joined(separator: mark) + mark
     }
-}
 
-extension [String] {
-    /// Whether `lines` occur here, one after the other.
-    fileprivate func containsRun(_ lines: [String]) -> Bool {
-        guard lines.count <= count else { return lines.isEmpty }
-        return (0...(count - lines.count)).contains { self[$0..<($0 + lines.count)].elementsEqual(lines) }
+    @Test(
+        arguments: [
+            ("f(a)", "f( a )", true), ("f(a)", "g(f(a))", true), ("f(a)", "ff(a)", false),
+            ("f(a)\ng(b)", "f(a); g(b)", false), ("f(a)\ng(b)", "f(a)\n\n    g(\n    b)", true),
+        ])
+    func layoutDoesNotCount(sample: String, code: String, isFound: Bool) {
+        #expect(Self.tokens([code]).contains(Self.tokens([sample])) == isFound)
     }
 }

@@ -13,6 +13,25 @@ import Testing
         }
     }
 
+    /// Functions that a page names with their labels exist. Pages about other libraries name theirs, too.
+    @Test(
+        arguments: try SampleTests.documents().filter {
+            !$0.contains("ComingFrom") && !$0.contains("CHANGELOG")
+        })
+    func everyNamedFunctionIsDeclared(_ document: String) throws {
+        let declared = try Self.functions.get()
+        let text = try String(contentsOf: SampleTests.root.appending(path: document), encoding: .utf8)
+        for match in text.matches(of: #/`([a-z]\w*)\(((?:\w+:)+)\)`/#) {
+            guard !Self.standardFunctions.contains(match.output.0) else { continue }
+            let (name, labels) = (
+                match.output.1, match.output.2.split(separator: ":").map(String.init)
+            )
+            #expect(
+                declared[name]?.contains { Self.labels($0).containsInOrder(labels) } == true,
+                "not declared in Sources: \(name)(\(match.output.2))")
+        }
+    }
+
     /// Pages about a capability start with its signatures.
     @Test(arguments: try articles())
     func everyCapabilityBeginsWithItsSignatures(_ document: String) throws {
@@ -77,6 +96,37 @@ import Testing
         return signatures.map(normalized)
     }
 
+    /// Functions of the standard library that pages name.
+    private static let standardFunctions: Set<Substring> = [
+        "`first(where:)`", "`min(by:)`", "`allSatisfy(_:)`", "`init(from:)`", "`decode(_:from:)`",
+    ]
+
+    /// The parameter lists of the functions of the sources, by their names.
+    private static let functions = Result { () throws -> [Substring: [Substring]] in
+        let pieces = try sources.get().components(separatedBy: "func ").dropFirst().map { $0[...] }
+        return Dictionary(grouping: pieces) { $0.drop { $0 == "`" }.prefix { $0.isLetter || $0.isNumber } }
+    }
+
+    /// The labels of the parameters of a function, whose name or type parameters `text` begins with.
+    private static func labels(_ text: Substring) -> [String] {
+        var (depth, labels, word, isAtStart) = (0, [String](), "", true)
+        for character in text.drop(while: { $0 != "(" }).dropFirst() {
+            if depth == 0, character == ")" { break }
+            switch character {
+            case "(", "[", "{": depth += 1
+            case ")", "]", "}": depth -= 1
+            case "," where depth == 0: (isAtStart, word) = (true, "")
+            case " ", ":":
+                if isAtStart, !word.isEmpty {
+                    labels.append(word)
+                    isAtStart = false
+                }
+            default: if isAtStart { word.append(character) }
+            }
+        }
+        return labels
+    }
+
     /// The sources without comments and attributes on lines of their own, with one space between words.
     private static let sources = Result { () throws -> String in
         let folder = SampleTests.root.appending(path: "Sources")
@@ -104,5 +154,17 @@ import Testing
     private static func normalized(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             .replacing("( ", with: "(").replacing(" )", with: ")").replacing("@discardableResult ", with: "")
+    }
+}
+
+extension [String] {
+    /// Whether all of `others` occur, in their order.
+    fileprivate func containsInOrder(_ others: [String]) -> Bool {
+        var rest = self[...]
+        return others.allSatisfy { other in
+            guard let index = rest.firstIndex(of: other) else { return false }
+            rest = rest[(index + 1)...]
+            return true
+        }
     }
 }

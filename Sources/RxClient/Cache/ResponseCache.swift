@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// ```swift
 /// var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
-/// configuration.cachePolicy = .http
+/// configuration.options.cachePolicy = .http
 /// ```
 ///
 /// Several clients can share a cache: it keeps accounts apart. Safe from any thread.

@@ -6,7 +6,7 @@ public import RxHTTP
 /// ```swift
 /// enum Piece { case delta(Delta), usage(Usage) }
 ///
-/// client.events(answer).messages(by: ["delta": .json(Piece.delta), "usage": .json(Piece.usage)])
+/// let all = client.events(answer).messages(by: ["delta": .json(Piece.delta), "usage": .json(Piece.usage)])
 /// ```
 public struct EventDecoder<Output: Sendable>: Sendable {
     private let output: @Sendable (ServerSentEvent, JSONDecoder) throws(NetworkError) -> Output

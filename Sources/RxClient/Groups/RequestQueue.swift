@@ -7,7 +7,7 @@ import Synchronization
 /// let uploads = RequestQueue(limit: 2)
 /// uploads.allComplete.subscribe { hideTheBar() }
 /// for photo in photos {
-///     client.request(Upload(photo)).queued(in: uploads).subscribe(onNext: { … })
+///     client.request(Upload(photo)).queued(in: uploads).subscribe(onFailure: { show($0.message) })
 /// }
 /// ```
 ///

@@ -6,7 +6,7 @@ extension Client {
     /// still runs after `limit` is cancelled (``NetworkError/Code/cancelled``).
     ///
     /// ```swift
-    /// await client.shutDown(within: .seconds(20)).value()
+    /// try await client.shutDown(within: .seconds(20)).value()
     /// ```
     ///
     /// Nothing happens before a subscription. The stream ends with a value, when no request runs any more; cancelling

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// ```swift
 /// let recording = HARRecording(of: client.traffic)
-/// …
+/// // The requests to record.
 /// try recording.archive.encoded().write(to: file)
 /// ```
 ///

@@ -1,7 +1,7 @@
 /// When a second attempt is sent in parallel to a slow one.
 ///
 /// ```swift
-/// configuration.hedging = .percentile(0.95)
+/// configuration.options.hedging = .percentile(0.95)
 /// ```
 ///
 /// The first response counts, and the other attempt is cancelled. Only requests that may be repeated and

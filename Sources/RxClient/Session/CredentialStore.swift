@@ -4,7 +4,7 @@ public import RxLite
 /// Persistent storage for a ``Session``'s credential: a file, a keychain, a vault.
 ///
 /// ```swift
-/// let session = Session(store: CredentialFile("/var/lib/app/credential.json", on: files)) { … }
+/// let session = Session(store: CredentialFile("/var/lib/app/credential.json", on: files)) { logIn() }
 /// ```
 ///
 /// Several sessions may share a store, also in different processes, if it implements ``lease()``. A session renews,

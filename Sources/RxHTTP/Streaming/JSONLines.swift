@@ -10,7 +10,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     ///
     /// ```swift
     /// client.stream(.get("/goods.jsonl")).jsonLines(Goods.self)
-    ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
+    ///     .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error.message) })
     /// ```
     ///
     /// - Parameters:

@@ -5,8 +5,8 @@ extension Observable {
     /// task.
     ///
     /// ```swift
-    /// let bytes: AsyncThrowingStream<UInt8, any Error> = …
-    /// Observable(bytes).buffer(count: 4096)
+    /// let bytes: AsyncThrowingStream<UInt8, any Error> = openedFile()
+    /// let chunks = Observable(bytes).buffer(count: 4096)
     /// ```
     ///
     /// ```

@@ -5,9 +5,9 @@ public import RxLite
 ///
 /// ```swift
 /// let transport = try CassetteTransport(
-///     "Cassettes/login.har", mode: .replayOrRecord, on: clock, network: CurlTransport())
+///     "Cassettes/login.har", mode: .replayOrRecord, on: clock, network: CurlTransport.shared)
 /// let client = Client(configuration: configuration, transport: transport)
-/// …
+/// // The calls to test.
 /// try transport.finish()
 /// ```
 ///

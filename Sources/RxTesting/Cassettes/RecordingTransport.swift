@@ -5,9 +5,9 @@ import Synchronization
 /// Records the exchanges of another transport.
 ///
 /// ```swift
-/// let recording = RecordingTransport(CurlTransport())
+/// let recording = RecordingTransport(CurlTransport.shared)
 /// let client = Client(configuration: configuration, transport: recording)
-/// …
+/// // The calls to record.
 /// try recording.cassette.write(to: "Tests/ShopTests/Cassettes/login.har")
 /// ```
 ///

@@ -10,7 +10,7 @@ import Synchronization
 /// let clock = VirtualScheduler(startingAt: cassette.startedAt)
 /// let replay = ReplayTransport(cassette, on: clock)
 /// let client = Client(configuration: configuration, transport: replay)
-/// …
+/// // The calls to test.
 /// try clock.run()
 /// try replay.verify()
 /// ```

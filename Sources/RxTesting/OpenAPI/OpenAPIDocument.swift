@@ -7,7 +7,7 @@ public import HTTPTypes
 /// let shop = try OpenAPIDocument("Fixtures/shop.json")
 /// let transport = ScriptedTransport(
 ///     on: clock,
-///     [.when(.get, "/goods/{id}", try shop.reply(to: .get, "/goods/{id}", status: 404))] + shop.rules())
+///     try [.when(.get, "/goods/{id}", shop.reply(to: .get, "/goods/{id}", status: 404))] + shop.rules())
 /// ```
 ///
 /// The document is JSON. A response takes its content from `example`, the first of `examples`, or the `example` of the

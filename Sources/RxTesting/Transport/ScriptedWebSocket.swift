@@ -5,7 +5,7 @@ public import RxWebSocket
 ///
 /// ```swift
 /// let transport = ScriptedTransport(on: clock, [
-///     .when(.get, "/chat", .webSocket(.receive, .send(.text("hello")), .close(.normalClosure))),
+///     .when(.get, "/chat", .webSocket(.receive, .send(.text("hello")), .close(.normalClosure)))
 /// ])
 /// ```
 ///
