@@ -22,7 +22,9 @@ extension CachedRequest {
         asking ask: @escaping @Sendable (CacheEntry?) -> Responses,
         refreshing refresh: @escaping @Sendable (CacheEntry) -> Responses
     ) -> Responses {
-        guard demand.readsStore else { return ask(nil) }
+        guard demand.readsStore else {
+            return demand.onlyIfCached ? Responses.just(gatewayTimeout).validated(by: validation) : ask(nil)
+        }
         return find().flatMap(.concat) { entry in
             let now = self.cache.currentDate()
             switch entry?.metadata.terms.verdict(for: self.demand, at: now) {
