@@ -188,7 +188,9 @@ final class CachedRequest: Sendable {
         var entry = entry
         entry.metadata.head = head
         entry.metadata.terms = terms(of: head, response)
-        if demand.writesStore, head.isStorable, let variant = variant(of: head, response) {
+        if !isSent(response) {
+            // An interceptor has confirmed the entry for this request alone.
+        } else if demand.writesStore, head.isStorable, let variant = variant(of: head, response) {
             entry.metadata.variant = variant
             if !isOvertaken { cache.perform(cache.store.update(entry.metadata)) }
         } else {
@@ -221,10 +223,17 @@ final class CachedRequest: Sendable {
         let flight = progress.withLock { $0.flight }
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
             asker.account == nil || response.request.credentialVersion?.identity == asker.account,
-            response.request.sentFields?.isStandIn != true,
-            let metadata = metadata(of: response), flight?.claimKeeping() != false
+            isSent(response), let metadata = metadata(of: response), flight?.claimKeeping() != false
         else { return }
         cache.store(CacheEntry(metadata, body: response.body), since: flight?.start ?? start)
+    }
+
+    /// Whether a server has sent the response, and no interceptor.
+    private func isSent(_ response: Response) -> Bool {
+        let sentFields = response.request.sentFields
+        // A handmade `fetch` may return a response to any request.
+        guard asker.servers != nil else { return sentFields?.isStandIn != true }
+        return sentFields.map { $0.last != nil && !$0.isStandIn } ?? false
     }
 
     private func metadata(of response: Response) -> CacheEntry.Metadata? {

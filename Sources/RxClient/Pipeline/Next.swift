@@ -98,8 +98,11 @@ public struct Next: Sendable {
     /// guard isOpen else { return next.respond(with: Response(head: ResponseHead(status: .ok), request: request)) }
     /// ```
     public func respond(with response: Response) -> Observable<CallEvent, NetworkError> {
-        // The cache does not store responses that no server has sent.
-        (given ?? response.request).sentFields?.noteStandIn()
+        // The cache does not store responses that no server has sent, whatever request they carry.
+        let sentFields = given?.sentFields ?? SentFields()
+        sentFields.noteStandIn()
+        var response = response
+        response.request.sentFields = sentFields
         let route = Route(
             server: server, host: host, first: first, response: CopyOnWrite(wrappedValue: response))
         return Next(call, at: index, route, given: given)(response.request)

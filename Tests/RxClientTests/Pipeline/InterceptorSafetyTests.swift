@@ -95,6 +95,92 @@ import Testing
         #expect(try run(client.get("/x").decode(Int.self)).values == [1])
     }
 
+    /// The requests that an interceptor's response can carry.
+    enum Carried: CaseIterable {
+        case received, new, ofAnEarlierResponse
+    }
+
+    private func interceptors(_ place: String, _ interceptor: any Interceptor) -> Interceptors {
+        switch place {
+        case "call": Interceptors(call: [interceptor])
+        case "attempt": Interceptors(attempt: [interceptor])
+        default: Interceptors(exchange: [interceptor])
+        }
+    }
+
+    @Test(arguments: ["call", "attempt", "exchange"], Carried.allCases)
+    func itIsNotStoredWhateverRequestItCarries(_ place: String, _ carried: Carried) throws {
+        let earlier = Mutex<Request?>(nil)
+        let answering = Intercepting { request, _, next in
+            guard request.url.path() == "/x", let former = earlier.withLock({ $0 }) else {
+                return next(request)
+            }
+            let own: Request =
+                switch carried {
+                case .received: request
+                case .new: Request(url: request.url)
+                case .ofAnEarlierResponse: former
+                }
+            return next.respond(
+                with: Response(head: ResponseHead(status: .ok), body: [0x30], request: own))
+        }
+        let (client, transport) = client({ _ in .json("1") }) {
+            $0.options.cachePolicy = .time(.seconds(60))
+            $0.options.interceptors = interceptors(place, answering)
+        }
+        earlier.withLock { $0 = nil }
+        let response = try #require(try run(client.request(.get("/y"))).values.first)
+        earlier.withLock { $0 = response.request }
+        #expect(try run(client.get("/x").decode(Int.self)).values == [0])
+        #expect(transport.requests.count == 1)
+        earlier.withLock { $0 = nil }
+        #expect(try run(client.get("/x").decode(Int.self)).values == [1])
+    }
+
+    /// A response that an interceptor emits without asking the later stages.
+    @Test func norIsAResponseForWhichNothingWasSent() throws {
+        let isClosed = Mutex(true)
+        let emitting = Intercepting { request, _, next in
+            guard isClosed.withLock({ $0 }) else { return next(request) }
+            return .just(.response(Response(head: ResponseHead(status: .ok), body: [0x30], request: request)))
+        }
+        let (client, _) = client({ _ in .json("1") }) {
+            $0.options.cachePolicy = .time(.seconds(60))
+            $0.options.interceptors.attempt = [emitting]
+        }
+        #expect(try run(client.get("/x").decode(Int.self)).values == [0])
+        isClosed.withLock { $0 = false }
+        #expect(try run(client.get("/x").decode(Int.self)).values == [1])
+    }
+
+    @Test(arguments: ["attempt", "exchange"])
+    func its304ChangesNothingThatIsStored(_ place: String) throws {
+        let isClosed = Mutex(true)
+        let answering = Intercepting { request, _, next in
+            guard let tag = request.headerFields[.ifNoneMatch], isClosed.withLock({ $0 }) else {
+                return next(request)
+            }
+            let head = ResponseHead(
+                status: .notModified, headerFields: [.eTag: tag, .cacheControl: "max-age=999"])
+            return next.respond(with: Response(head: head, request: request))
+        }
+        let clock = clock
+        let (client, transport) = client({ request in
+            .json("1", headers: [.cacheControl: "max-age=9", .eTag: "\"a\""])
+        }) {
+            $0.cache = ResponseCache { Date.start + clock.now / .seconds(1) }
+            $0.options.cachePolicy = .http
+            $0.options.interceptors = interceptors(place, answering)
+        }
+        _ = try run(client.get("/x"))
+        try clock.advance(by: .seconds(10))
+        #expect(try run(client.request(.get("/x"))).values.map(\.cacheUse) == [.revalidated])
+        #expect(transport.requests.count == 1)
+        isClosed.withLock { $0 = false }
+        #expect(try run(client.get("/x").decode(Int.self)).values == [1])
+        #expect(transport.requests.count == 2)
+    }
+
     @Test(arguments: ["attempt", "exchange"])
     func anEventOfTheWrongKindIsAnErrorWhereverItComesFrom(_ place: String) throws {
         let wrong = Intercepting { _, _, _ in .just(.output("text")) }
