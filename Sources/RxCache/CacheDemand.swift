@@ -3,13 +3,13 @@ package import HTTPTypes
 package import RxHTTP
 
 /// The use of the cache that a request allows: its mode, and the directives of its `Cache-Control` (RFC 9111
-/// §5.2.1).
+/// §5.2.1). Where the two differ, the stricter one counts.
 package struct CacheDemand: Sendable, Equatable {
     /// Whether a stored response may be used.
     package var readsStore = true
     /// Whether the response may be stored.
     package var writesStore = true
-    /// Whether a stored response of any age may be used.
+    /// Whether a stored response of any age may be used, within ``maxAge``, ``maxStale`` and ``minFresh``.
     package var acceptsAnyAge = false
     /// Whether the server must confirm a stored response.
     package var mustConfirm = false
@@ -17,11 +17,13 @@ package struct CacheDemand: Sendable, Equatable {
     package var onlyIfCached = false
     /// The greatest age of a stored response, in seconds.
     package var maxAge: TimeInterval?
-    /// For how many seconds beyond its freshness a stored response may be used.
-    package var maxStale: TimeInterval = 0
+    /// For how many seconds beyond its freshness a stored response may be used; `nil` if the request does not
+    /// say so.
+    package var maxStale: TimeInterval?
     /// For how many more seconds a stored response must be fresh.
     package var minFresh: TimeInterval = 0
-    /// Like ``maxStale``, if the server fails (RFC 5861 §4).
+    /// For how many seconds beyond its freshness a stored response may be used if the server fails (RFC 5861
+    /// §4).
     package var staleIfError: TimeInterval = 0
 
     /// Reads a request. A request with conditions or a range bypasses the cache, because its response is not
@@ -30,7 +32,7 @@ package struct CacheDemand: Sendable, Equatable {
     package init(_ mode: CacheMode, _ request: Request) {
         let fields = request.headerFields
         switch mode {
-        case .standard: if !fields.isEmpty { read(fields) }
+        case .standard: break
         case .noStore: (readsStore, writesStore) = (false, false)
         case .reload: readsStore = false
         case .noCache: mustConfirm = true
@@ -38,7 +40,9 @@ package struct CacheDemand: Sendable, Equatable {
         case .onlyIfCached: (acceptsAnyAge, onlyIfCached) = (true, true)
         }
         if !request.decodesContent { (readsStore, writesStore) = (false, false) }
-        if !fields.isEmpty, Self.conditions.contains(where: { fields[$0] != nil }) {
+        guard !fields.isEmpty else { return }
+        read(fields)
+        if Self.conditions.contains(where: { fields[$0] != nil }) {
             (readsStore, writesStore) = (false, false)
         }
     }
@@ -50,13 +54,13 @@ package struct CacheDemand: Sendable, Equatable {
     private mutating func read(_ fields: HTTPFields) {
         guard let field = fields[.cacheControl] else {
             // RFC 9111 §5.4.
-            if let pragma = fields[.pragma] { mustConfirm = CacheControl(pragma).has("no-cache") }
+            if let pragma = fields[.pragma], CacheControl(pragma).has("no-cache") { mustConfirm = true }
             return
         }
         let directives = CacheControl(field)
         if directives.has("no-store") { (readsStore, writesStore) = (false, false) }
-        mustConfirm = directives.has("no-cache")
-        onlyIfCached = directives.has("only-if-cached")
+        if directives.has("no-cache") { mustConfirm = true }
+        if directives.has("only-if-cached") { onlyIfCached = true }
         maxAge = directives.seconds("max-age")
         minFresh = directives.seconds("min-fresh") ?? 0
         staleIfError = directives.seconds("stale-if-error") ?? 0

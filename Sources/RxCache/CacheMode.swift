@@ -1,6 +1,10 @@
 /// The use of the cache by one request, with the names and meanings of fetch's `cache`
-/// (<https://fetch.spec.whatwg.org/#concept-request-cache-mode>). Has no effect with the policy
-/// ``CachePolicy/never``.
+/// (<https://fetch.spec.whatwg.org/#concept-request-cache-mode>). Has no effect on requests to which the policy does not
+/// apply.
+///
+/// The directives of the request's `Cache-Control` (RFC 9111 §5.2.1) count in every mode: the mode decides which stored
+/// responses may be used, and a directive can only exclude some of them, or permit stale ones in the mode
+/// ``standard``.
 public enum CacheMode: String, Sendable, Hashable, Codable {
     /// Follows the policy.
     case standard = "default"

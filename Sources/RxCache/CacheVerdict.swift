@@ -15,14 +15,18 @@ extension CacheTerms {
     package func verdict(for demand: CacheDemand, at now: Date) -> CacheVerdict {
         let age = age(at: now)
         let isFresh = age < lifetime
-        if demand.acceptsAnyAge { return .use(isStale: !isFresh) }
-        if demand.mustConfirm || alwaysRevalidates { return .ask }
+        if demand.mustConfirm || alwaysRevalidates && !demand.acceptsAnyAge { return .ask }
         if let maxAge = demand.maxAge, age > maxAge || maxAge == 0 { return .ask }
         if isFresh { return lifetime - age >= demand.minFresh ? .use(isStale: false) : .ask }
-        guard !neverStale, demand.minFresh == 0 else { return .ask }
+        guard demand.minFresh == 0 else { return .ask }
         let staleness = age - lifetime
-        if demand.maxStale > 0, staleness <= demand.maxStale { return .use(isStale: true) }
-        if staleWhileRevalidate > 0, staleness <= staleWhileRevalidate { return .useAndRefresh }
+        if demand.acceptsAnyAge, staleness <= demand.maxStale ?? .infinity { return .use(isStale: true) }
+        guard !neverStale else { return .ask }
+        if let maxStale = demand.maxStale, maxStale > 0, staleness <= maxStale { return .use(isStale: true) }
+        if staleWhileRevalidate > 0, staleness <= staleWhileRevalidate {
+            // RFC 5861 §3 permits the use; the renewal is only recommended.
+            return demand.onlyIfCached ? .use(isStale: true) : .useAndRefresh
+        }
         return .ask
     }
 
