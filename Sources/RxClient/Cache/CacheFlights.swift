@@ -13,7 +13,8 @@ final class CacheFlights: Sendable {
         /// The number of the session's account. The key has the account's name, which stays the same after a
         /// new login.
         let account: Int?
-        /// The request before signature, credential and cookies.
+        /// The request before signature, credential and cookies, without the total time limit, which each request keeps
+        /// by itself.
         let request: Request.Shape
         let mode: CacheMode
         let lifetime: Duration?
@@ -36,6 +37,7 @@ final class CacheFlights: Sendable {
         /// The time at which the first request began.
         let start: CacheHistory.Moment
         private let isKept = Atomic<Bool>(false)
+        private let retries = Atomic<Int>(0)
         private let sentFields = Mutex<SentFields?>(nil)
 
         fileprivate init(_ number: Int, _ start: CacheHistory.Moment) {
@@ -45,6 +47,12 @@ final class CacheFlights: Sendable {
 
         /// Returns `true` to the first caller that wants to store the response.
         func claimKeeping() -> Bool { !isKept.exchange(true, ordering: .relaxed) }
+
+        /// The number of retries so far.
+        var retryCount: Int { retries.load(ordering: .relaxed) }
+
+        /// Counts a retry.
+        func noteRetry() { retries.add(1, ordering: .relaxed) }
 
         /// Sets the record for the cookies of the next exchange.
         func note(_ fields: SentFields) { sentFields.withLock { $0 = fields } }

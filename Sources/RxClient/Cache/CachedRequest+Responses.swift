@@ -14,11 +14,14 @@ extension CachedRequest {
     ///     joins no other.
     ///   - trace: receives the use of the cache.
     ///   - validation: validates a response that does not come from `ask`.
+    ///   - wait: the wait before the request is repeated if the one that it has joined fails, after so many retries
+    ///     since the joining; `nil` to fail as well.
     ///   - ask: asks the server, to revalidate an entry if there is one.
     ///   - refresh: revalidates an entry, and stores the response.
     func respond(
         joining stages: CacheFlights.Stages?, trace: Trace? = nil,
         validation: Validation? = nil,
+        retrying wait: @escaping @Sendable (NetworkError, Int) -> Observable<Void, Never>? = { _, _ in nil },
         asking ask: @escaping @Sendable (CacheEntry?) -> Responses,
         refreshing refresh: @escaping @Sendable (CacheEntry) -> Responses
     ) -> Responses {
@@ -40,7 +43,15 @@ extension CachedRequest {
                 }
                 self.noteKept(entry)
                 // The conditions of a GET do not apply to a HEAD.
-                return self.joined(stages, trace, ask(self.request.method == .head ? nil : entry))
+                let response = ask(self.request.method == .head ? nil : entry)
+                return self.joined(stages, trace, response) { error, retries in
+                    guard let due = wait(error, retries) else { return .fail(error) }
+                    return due.flatMap(.concat) {
+                        self.respond(
+                            joining: stages, trace: trace, validation: validation, retrying: wait,
+                            asking: ask, refreshing: refresh)
+                    }
+                }
             }
         }
     }
@@ -56,21 +67,25 @@ extension CachedRequest {
         Response(head: ResponseHead(status: .gatewayTimeout), request: request, decoder: decoder)
     }
 
-    /// `response`, or the response to an equal request in flight.
+    /// `response`, or the response to an equal request in flight; if that one fails, the result of `recover` for the
+    /// error and the number of its retries since the joining.
     private func joined(
-        _ stages: CacheFlights.Stages?, _ trace: Trace?, _ response: Responses
+        _ stages: CacheFlights.Stages?, _ trace: Trace?, _ response: Responses,
+        or recover: @escaping @Sendable (NetworkError, Int) -> Responses
     ) -> Responses {
         guard let stages, mode == .standard || mode == .forceCache else { return response }
+        var common = request
+        common.timeouts.total = nil
         let id = CacheFlights.ID(
-            key: key, account: asker.account, request: request.shape, mode: mode, lifetime: lifetime,
-            tags: tags,
-            stages: stages)
+            key: key, account: asker.account, request: common.shape, mode: mode, lifetime: lifetime,
+            tags: tags, stages: stages)
         let (flight, shared, isNew) = cache.flights.join(
             id, cookies: asker.cookies(of: request), since: start, in: cache.history, or: response)
         note(flight)
         guard !isNew else { return shared }
         cache.count { $0.joined += 1 }
         trace?.tellCached(.joined, nil)
+        let retryCount = flight.retryCount
         return
             shared
             .map { response in
@@ -80,11 +95,11 @@ extension CachedRequest {
                 if response.cacheUse == nil { response.cacheUse = .joined }
                 return response
             }
-            .mapError { error in
+            .catch { error in
                 var own = error.attributed(to: self.request)
                 own.attempt = error.attempt
                 own.credentialVersion = error.credentialVersion
-                return own
+                return recover(own, flight.retryCount - retryCount)
             }
     }
 

@@ -143,6 +143,9 @@ final class CachedRequest: Sendable {
     /// Records the flight that the request waits for.
     func note(_ flight: CacheFlights.Flight) { progress.withLock { $0.flight = flight } }
 
+    /// Counts a retry of the request, for those that have joined it.
+    func noteRetry() { progress.withLock { $0.flight }?.noteRetry() }
+
     // MARK: - Revalidation
 
     /// The entry that the server is asked to revalidate, if any.

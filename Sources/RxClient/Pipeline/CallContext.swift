@@ -42,6 +42,8 @@ public final class CallContext: Sendable {
         /// Whether part of a response has been delivered.
         var hasResponse = false
         var cached: CachedRequest?
+        /// The retries while the call waited for another request's response.
+        var sharedRetries = 0
         /// The deadline of all attempts.
         var end: Duration?
         var values: [ObjectIdentifier: any Sendable] = [:]
@@ -181,19 +183,40 @@ public final class CallContext: Sendable {
     func decide(_ error: NetworkError, _ history: RetryHistory) -> RetryPolicy<NetworkError>.Verdict {
         let (hasResponse, host, end) = progress.withLock { ($0.hasResponse, $0.host, $0.end) }
         guard !hasResponse else { return .init(.stop) }
-        let verdict = retryPolicy.weigh(error, history)
+        let verdict = retryPolicy.weigh(error, including(sharedRetriesIn: history))
         guard case .retry(let delay) = verdict.decision else { return verdict }
         if let end, delay > end - scheduler.now {
             verdict.giveBack()
             return .init(.stop)
         }
-        let paid = verdict.charged(to: host?.budget)
+        // A request that has joined another has no host yet.
+        let asked = host ?? error.url.flatMap { Origin($0) }.map { client.hosts[$0] }
+        let paid = verdict.charged(to: asked?.budget)
         if case .retry = paid.decision {
             trace?.tell(.retry(after: delay, because: error))
         } else {
             trace?.tell(.retryRefused(because: error))
         }
         return paid
+    }
+
+    /// The wait before a retry by the call's own policy and deadline, after a request that it had joined has failed;
+    /// `nil` for no retry.
+    ///
+    /// - Parameter retries: the retries of that request since the joining, which count as the call's.
+    func wait(after error: NetworkError, sharing retries: Int) -> Observable<Void, Never>? {
+        progress.withLock { $0.sharedRetries += retries }
+        let verdict = decide(error, RetryHistory(clock: scheduler))
+        guard case .retry(let delay) = verdict.decision else { return nil }
+        progress.withLock { $0.sharedRetries += 1 }
+        return .timer(delay, on: scheduler)
+    }
+
+    /// `history` with the retries of the requests that the call had joined.
+    func including(sharedRetriesIn history: RetryHistory) -> RetryHistory {
+        var history = history
+        history.count += progress.withLock { $0.sharedRetries }
+        return history
     }
 }
 

@@ -156,6 +156,87 @@ import Testing
         made.value = nil
     }
 
+    // MARK: - Limits of each request
+
+    private func get(within total: Duration) -> InlineEndpoint {
+        .get("/x", options: RequestOptions(timeouts: Timeouts(total: total)))
+    }
+
+    @Test func eachHasItsOwnTotalTimeLimit() throws {
+        let (client, transport) = client(.http, .when(.get, "/x", .json("[1]", after: .seconds(5))))
+        let recorders = [2, 10, 3].map { Recorder(client.request(get(within: .seconds($0))), on: clock) }
+        try clock.run()
+        #expect(transport.exchanges.count == 1)
+        #expect(recorders.map { $0.failure?.code } == [.totalTimeout, nil, .totalTimeout])
+        #expect(recorders.map { $0.events.first?.time } == [.seconds(2), .seconds(5), .seconds(3)])
+        #expect(recorders[1].values.map(\.text) == ["[1]"])
+    }
+
+    @Test("A request that joined retries for as long as its own time limit allows")
+    func retriesWithinTheOwnTimeLimit() throws {
+        let (client, transport) = client(
+            .http,
+            .when(.get, "/x", .status(.serviceUnavailable, after: .milliseconds(2500)), .json("[1]")))
+        let first = Recorder(client.request(get(within: .seconds(3))), on: clock)
+        try clock.advance(by: .seconds(2))
+        let second = Recorder(client.request(get(within: .seconds(3))), on: clock)
+        try clock.run()
+        #expect(first.failure?.status == .serviceUnavailable)
+        #expect(second.values.map(\.text) == ["[1]"])
+        #expect(transport.exchanges.count == 2)
+        #expect(clock.now == .milliseconds(3500))
+    }
+
+    @Test("The limit of a request that has left does not count for those that stay")
+    func retriesAfterTheFirstHasLeft() throws {
+        let (client, transport) = client(
+            .http, .when(.get, "/x", .status(.serviceUnavailable, after: .seconds(2)), .json("[1]")))
+        let first = Recorder(client.request(get(within: .seconds(1))), on: clock)
+        let others = [10, 20].map { Recorder(client.request(get(within: .seconds($0))), on: clock) }
+        try clock.run()
+        #expect(first.failure?.code == .totalTimeout)
+        #expect(others.map { $0.values.map(\.text) } == [["[1]"], ["[1]"]])
+        // Both wait equally long, and join again.
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test("A request that joined late has all its retries, and one that joined early has none left")
+    func retriesSinceTheJoining() throws {
+        let refusal = ScriptedTransport.Reply.status(.serviceUnavailable, after: .seconds(1))
+        let (client, transport) = client(
+            .http, .when(.get, "/x", refusal, refusal, refusal, refusal, .json("[1]", after: .seconds(1))))
+        let first = Recorder(client.request(.get("/x")), on: clock)
+        let early = Recorder(client.request(.get("/x")), on: clock)
+        try clock.advance(by: .milliseconds(4500))
+        let late = Recorder(client.request(.get("/x")), on: clock)
+        try clock.run()
+        #expect(first.failure?.status == .serviceUnavailable)
+        #expect(early.failure?.status == .serviceUnavailable)
+        #expect(late.values.map(\.text) == ["[1]"])
+        #expect(transport.exchanges.count == 5)
+    }
+
+    @Test("Its retries end like those of any request: after as many as its policy has, and within the budget")
+    func retriesHaveAnEnd() throws {
+        let refusal = ScriptedTransport.Reply.status(.serviceUnavailable, after: .seconds(1))
+        for (floor, count) in [(10.0, 5), (0, 1)] {
+            let clock = VirtualScheduler()
+            var configuration = ClientConfiguration(baseURL: "http://shop.test")
+            configuration.options.cachePolicy = .http
+            configuration.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+            configuration.retryBudget = RetryBudget(ratio: 0, floor: floor)
+            let transport = ScriptedTransport(on: clock, [.when(.get, "/x", refusal)])
+            let client = Client(configuration: configuration, transport: transport)
+            let first = Recorder(client.request(.get("/x")), on: clock)
+            try clock.advance(by: .milliseconds(floor > 0 ? 4500 : 500))
+            let late = Recorder(client.request(.get("/x")), on: clock)
+            try clock.run()
+            #expect(first.failure?.status == .serviceUnavailable)
+            #expect(late.failure?.status == .serviceUnavailable)
+            #expect(transport.exchanges.count == count)
+        }
+    }
+
     @Test func nothingIsLeftOfARequestThatHasEnded() throws {
         final class Token: Sendable {}
         struct Held: Endpoint {

@@ -37,7 +37,7 @@ struct Caching: Interceptor {
             let joins = call.session?.isLoggingIn(observer.scope.lane) != true
             cached.respond(
                 joining: joins ? ClientStages(of: call).map { .client($0) } : nil, trace: call.trace,
-                validation: call.validation
+                validation: call.validation, retrying: { call.wait(after: $0, sharing: $1) }
             ) { entry in
                 cached.confirmable = entry
                 return next(request).responses(of: call)

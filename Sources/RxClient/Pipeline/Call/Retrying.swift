@@ -7,6 +7,12 @@ struct Retrying: Interceptor {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         next(request).retry(
-            RetryPolicy(weighing: { call.decide($0, $1) }, stamp: call.retryPolicy.stamp), on: call.scheduler)
+            RetryPolicy(
+                weighing: { error, history in
+                    let verdict = call.decide(error, history)
+                    if verdict.decision != .stop { call.cached?.noteRetry() }
+                    return verdict
+                }, stamp: { call.retryPolicy.stamp(&$0, call.including(sharedRetriesIn: $1)) }),
+            on: call.scheduler)
     }
 }
