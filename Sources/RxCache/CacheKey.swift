@@ -35,6 +35,9 @@ public struct CacheKey: Hashable, Sendable, Codable {
         self.content = content
     }
 
+    /// Whether the response represents the resource at the URL, and is not the result of a POST.
+    package var isResource: Bool { method == "GET" }
+
     /// The URL before the query.
     public var place: Substring { url.prefix { $0 != "?" } }
 }

@@ -9,6 +9,8 @@ public enum CacheSelection: Sendable, Hashable {
     case id(UUID)
     /// All responses with exactly this ``CacheKey/url``, of any method, account and variant.
     case url(String)
+    /// The responses to GET with exactly this ``CacheKey/url``, of any account and variant, without those to POST.
+    case resource(String)
     /// All responses whose URL is this one before the query.
     case place(String)
     /// All responses with this tag among their ``CacheEntry/Metadata/tags``.
@@ -22,6 +24,7 @@ public enum CacheSelection: Sendable, Hashable {
         case .all: true
         case .id(let id): entry.id == id
         case .url(let url): entry.key.url == url
+        case .resource(let url): entry.key.isResource && entry.key.url == url
         case .place(let place): entry.key.place == place
         case .tag(let tag): entry.tags.contains(tag)
         case .identity(let identity): entry.key.identity == identity
@@ -35,7 +38,7 @@ extension CacheSelection: CustomStringConvertible, CustomDebugStringConvertible,
         switch self {
         case .all: "all"
         case .id(let id): "id \(id)"
-        case .url(let url), .place(let url): "URL \(url.withoutSecrets)"
+        case .url(let url), .resource(let url), .place(let url): "URL \(url.withoutSecrets)"
         case .tag(let tag): "tag \(tag)"
         case .identity: "identity"
         }

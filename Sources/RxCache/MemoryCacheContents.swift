@@ -45,7 +45,7 @@ struct MemoryCacheContents {
             let all = places.values.joined().compactMap { entries[$0] }
             (entries, places, usage.bytes, usage.entries) = (RecencyList(), [:], 0, 0)
             return all
-        case .url(let url): return remove(url) { _ in true }
+        case .url(let url), .resource(let url): return remove(url, selection.includes)
         default: return places.keys.flatMap { remove($0, selection.includes) }
         }
     }

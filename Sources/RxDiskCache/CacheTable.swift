@@ -120,6 +120,7 @@ struct CacheTable {
         case .all: try delete("true", [])
         case .id(let id): try delete("uuid = ?", [id.uuidString])
         case .url(let url): try delete("url = ?", [url])
+        case .resource(let url): try delete("url = ? AND method = 'GET'", [url])
         case .place(let place): try delete("place = ?", [place])
         case .tag(let tag): try delete("id IN (SELECT entry FROM tag WHERE tag = ?)", [tag])
         case .identity(let identity): try delete("identity = ?", [salted(identity)])

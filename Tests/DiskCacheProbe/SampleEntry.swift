@@ -12,7 +12,9 @@ enum SampleEntry {
 
     /// A key by its number.
     static func key(_ number: Int) -> CacheKey {
-        CacheKey(rules: .http, url: "http://h/\(number)", identity: "anna")
+        CacheKey(
+            rules: .http, method: number % 5 == 4 ? "POST" : "GET", url: "http://h/\(number)",
+            identity: "anna")
     }
 
     /// An entry; `number` tells the entries of a key apart.

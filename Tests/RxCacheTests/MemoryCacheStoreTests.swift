@@ -103,6 +103,7 @@ struct MemoryCacheStoreTests {
         (.url("http://h/a?x=1"), ["http://h/a", "http://h/b"]),
         (.place("http://h/a"), ["http://h/b"]),
         (.tag("even"), ["http://h/a", "http://h/b"]),
+        (.resource("http://h/a"), ["http://h/a?x=1", "http://h/b"]),
         (.identity("anna"), ["http://h/a", "http://h/a?x=1"]),
         (.url("http://h/A"), ["http://h/a", "http://h/a?x=1", "http://h/b"]),
         (.id(UUID()), ["http://h/a", "http://h/a?x=1", "http://h/b"]),
@@ -121,6 +122,22 @@ struct MemoryCacheStoreTests {
         }
         #expect(kept == left)
         #expect(store.usage.entries == left.count)
+    }
+
+    @Test func theResourceIsRemovedWithoutThePostsToItsURL() {
+        let store = MemoryCacheStore()
+        store.put("/a", body: 1)
+        let key = CacheKey(rules: .time, method: "POST", url: "/a", content: "x")
+        let search = CacheEntry(
+            .init(
+                key: key, head: ResponseHead(status: .ok),
+                terms: CacheTerms(date: Date(timeIntervalSince1970: 0), lifetime: 9)), body: [2])
+        store.store(search).subscribe()
+        store.remove(.resource("/a")).subscribe()
+        #expect(store.entriesAtHand(for: key)?.count == 1)
+        #expect(store.usage.entries == 1)
+        store.remove(.url("/a")).subscribe()
+        #expect(store.usage.entries == 0)
     }
 
     @Test func removesOneById() {

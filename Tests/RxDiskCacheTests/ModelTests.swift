@@ -27,7 +27,7 @@ import Testing
             case 0:
                 let selections: [CacheSelection] = [
                     .url(SampleEntry.key(key).url), .tag("even"), .place(SampleEntry.key(key).url),
-                    .identity("anna"),
+                    .identity("anna"), .resource(SampleEntry.key(key).url),
                     .id(last.randomElement(using: &random)?.id ?? UUID()), .all,
                 ]
                 let selection = selections[Int.random(in: 0..<selections.count, using: &random)]

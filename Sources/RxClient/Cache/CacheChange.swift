@@ -47,10 +47,16 @@ final class CacheChange: Sendable {
             head[name].flatMap { URL(reference: $0, base: url) }
         }
         let changed = ([url] + named).filter { isSameService($0) }.map(resource)
-        for url in targets.union(withPlain(changed)) { cache.perform(cache.remove(.url(url))) }
+        for url in targets.union(withPlain(changed)) { cache.perform(cache.remove(selection(url))) }
     }
 
-    private func note() { cache.history.noteChange(of: targets.map(CacheSelection.url)) }
+    private func note() { cache.history.noteChange(of: targets.map(selection)) }
+
+    /// The responses that the request may outdate. One URL often takes queries and commands by POST, so a POST leaves
+    /// the responses that the policy ``CachePolicy/post(_:)`` has stored.
+    private func selection(_ url: String) -> CacheSelection {
+        request.method == .post ? .resource(url) : .url(url)
+    }
 
     private var targets: Set<String> {
         withPlain([request.resource ?? request.cacheURL, resource(request.url)])

@@ -96,6 +96,44 @@ import Testing
         #expect(client.configuration.cache.statistics.usage.entries == 2)
     }
 
+    /// One URL often takes searches and commands, as with GraphQL.
+    @Test(arguments: [(HTTPRequest.Method.post, 1), (.put, 0), (.patch, 0), (.delete, 0)])
+    func aPostWithoutThePolicyKeepsSearches(_ method: HTTPRequest.Method, _ count: Int) throws {
+        let (client, transport) = bench.client(.never, .when(nil, "/goods", .json("[1]")))
+        let search = Goods(method: .post, options: RequestOptions(cachePolicy: .post(.seconds(60))))
+        try bench.run(search, client)
+        try bench.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
+        try bench.run(Goods(method: method), client)
+        #expect(client.configuration.cache.statistics.usage.entries == count)
+        try bench.run(search, client)
+        #expect(transport.exchanges.count == 4 - count)
+    }
+
+    @Test func aSearchUnderWayDuringAPostIsStored() throws {
+        let (client, transport) = bench.client(
+            .never, .when(.post, "/goods", .json("[1]", after: .seconds(2)), .json("[2]")))
+        let search = Goods(method: .post, options: RequestOptions(cachePolicy: .post(.seconds(60))))
+        let first = Recorder(client.request(search), on: clock)
+        try clock.advance(by: .seconds(1))
+        client.request(Goods(method: .post)).subscribe()
+        let second = Recorder(client.request(search), on: clock)
+        try clock.run()
+        #expect(first.values == [[1]] && second.values == [[1]])
+        #expect(try bench.run(search, client).values.map(\.output) == [[1]])
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test(arguments: [
+        (CacheSelection.url("http://shop.test/goods"), 0), (.place("http://shop.test/goods"), 0),
+        (.tag("list"), 0), (.all, 0), (.tag("other"), 1),
+    ])
+    func theAppRemovesSearches(_ selection: CacheSelection, _ count: Int) throws {
+        let (client, _) = bench.client(.post(.seconds(60)), .when(.post, "/goods", .json("[1]")))
+        try bench.run(Goods(method: .post, options: RequestOptions(tags: ["list"])), client)
+        client.configuration.cache.remove(selection).subscribe()
+        #expect(client.configuration.cache.statistics.usage.entries == count)
+    }
+
     @Test func aSignatureDoesNotCount() throws {
         let count = State(0)
         let (client, transport) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
