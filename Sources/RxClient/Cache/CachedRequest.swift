@@ -72,6 +72,7 @@ final class CachedRequest: Sendable {
             }
             .map { entries throws(NetworkError) -> CacheEntry? in
                 let fitting = self.fitting(entries)
+                self.cache.repeatRemovals(of: entries)
                 guard let entry = fitting, self.isOver(entry, at: self.cache.currentDate()) else {
                     return fitting
                 }
@@ -96,7 +97,9 @@ final class CachedRequest: Sendable {
     private func fitting(_ entries: [CacheEntry]) -> CacheEntry? {
         var fields: HTTPFields?
         return entries.first { entry in
-            guard !cache.history.condemns(entry.metadata.id) else { return false }
+            guard !cache.history.condemns(entry.metadata.id), !cache.isOverdue(entry.metadata) else {
+                return false
+            }
             let variant = entry.metadata.variant
             guard !variant.fields.isEmpty else { return true }
             fields = fields ?? asker.fields(of: request)

@@ -20,6 +20,10 @@ public final class ResponseCache: Sendable {
     let history = CacheHistory()
     private let counters = Mutex(CacheStatistics())
     private let refreshing = Mutex<Set<CacheKey>>([])
+    /// The removals that the store has failed to perform.
+    private let overdue = Mutex<Set<CacheSelection>>([])
+    /// The most overdue removals; beyond that, everything is to be removed.
+    private static let mostOverdue = 256
 
     /// Creates a cache.
     ///
@@ -54,8 +58,35 @@ public final class ResponseCache: Sendable {
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
         .deferred {
             self.history.noteRemoval(of: selection)
-            return self.store.remove(selection)
+            return self.removed(selection)
         }
+    }
+
+    private func removed(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
+        store.remove(selection).handleEvents(onEnd: { completion in
+            self.overdue.withLock { overdue in
+                switch completion {
+                case .finished where selection == .all: overdue = []
+                case .finished: overdue.remove(selection)
+                case .failed where overdue.count >= Self.mostOverdue: overdue = [.all]
+                case .failed: overdue.insert(selection)
+                }
+            }
+        })
+    }
+
+    /// Whether the store should have removed the entry, and has failed to.
+    func isOverdue(_ entry: CacheEntry.Metadata) -> Bool {
+        overdue.withLock { overdue in !overdue.isEmpty && overdue.contains { $0.includes(entry) } }
+    }
+
+    /// Repeats the removals that should have included these entries.
+    func repeatRemovals(of entries: [CacheEntry]) {
+        let selections = overdue.withLock { overdue in
+            overdue.isEmpty
+                ? [] : overdue.filter { selection in entries.contains { selection.includes($0.metadata) } }
+        }
+        for selection in selections { perform(removed(selection)) }
     }
 
     func count(_ event: (inout CacheStatistics) -> Void) { counters.withLock { event(&$0) } }

@@ -207,4 +207,41 @@ import Testing
         let isKept = selection == .tag("other")
         #expect(try bench.run(Goods(), client).values.map(\.output) == (isKept ? [[1]] : [[2]]))
     }
+
+    /// A store that fails the first of its removals.
+    private struct ReluctantStore: CacheStore {
+        let store = MemoryCacheStore()
+        let failures: State<Int>
+        var usage: CacheUsage { store.usage }
+        func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> { store.entries(for: key) }
+        func entriesAtHand(for key: CacheKey) -> [CacheEntry]? { store.entriesAtHand(for: key) }
+        func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> { store.store(entry) }
+        func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
+            store.update(metadata)
+        }
+        func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
+            .deferred {
+                failures.update { $0 -= 1 }
+                return failures.value >= 0
+                    ? .fail(NetworkError(.file, "the disk is gone")) : store.remove(selection)
+            }
+        }
+    }
+
+    @Test("What the store could not remove is not used, and removed later", arguments: [1, 2, 3])
+    func removalsThatFail(_ count: Int) throws {
+        let clock = clock
+        let store = ReluctantStore(failures: State(count))
+        let (client, _) = bench.client(
+            .http,
+            .when(.get, "/goods", .json("[1]", headers: Self.fresh), .json("[2]", headers: Self.fresh)),
+            .when(.put, "/goods", .status(.noContent))
+        ) { $0.cache = ResponseCache(store: store) { Date.start + clock.now / .seconds(1) } }
+        try bench.run(Goods(), client)
+        client.request(.put("/goods")).subscribe()
+        try clock.run()
+        for _ in 0..<4 { #expect(try bench.run(Goods(), client).values.map(\.output) == [[2]]) }
+        #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == .fresh)
+        #expect(store.usage.entries == 1)
+    }
 }
