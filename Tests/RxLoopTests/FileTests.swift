@@ -1,3 +1,4 @@
+import Foundation
 import RxLoop
 import Testing
 
@@ -94,14 +95,11 @@ import Darwin
                 return flock(other, LOCK_EX | LOCK_NB)
             }
             let lock = try FileLock(path)
-            let again = try FileLock(path)
             #expect(try mode(of: path) == 0o600)
             #expect(tryToLock() == -1)
             try File(writing: path).write([1], at: 0)
             lock.release()
             lock.release()
-            #expect(tryToLock() == -1)
-            again.release()
             #expect(tryToLock() == 0)
             #expect(try File.status(of: path).size == 1)
 
@@ -111,6 +109,55 @@ import Darwin
             close(other)
             _ = try FileLock(path)
             #expect(tryToLock() == 0)
+        }
+    }
+
+    /// Whatever the names by which they know the file.
+    @Test func aLockKeepsOthersOfTheProcessAway() throws {
+        try withDirectory { directory in
+            let path = directory + "/file"
+            let lock = try FileLock(path)
+            try FileManager.default.linkItem(atPath: path, toPath: directory + "/other")
+            for name in ["/file", "/./file", "//file", "/other"] {
+                #expect(throws: UVError.tryAgain) { try FileLock(directory + name) }
+            }
+            lock.release()
+            try FileLock(directory + "/other").release()
+        }
+    }
+
+    @Test func aPlaceHasManyPaths() throws {
+        try withDirectory { directory in
+            let base = try File.location(of: directory).path
+            try FileManager.default.createDirectory(
+                atPath: directory + "/folder", withIntermediateDirectories: false)
+            try File(writing: directory + "/file").write([1], at: 0)
+            for (link, target) in [
+                ("link", directory), ("dangling", "/nowhere"), ("alias", directory + "/file"),
+            ] {
+                try FileManager.default.createSymbolicLink(
+                    atPath: directory + "/" + link, withDestinationPath: target)
+            }
+            let cases: [(path: String, place: String, isFolder: Bool)] = [
+                ("/file", "/file", false), ("/./file", "/file", false), ("//file", "/file", false),
+                ("/folder/../file", "/file", false), ("/link/file", "/file", false),
+                ("/link/new", "/new", false), ("/dangling", "/dangling", false), ("/alias", "/alias", false),
+                ("/folder", "/folder", true), ("/link/folder/", "/folder", true),
+                ("/folder/..", "", true), ("/link", "", true),
+            ]
+            for (path, place, isFolder) in cases {
+                let found = try File.location(of: directory + path)
+                #expect(found.path == base + place, "\(path)")
+                #expect(found.isFolder == isFolder, "\(path)")
+            }
+            for path in ["/none/file", "/new/", "/none/.."] {
+                #expect(throws: UVError.notFound, "\(path)") { try File.location(of: directory + path) }
+            }
+            #expect(throws: UVError.notFound) { try File.location(of: "") }
+            #expect(throws: UVError.invalidArgument) { try File.location(of: "a\0b") }
+            #expect(throws: UVError.self) { try File.location(of: directory + "/file/x") }
+            #expect(try File.location(of: "/").path == "/")
+            #expect(try File.location(of: "/new-file-of-the-root").path == "/new-file-of-the-root")
         }
     }
 

@@ -23,12 +23,13 @@ extension Client {
     ///
     /// After a failure, the partial file stays for the next attempt, either a retry or a later download. An
     /// error status fails with `status` and never reaches a file; nor does a 204 or 205, which fails with
-    /// `noContent` and leaves the file at `path` unchanged. A second download to the same path at the same
-    /// time fails with `file`, even if the first belongs to another process.
+    /// `noContent` and leaves the file at `path` unchanged. A second download to the same file at the same
+    /// time, fails with `file`, even if it spells the path otherwise or belongs to
+    /// another process. One that begins after a cancel waits until the cancelled one has stopped writing.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the file. Only GET requests can resume; other methods start over.
-    ///   - path: the path of the file. Its folder must exist.
+    ///   - path: the path of the file. Its folder must exist. A symbolic link to a file is replaced.
     ///   - ignored: the names of query parameters that do not identify the file, such as the signature of a
     ///     presigned URL. Parameters of the client's signature are always ignored.
     ///   - files: the file system of `path`. Default: the configuration's, or else the transport's.

@@ -4,8 +4,9 @@ import RxLite
 
 /// A download to a path: the locations of its files, and its attempts.
 struct Download: Sendable {
+    /// The path as the caller wrote it.
     let path: String
-    let files: any FileSystem
+    let file: ReservedFile
     let clock: any Scheduler
     /// The URL of the file, as stored in the record.
     let url: String
@@ -18,15 +19,6 @@ struct Download: Sendable {
             _ prepare: @escaping @Sendable (inout Request) -> Void
         ) -> Observable<TransferEvent, NetworkError>
 
-    private var draft: String { Self.draft(of: path) }
-    private var sidecar: String { Self.record(of: path) }
-
-    /// The path of the partial file.
-    static func draft(of path: String) -> String { path + ".part" }
-
-    /// The path of the record about the partial file.
-    static func record(of path: String) -> String { path + ".part.json" }
-
     /// Runs one attempt. After a failure, the next attempt continues from its partial file.
     func attempt(_ send: @escaping Send) -> Observable<DownloadEvent, NetworkError> {
         plan.flatMap(.concat) { plan in attempt(plan, send) }
@@ -36,14 +28,14 @@ struct Download: Sendable {
 
     private var plan: Observable<DownloadPlan, NetworkError> {
         guard isResumable else { return .just(.fromTheStart) }
-        return files.status(of: draft).flatMap(.concat) { status in
+        return file.files.status(of: file.draft).flatMap(.concat) { status in
             guard let status, status.size > 0 else { return .just(.fromTheStart) }
             return record.map { DownloadPlan(url: url, record: $0, size: status.size) }
         }
     }
 
     private var record: Observable<DownloadRecord?, NetworkError> {
-        files.contents(of: sidecar, limit: DownloadRecord.sizeLimit)
+        file.files.contents(of: file.record, limit: DownloadRecord.sizeLimit)
             .catch { error -> Observable<[UInt8]?, NetworkError> in
                 error.code == .tooLarge ? .just(nil) : .fail(error)
             }
@@ -94,13 +86,14 @@ struct Download: Sendable {
         _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, total: Int64?
     ) -> Observable<Step, NetworkError> {
         let record =
-            isResumable && !head.isCoded ? DownloadRecord(of: url, from: head, length: total) : nil
+            isResumable && !head.isCoded
+            ? DownloadRecord(of: url, from: head, length: total) : nil
         return .concat([
             // Truncates the file instead of removing it, because it is locked.
-            files.append(.empty(), to: draft, at: 0).flatMap { _ in .empty() },
+            file.append(.empty(), at: 0).flatMap { _ in .empty() },
             .deferred { () throws(NetworkError) in
-                guard let record else { return files.remove(sidecar).flatMap { _ in .empty() } }
-                return files.replace(sidecar, with: try record.encoded()).flatMap { _ in .empty() }
+                guard let record else { return file.removeRecord().flatMap { _ in .empty() } }
+                return file.replaceRecord(with: try record.encoded()).flatMap { _ in .empty() }
             },
             .deferred { write(body, of: head, from: 0, end: total, total: total) },
         ])
@@ -108,12 +101,11 @@ struct Download: Sendable {
 
     private func write(
         _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, from offset: Int64,
-        end: Int64?,
-        total: Int64?
+        end: Int64?, total: Int64?
     ) -> Observable<Step, NetworkError> {
         .deferred {
             let written = WrittenSize(offset, limit: end, head: head)
-            let progress = files.append(written.limit(body.chunks()), to: draft, at: offset)
+            let progress = file.append(written.limit(body.chunks()), at: offset)
                 .map { size in
                     written.size = size
                     return TransferProgress(bytes: size, expected: total)
@@ -137,7 +129,7 @@ struct Download: Sendable {
         _ head: ResponseHead, size: Int64, from offset: Int64
     ) -> Observable<Step, NetworkError> {
         .concat([
-            files.append(.empty(), to: draft, at: size).map {
+            file.append(.empty(), at: size).map {
                 .event(.progress(TransferProgress(bytes: $0, expected: size)))
             },
             .deferred { place(head, size: size, from: offset) },
@@ -147,11 +139,11 @@ struct Download: Sendable {
     private func place(
         _ head: ResponseHead, size: Int64, from offset: Int64
     ) -> Observable<Step, NetworkError> {
-        let file = DownloadedFile(path: path, size: size, resumedFrom: offset, head: head)
+        let downloaded = DownloadedFile(path: path, size: size, resumedFrom: offset, head: head)
         return .concat([
-            files.move(draft, to: path).flatMap { _ in .empty() },
-            .deferred { files.remove(sidecar).flatMap { _ in .empty() } },
-            .just(.event(.finished(file))),
+            file.moveDraft().flatMap { _ in .empty() },
+            .deferred { file.removeRecord().flatMap { _ in .empty() } },
+            .just(.event(.finished(downloaded))),
         ])
     }
 }

@@ -13,8 +13,11 @@ struct DownloadReading: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
+        guard let file = call[ReservedPath.self] else {
+            return .fail(NetworkError(.file, "the path of the download is not reserved", request: request))
+        }
         let download = Download(
-            path: path, files: files, clock: call.scheduler, url: request.url.identifying(ignoring: ignored),
+            path: path, file: file, clock: call.scheduler, url: request.url.identifying(ignoring: ignored),
             isResumable: request.method == .get)
         let events = download.attempt { prepare in
             .deferred(on: call.scheduler) {
@@ -24,7 +27,7 @@ struct DownloadReading: Interceptor {
             }
         }
         let checked: Observable<DownloadEvent, NetworkError> = events.catch { error in
-            error.code == .digestMismatch ? discard(with: error, in: files) : .fail(error)
+            error.code == .digestMismatch ? discard(file, with: error) : .fail(error)
         }
         return checked.map { event in
             call.session?.noteSuccess(of: call.stamp)
@@ -35,9 +38,9 @@ struct DownloadReading: Interceptor {
 
     /// Removes the record, so that no attempt continues from the partial file: its bytes are wrong.
     private func discard(
-        with error: NetworkError, in files: any FileSystem
+        _ file: ReservedFile, with error: NetworkError
     ) -> Observable<DownloadEvent, NetworkError> {
-        files.remove(Download.record(of: path)).flatMap(.concat) { _ in .fail(error) }
+        file.removeRecord().flatMap(.concat) { _ in .fail(error) }
     }
 }
 

@@ -14,9 +14,9 @@ struct Pipeline: Sendable {
         Entry(Decoding(), for: .typed),
         // The app's interceptors around the call.
         Entry(.call, for: .endpoints),
-        Entry(PathReservation(), for: [.download]),
         Entry(StaleIfError(), for: .typed),
         Entry(Deadline(), for: .typed.union([.response, .stream, .download])),
+        Entry(PathReservation(), for: [.download]),
         // The lookup, and the joining of equal requests.
         Entry(Caching(), for: .typed),
         Entry(Retrying(), for: .typed.union([.stream, .download])),

@@ -6,7 +6,7 @@ public import RxLite
 /// the disk.
 ///
 /// Its folder must exist. Sessions of this process and of others may share the file: a lock on a file beside it, with
-/// the suffix `.lock`, lets one of them renew the credential at a time. They must name the file by the same path.
+/// the suffix `.lock`, lets one of them renew the credential at a time.
 public struct CredentialFile: CredentialStore {
     private let path: String
     private let files: any FileSystem
@@ -55,14 +55,8 @@ public struct CredentialFile: CredentialStore {
     public func lease() -> Observable<Void, NetworkError> {
         let lockPath = path + ".lock"
         let lock = files.lock(lockPath)
-        let attempt = Observable<Void, NetworkError>(scheduler: lock.scheduler) { [files] observer in
-            // A lock of files does not exclude other sessions of this process.
-            guard let leave = BusyPaths.take(lockPath, in: files) else {
-                let error = NetworkError(.locked, "\(lockPath) is locked by another session")
-                return observer.scope.perform { observer.fail(error) }
-            }
+        let attempt = Observable<Void, NetworkError>(scheduler: lock.scheduler) { observer in
             let scope = observer.scope.child()
-            scope.onClose(leave)
             lock
                 .flatMap(.concat) { unlock -> Observable<Void, NetworkError> in
                     scope.onClose(unlock)

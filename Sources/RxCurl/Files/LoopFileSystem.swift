@@ -14,6 +14,14 @@ public struct LoopFileSystem: FileSystem {
     /// Creates a file system.
     public init(loop: EventLoop) { self.loop = loop }
 
+    /// See ``FileSystem/locate(_:)``.
+    public func locate(_ path: String) -> Observable<FileLocation, NetworkError> {
+        work(on: path) { () throws(UVError) in
+            let found = try File.location(of: path)
+            return FileLocation(path: found.path, isFolder: found.isFolder)
+        }
+    }
+
     /// See ``FileSystem/status(of:)``.
     public func status(of path: String) -> Observable<FileStatus?, NetworkError> {
         work(on: path) { () throws(UVError) in
@@ -54,18 +62,13 @@ public struct LoopFileSystem: FileSystem {
         }
     }
 
-    /// See ``FileSystem/append(_:to:at:)``.
-    public func append(
-        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
-    ) -> Observable<Int64, NetworkError> {
-        Observable(scheduler: loop) { observer in
-            let writer = FileWriter(path, at: offset)
-            let target = Appending.Target { batch in
-                work(on: path) { () throws(UVError) in try writer.write(batch.bytes) }
-            } finish: {
-                work(on: path) { () throws(UVError) in try writer.finish() }
-            }
-            Appending(chunks, to: target, into: observer).start()
+    /// See ``FileSystem/appender(to:at:)``.
+    public func appender(to path: String, at offset: Int64) -> FileAppender {
+        let writer = FileWriter(path, at: offset)
+        return FileAppender(on: loop) { batch in
+            work(on: path) { () throws(UVError) in try writer.write(batch.bytes) }
+        } finish: {
+            work(on: path) { () throws(UVError) in try writer.finish() }
         }
     }
 
@@ -97,7 +100,8 @@ public struct LoopFileSystem: FileSystem {
             return { lock.release() }
         }.mapError { error in
             error == .tryAgain
-                ? NetworkError(.locked, "\(path) is locked by another process") : Self.error(error, path)
+                ? NetworkError(.locked, "\(path) is locked by another process or another part of this one")
+                : Self.error(error, path)
         }
     }
 

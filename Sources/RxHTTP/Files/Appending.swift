@@ -1,4 +1,34 @@
-package import RxLite
+public import RxLite
+
+/// Appends to one file; made by ``FileSystem/appender(to:at:)``. Nothing happens before the first write.
+public struct FileAppender: Sendable {
+    /// The scheduler of the streams, if they have one.
+    public let scheduler: (any Scheduler)?
+    /// Appends the bytes and emits the resulting size of the file; the first write, which is empty, opens and truncates
+    /// the file. Each write begins after the end of the previous one.
+    public let write: @Sendable (FileBatch) -> Observable<Int64, NetworkError>
+    /// Makes the written bytes durable (`fsync`). One value, then the end.
+    public let finish: @Sendable () -> Observable<Void, NetworkError>
+
+    /// Creates an appender from its operations.
+    public init(
+        on scheduler: (any Scheduler)?,
+        write: @escaping @Sendable (FileBatch) -> Observable<Int64, NetworkError>,
+        finish: @escaping @Sendable () -> Observable<Void, NetworkError>
+    ) {
+        self.scheduler = scheduler
+        self.write = write
+        self.finish = finish
+    }
+}
+
+/// Bytes that are gathered, then written by a ``FileAppender``.
+public final class FileBatch: @unchecked Sendable {
+    // Unchecked: filled by the one `Appending` that made it or read by its appender, by turns.
+
+    /// The bytes, constant while they are written.
+    public fileprivate(set) var bytes: [UInt8] = []
+}
 
 /// One running ``FileSystem/append(_:to:at:)``: writes one batch after another, gathers the chunks that
 /// arrive meanwhile in the next batch, and pauses their stream when too many bytes wait.
@@ -9,51 +39,27 @@ package import RxLite
 package final class Appending: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// Bytes that are gathered, then written.
-    package final class Batch: @unchecked Sendable {
-        // Unchecked: filled by the one `Appending` that made it or read by its target, by turns.
-        package fileprivate(set) var bytes: [UInt8] = []
-    }
-
-    /// The destination of the bytes.
-    package struct Target: Sendable {
-        /// Appends the bytes and emits the resulting size of the file. The first write, which is empty, opens
-        /// the file.
-        let write: @Sendable (Batch) -> Observable<Int64, NetworkError>
-        /// Makes the written bytes durable.
-        let finish: @Sendable () -> Observable<Void, NetworkError>
-
-        /// Creates a target.
-        package init(
-            write: @escaping @Sendable (Batch) -> Observable<Int64, NetworkError>,
-            finish: @escaping @Sendable () -> Observable<Void, NetworkError>
-        ) {
-            self.write = write
-            self.finish = finish
-        }
-    }
-
     /// The number of waiting bytes at which the source is paused.
     private static let highWater = 512 << 10
 
     private let chunks: Observable<[UInt8], NetworkError>
-    private let target: Target
+    private let appender: FileAppender
     private let observer: Observer<Int64, NetworkError>
     private let source: Scope
-    private var waiting = Batch()
+    private var waiting = FileBatch()
     /// The batch that is being written; empty if none is.
-    private var writing = Batch()
+    private var writing = FileBatch()
     private var isWriting = false
     private var isPaused = false
     private var completion: Completion<NetworkError>?
 
     /// Prepares to write.
     package init(
-        _ chunks: Observable<[UInt8], NetworkError>, to target: Target,
+        _ chunks: Observable<[UInt8], NetworkError>, to appender: FileAppender,
         into observer: Observer<Int64, NetworkError>
     ) {
         self.chunks = chunks
-        self.target = target
+        self.appender = appender
         self.observer = observer
         source = observer.scope.child()
     }
@@ -104,7 +110,7 @@ package final class Appending: @unchecked Sendable {
 
     private func write(then complete: @escaping @Sendable () -> Void) {
         isWriting = true
-        run(target.write(writing)) { [self] size in
+        run(appender.write(writing)) { [self] size in
             observer.next(size)
         } then: { [self] in
             isWriting = false
@@ -115,7 +121,7 @@ package final class Appending: @unchecked Sendable {
 
     private func finish() {
         isWriting = true
-        run(target.finish()) { _ in
+        run(appender.finish()) { _ in
         } then: { [self] in
             observer.finish()
         }

@@ -11,3 +11,22 @@ public struct FileStatus: Sendable, Equatable {
         self.modified = modified
     }
 }
+
+/// The place that a path names, as renaming a file takes it: a file's folder without symbolic links, and the file's name.
+///
+/// Two paths with the same location are spellings of one path: `/d/f`, `/d/./f`, `/d//f`, `/d/e/../f`, `/link/f` if
+/// `/link` leads to `/d`, and `f` in the folder `/d`. A symbolic link at the path itself is a place of its own, because
+/// a new file replaces the link; so is a hard link.
+public struct FileLocation: Sendable, Hashable {
+    /// The absolute path, without symbolic links, `.`, `..` and empty components. The last component may be a symbolic
+    /// link, unless that leads to a folder.
+    public var path: String
+    /// Whether there is a folder, or a symbolic link to one.
+    public var isFolder: Bool
+
+    /// Creates a location.
+    public init(path: String, isFolder: Bool = false) {
+        self.path = path
+        self.isFolder = isFolder
+    }
+}

@@ -3,10 +3,14 @@ public import RxLite
 /// The file operations that bodies, downloads, cookies and caches need.
 ///
 /// Every operation is a cold stream that works away from the subscriber's thread, so that no event loop waits
-/// for a disk. Operations fail with ``NetworkError/Code/file``, with the file and the reason in the message;
+/// for a disk. An operation that is cancelled after it has begun may still take effect, later. Operations fail with ``NetworkError/Code/file``, with the file and the reason in the message;
 /// after a shutdown they fail with ``NetworkError/Code/shutDown``. Subscribe to operations on one path one
 /// after another; otherwise their order is undefined.
 public protocol FileSystem: Sendable {
+    /// The location that the path names, the same for all spellings of the path; see ``FileLocation``. Fails if the
+    /// folder of the file does not exist. One value, then the end.
+    func locate(_ path: String) -> Observable<FileLocation, NetworkError>
+
     /// The metadata of the file; `nil` if it does not exist. One value, then the end.
     func status(of path: String) -> Observable<FileStatus?, NetworkError>
 
@@ -27,18 +31,12 @@ public protocol FileSystem: Sendable {
     /// another user, and with ``NetworkError/Code/tooLarge`` if it has more than `limit` bytes.
     func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError>
 
-    /// Truncates the file to `offset` bytes, creating it if needed, and appends the chunks. The chunks are
-    /// subscribed to once the file is open. If they arrive faster than they can be written, their stream is
-    /// paused.
-    ///
-    /// Emits the size of the file when it is open and after each write, and ends when everything is on disk
-    /// (`fsync`). A failure of `chunks` is passed on once the chunks before it have been written.
+    /// An appender that truncates the file to `offset` bytes, creates it if needed, and then writes behind them;
+    /// ``append(_:to:at:)`` writes a stream with it.
     ///
     /// The file has mode 0600 from then on. A symbolic link at the path, or a file of another user, fails
     /// with ``NetworkError/Code/untrustedFile``.
-    func append(
-        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
-    ) -> Observable<Int64, NetworkError>
+    func appender(to path: String, at offset: Int64) -> FileAppender
 
     /// Replaces the file with `bytes` atomically: writes a file of mode 0600 beside it, syncs it and renames
     /// it. A symbolic link at the path is replaced, not followed. Temporary files that an interrupted process
@@ -56,14 +54,16 @@ public protocol FileSystem: Sendable {
     /// durable (`fsync` of the directory). One value, then the end.
     func move(_ path: String, to target: String) -> Observable<Void, NetworkError>
 
-    /// Locks the file against other processes that lock it, and creates it, empty, if it does not exist.
-    /// Emits one value, a closure that releases the lock, then ends. Fails with ``NetworkError/Code/locked`` if
-    /// another process holds the lock, and with ``NetworkError/Code/untrustedFile`` for a symbolic link or a
-    /// file of another user. The lock ends with the process that holds it. A file that is still empty when
-    /// the lock is released is removed.
+    /// Locks the file against all others who lock it, in this process and in others, whatever the path by which they
+    /// name it, and creates it, empty, if it does not exist. Emits one value, a closure that releases the lock, then
+    /// ends. The lock is also released when the closure is discarded.
     ///
-    /// The lock does not exclude callers within the process. Bytes may be appended while it is held. Once the file has
-    /// been moved or removed, the lock no longer protects its old path.
+    /// Fails with ``NetworkError/Code/locked`` if the lock is held, and with ``NetworkError/Code/untrustedFile`` for a
+    /// symbolic link or a file of another user. The lock ends with the process that holds it. A file that is still
+    /// empty when the lock is released is removed.
+    ///
+    /// Bytes may be appended while the lock is held. Once the file has been moved or removed, the lock no longer
+    /// protects its old path.
     func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError>
 
     /// Removes the file; a file that does not exist counts as removed. One value, then the end.
@@ -76,6 +76,23 @@ extension FileSystem {
         _ path: String, making content: @escaping @Sendable () -> [UInt8]
     ) -> Observable<Void, NetworkError> {
         .deferred { replace(path, with: content()) }
+    }
+
+    /// Truncates the file to `offset` bytes, creating it if needed, and appends the chunks. The chunks are
+    /// subscribed to once the file is open. If they arrive faster than they can be written, their stream is
+    /// paused.
+    ///
+    /// Emits the size of the file when it is open and after each write, and ends when everything is on disk
+    /// (`fsync`). A failure of `chunks` is passed on once the chunks before it have been written.
+    ///
+    /// The file has mode 0600 from then on. A symbolic link at the path, or a file of another user, fails
+    /// with ``NetworkError/Code/untrustedFile``.
+    public func append(
+        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
+    ) -> Observable<Int64, NetworkError> {
+        Observable(scheduler: appender(to: path, at: offset).scheduler) { observer in
+            Appending(chunks, to: appender(to: path, at: offset), into: observer).start()
+        }
     }
 
     /// The bytes from `offset`, at most `count` of them, in chunks, of the file's current content.
@@ -97,6 +114,8 @@ package struct AbsentFileSystem: FileSystem {
                 "the transport has no file system: set ClientConfiguration.files or pass one to the call"))
     }
 
+    package func locate(_ path: String) -> Observable<FileLocation, NetworkError> { fail() }
+
     package func status(of path: String) -> Observable<FileStatus?, NetworkError> { fail() }
 
     package func read(
@@ -105,9 +124,9 @@ package struct AbsentFileSystem: FileSystem {
 
     package func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError> { fail() }
 
-    package func append(
-        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
-    ) -> Observable<Int64, NetworkError> { fail() }
+    package func appender(to path: String, at offset: Int64) -> FileAppender {
+        FileAppender(on: nil, write: { _ in fail() }, finish: { fail() })
+    }
 
     package func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> { fail() }
 

@@ -6,8 +6,8 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// `path`.
     ///
     /// Until then the bytes are in a file beside it, `path` with `.part` appended. If the stream fails or is
-    /// cancelled, that file is useless, and the next download to the path replaces it. A slow disk slows the
-    /// network down. The size is unlimited. A 204 or 205 fails with `noContent` and leaves an existing file
+    /// cancelled, that file is useless, and the next download to the path replaces it. While another download to the
+    /// path is running, the stream fails with `file`. A slow disk slows the network down. The size is unlimited. A 204 or 205 fails with `noContent` and leaves an existing file
     /// at `path` unchanged. To resume after an interruption, use a client's `download`.
     ///
     /// ```swift
@@ -20,17 +20,18 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
         at path: String, in files: any FileSystem
     ) -> Observable<TransferProgress, NetworkError> {
         let clock = scheduler ?? ActorScheduler.shared
-        let draft = path + ".part"
-        let written = afterHead { head, rest throws(NetworkError) in
-            if head.status == .noContent || head.status == .resetContent { throw .noFile(head) }
-            let expected = head.isCoded ? nil : head.contentLength
-            return files.append(rest.chunks(), to: draft, at: 0)
-                .map { TransferProgress(bytes: $0, expected: expected) }
+        return files.reserving(path, on: scheduler) { file in
+            let written = afterHead { head, rest throws(NetworkError) in
+                if head.status == .noContent || head.status == .resetContent { throw .noFile(head) }
+                let expected = head.isCoded ? nil : head.contentLength
+                return file.append(rest.chunks(), at: 0)
+                    .map { TransferProgress(bytes: $0, expected: expected) }
+            }
+            let moved = Observable<TransferProgress, NetworkError>.deferred {
+                file.moveDraft().flatMap { _ in .empty() }
+            }
+            return .concat([written.throttled(on: clock), moved])
         }
-        let moved = Observable<TransferProgress, NetworkError>.deferred {
-            files.move(draft, to: path).flatMap { _ in .empty() }
-        }
-        return .concat([written.throttled(on: clock), moved])
     }
 }
 

@@ -17,6 +17,48 @@ extension File {
         return status
     }
 
+    /// The place that a path names: the real path of its folder and the last component, or the real path of a folder
+    /// (`uv_fs_realpath`).
+    ///
+    /// ``UVError/notFound`` if the folder of a file does not exist.
+    public static func location(of path: String) throws(UVError) -> (path: String, isFolder: Bool) {
+        try check(path)
+        if try isFolder(path) { return (try realPath(of: path), true) }
+        guard let name = path.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty
+        else {
+            throw .notFound
+        }
+        let folder = try realPath(of: directory(of: path))
+        return (folder == "/" ? "/" + name : folder + "/" + name, false)
+    }
+
+    private static func isFolder(_ path: String) throws(UVError) -> Bool {
+        do throws(UVError) {
+            return try unsafe mode { unsafe uv_fs_stat(nil, $0, path, nil) } & 0o170000 == 0o040000
+        } catch .notFound {
+            return false
+        }
+    }
+
+    private static func realPath(of path: String) throws(UVError) -> String {
+        var request = unsafe uv_fs_t()
+        defer { unsafe uv_fs_req_cleanup(&request) }
+        try UVError.check(unsafe uv_fs_realpath(nil, &request, path, nil))
+        guard let found = unsafe request.ptr else { throw .notFound }
+        // libuv stores the path as a C string.
+        return unsafe String(cString: found.assumingMemoryBound(to: CChar.self))
+    }
+
+    private static func mode(_ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32) throws(UVError) -> UInt64 {
+        var mode: UInt64 = 0
+        _ = try unsafe call { request in
+            let status = unsafe ask(request)
+            unsafe mode = request.pointee.statbuf.st_mode
+            return status
+        }
+        return mode
+    }
+
     /// Moves a file to another path, replaces an existing file there, and syncs the change (`uv_fs_rename`, and
     /// `uv_fs_fsync` of the directory).
     public static func rename(_ path: String, to target: String) throws(UVError) {

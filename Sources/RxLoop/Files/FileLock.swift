@@ -7,18 +7,16 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Locks a file against other processes that lock it (`flock`). The lock ends with the process, however that
-/// ends.
+/// Locks a file against everyone else who locks it: others in this process, whatever the path by which they name it, and
+/// other processes (`flock`). The lock ends with the process, however that ends.
 ///
-/// It has no effect within the process: a lock that the process already holds is shared, and released with
-/// its last holder. Creating one blocks, so do it in ``EventLoop/work(_:)``.
+/// Creating one blocks, so do it in ``EventLoop/work(_:)``.
 ///
 /// Threads: any.
 public final class FileLock: Sendable {
     private struct Held {
         let file: File
         let path: String
-        var holders = 1
     }
 
     /// All locks of the process. Nothing waits while holding the mutex.
@@ -29,7 +27,7 @@ public final class FileLock: Sendable {
 
     /// Takes the lock of the file, and creates the file with mode 0600 if needed.
     ///
-    /// Throws ``UVError/tryAgain`` if another process holds the lock.
+    /// Throws ``UVError/tryAgain`` if the lock is held.
     public init(_ path: String) throws(UVError) {
         // The file may be moved or removed between opening and locking, so retry, but not forever.
         for _ in 0..<64 {
@@ -49,9 +47,7 @@ public final class FileLock: Sendable {
     public func release() {
         guard !isReleased.exchange(true, ordering: .relaxed) else { return }
         Self.held.withLock { held in
-            guard var mine = held.removeValue(forKey: identity) else { return }
-            mine.holders -= 1
-            guard mine.holders == 0 else { return held[identity] = mine }
+            guard let mine = held.removeValue(forKey: identity) else { return }
             // Closing alone would leave the lock with a process being forked, which has the file open until
             // its exec.
             defer { mine.file.unlock() }
@@ -68,10 +64,7 @@ public final class FileLock: Sendable {
         let identity = try file.identity()
         let result = held.withLock { held in
             Result { () throws(UVError) -> File.Identity? in
-                if held[identity] != nil {
-                    held[identity]?.holders += 1
-                    return identity
-                }
+                if held[identity] != nil { throw .tryAgain }
                 try file.lock()
                 do throws(UVError) {
                     guard try File.identity(of: path) == identity else { return nil }

@@ -10,12 +10,16 @@ import Synchronization
 /// files.fail(.write, of: "/tmp/note", "disk full")
 /// ```
 ///
-/// Every operation takes ``latency`` of virtual time, and concurrent operations see each other's changes.
+/// Every operation takes ``latency`` of virtual time, and takes effect at the end of it, even if it has been cancelled
+/// meanwhile, as a disk may do. Concurrent operations see each other's changes.
+///
+/// Relative paths begin at the root, and all spellings of a path name the same file: `/d/f`, `/d/./f`, `/d//f`,
+/// `/d/e/../f`, `d/f`. Folders need not be made; ``addFolder(_:)`` makes an empty one. There are no links.
 /// Thread-safe.
 public final class MemoryFileSystem: FileSystem {
     /// The operations that can be made to fail.
     public enum Operation: Sendable {
-        case status, read, write, synchronize, replace, move, lock, remove
+        case locate, status, read, write, synchronize, replace, move, lock, remove
     }
 
     /// The clock of the operations.
@@ -31,11 +35,13 @@ public final class MemoryFileSystem: FileSystem {
     private struct Contents {
         var files: [String: (bytes: [UInt8], modified: Duration)] = [:]
         var changeCount: Int64 = 0
+        var folders: Set<String> = ["/"]
         var failures: [(operation: Operation, path: String, message: String)] = []
+        var delays: [(operation: Operation, path: String, time: Duration)] = []
         var readCount = 0
         var lockedElsewhere: Set<String> = []
-        /// The number of locks on each file, and the view that holds them.
-        var locks: [String: (count: Int, view: ObjectIdentifier)] = [:]
+        /// The view that has locked each file.
+        var locks: [String: ObjectIdentifier] = [:]
 
         func status(of path: String) -> FileStatus? {
             files[path].map { FileStatus(size: Int64($0.bytes.count), modified: $0.modified) }
@@ -45,6 +51,15 @@ public final class MemoryFileSystem: FileSystem {
         mutating func set(_ path: String, _ bytes: [UInt8]?) {
             changeCount += 1
             files[path] = bytes.map { ($0, .nanoseconds(changeCount)) }
+        }
+
+        func isFolder(_ path: String) -> Bool {
+            folders.contains(path) || files.keys.contains { $0.hasPrefix(path + "/") }
+        }
+
+        mutating func takeDelay(of operation: Operation, _ path: String) -> Duration {
+            let index = delays.firstIndex { $0.operation == operation && $0.path == path }
+            return index.map { delays.remove(at: $0).time } ?? .zero
         }
 
         mutating func takeFailure(of operation: Operation, _ path: String) -> String? {
@@ -81,21 +96,32 @@ public final class MemoryFileSystem: FileSystem {
     /// Releases all locks of this view, as the end of a process does.
     func releaseLocks() {
         let paths = disk.contents.withLock { contents in
-            contents.locks.filter { $0.value.view == ObjectIdentifier(self) }.keys.sorted()
+            contents.locks.filter { $0.value == ObjectIdentifier(self) }.keys.sorted()
         }
-        for path in paths {
-            disk.contents.withLock { $0.locks[path]?.count = 1 }
-            unlock(path)
-        }
+        for path in paths { unlock(path) }
     }
 
     /// The content of a file; `nil` if it does not exist. Setting it changes the file at once.
     public subscript(path: String) -> [UInt8]? {
-        get { disk.contents.withLock { $0.files[path]?.bytes } }
-        set { disk.contents.withLock { $0.set(path, newValue) } }
+        get { disk.contents.withLock { $0.files[Self.normal(path)]?.bytes } }
+        set { disk.contents.withLock { $0.set(Self.normal(path), newValue) } }
     }
 
-    /// The paths of all files, sorted.
+    /// Makes an empty folder. The folders of files need not be made.
+    public func addFolder(_ path: String) {
+        _ = disk.contents.withLock { $0.folders.insert(Self.normal(path)) }
+    }
+
+    /// The path without `.`, `..` and empty components, from the root.
+    private static func normal(_ path: String) -> String {
+        var parts: [Substring] = []
+        for part in path.split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    /// The absolute paths of all files, sorted.
     public var paths: [String] { disk.contents.withLock { $0.files.keys.sorted() } }
 
     /// The number of chunks read so far.
@@ -104,7 +130,7 @@ public final class MemoryFileSystem: FileSystem {
     /// The files that another process has locked.
     public var lockedElsewhere: Set<String> {
         get { disk.contents.withLock { $0.lockedElsewhere } }
-        set { disk.contents.withLock { $0.lockedElsewhere = newValue } }
+        set { disk.contents.withLock { $0.lockedElsewhere = Set(newValue.map(Self.normal)) } }
     }
 
     /// The files that have been locked here and not released, sorted.
@@ -113,14 +139,24 @@ public final class MemoryFileSystem: FileSystem {
     /// Makes the next such operation on the file fail with `NetworkError.Code.file`. Several failures take
     /// effect one after another.
     public func fail(_ operation: Operation, of path: String, _ message: String = "as scripted") {
-        disk.contents.withLock { $0.failures.append((operation, path, message)) }
+        disk.contents.withLock { $0.failures.append((operation, Self.normal(path), message)) }
+    }
+
+    /// Makes the next such operation on the file take longer by `time`. Several delays take effect one after another.
+    public func delay(_ operation: Operation, of path: String, by time: Duration) {
+        disk.contents.withLock { $0.delays.append((operation, Self.normal(path), time)) }
     }
 
     // MARK: FileSystem
 
+    /// See `FileSystem.locate(_:)`.
+    public func locate(_ path: String) -> Observable<FileLocation, NetworkError> {
+        step(.locate, path) { contents, path in FileLocation(path: path, isFolder: contents.isFolder(path)) }
+    }
+
     /// See `FileSystem.status(of:)`.
     public func status(of path: String) -> Observable<FileStatus?, NetworkError> {
-        step(.status, path) { contents throws(NetworkError) in contents.status(of: path) }
+        step(.status, path) { contents, path in contents.status(of: path) }
     }
 
     /// See `FileSystem.read(_:from:count:expecting:)`.
@@ -136,7 +172,7 @@ public final class MemoryFileSystem: FileSystem {
 
     /// See `FileSystem.contents(of:limit:)`.
     public func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError> {
-        step(.read, path) { contents throws(NetworkError) in
+        step(.read, path) { contents, path throws(NetworkError) in
             guard let file = contents.files[path] else { return nil }
             guard file.bytes.count <= limit else {
                 throw NetworkError(
@@ -159,7 +195,7 @@ public final class MemoryFileSystem: FileSystem {
     private func piece(
         after last: Piece, of path: String, _ expected: FileStatus?
     ) -> Observable<Piece, NetworkError> {
-        step(.read, path) { [pieceSize] contents throws(NetworkError) in
+        step(.read, path) { [pieceSize] contents, path throws(NetworkError) in
             guard let file = contents.files[path] else { throw .missing(path) }
             if let expected, contents.status(of: path) != expected {
                 throw NetworkError(.file, "\(path) changed while it was read")
@@ -175,86 +211,108 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
-    /// See `FileSystem.append(_:to:at:)`.
-    public func append(
-        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
-    ) -> Observable<Int64, NetworkError> {
-        Observable(scheduler: scheduler) { [self] observer in
-            let isOpen = Mutex(false)
-            let target = Appending.Target { [self] batch in
-                step(.write, path) { contents throws(NetworkError) in
-                    var bytes = contents.files[path]?.bytes ?? []
-                    if !isOpen.withLock({ isOpen in exchange(&isOpen, with: true) }) {
-                        let size = Int(clamping: max(0, offset))
-                        bytes = bytes.prefix(size) + Array(repeating: 0, count: max(0, size - bytes.count))
-                    }
-                    contents.set(path, bytes + batch.bytes)
-                    return Int64(bytes.count + batch.bytes.count)
+    /// See `FileSystem.appender(to:at:)`.
+    public func appender(to path: String, at offset: Int64) -> FileAppender {
+        let opening = Opening(offset: Int(clamping: max(0, offset)))
+        return FileAppender(on: scheduler) { [self] batch in
+            step(.write, path) { contents, path in
+                var bytes = contents.files[path]?.bytes ?? []
+                if let size = opening.take() {
+                    bytes = bytes.prefix(size) + Array(repeating: 0, count: max(0, size - bytes.count))
                 }
-            } finish: { [self] in
-                step(.synchronize, path) { _ in }
+                contents.set(path, bytes + batch.bytes)
+                return Int64(bytes.count + batch.bytes.count)
             }
-            Appending(chunks, to: target, into: observer).start()
+        } finish: { [self] in
+            step(.synchronize, path) { _, _ in }
         }
+    }
+
+    /// The offset at which a file is opened, once.
+    private final class Opening: Sendable {
+        private let offset: Mutex<Int?>
+
+        init(offset: Int) { self.offset = Mutex(offset) }
+
+        func take() -> Int? { offset.withLock { exchange(&$0, with: nil) } }
     }
 
     /// See `FileSystem.replace(_:with:)`.
     public func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> {
-        step(.replace, path) { contents in contents.set(path, bytes) }
+        step(.replace, path) { contents, path in contents.set(path, bytes) }
     }
 
     /// See `FileSystem.move(_:to:)`.
     public func move(_ path: String, to target: String) -> Observable<Void, NetworkError> {
-        step(.move, path) { contents throws(NetworkError) in
+        step(.move, path) { contents, path throws(NetworkError) in
             guard let file = contents.files.removeValue(forKey: path) else { throw .missing(path) }
-            contents.files[target] = file
+            contents.files[Self.normal(target)] = file
         }
     }
 
     /// See `FileSystem.lock(_:)`.
     public func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
-        step(.lock, path) { [self] contents throws(NetworkError) in
-            let lock = contents.locks[path] ?? (0, ObjectIdentifier(self))
-            guard !contents.lockedElsewhere.contains(path), lock.view == ObjectIdentifier(self) else {
-                throw NetworkError(.locked, "\(path) is locked by another process")
+        step(.lock, path) { [self] contents, path throws(NetworkError) in
+            guard !contents.lockedElsewhere.contains(path), contents.locks[path] == nil else {
+                throw NetworkError(
+                    .locked, "\(path) is locked by another process or another part of this one")
             }
             if contents.files[path] == nil { contents.set(path, []) }
-            contents.locks[path] = (lock.count + 1, lock.view)
-            return { self.unlock(path) }
+            contents.locks[path] = ObjectIdentifier(self)
+            let lock = Lock { [self] in unlock(path) }
+            return { lock.release() }
         }
+    }
+
+    /// A lock, which its last reference releases.
+    private final class Lock: Sendable {
+        private let isReleased = Atomic(false)
+        private let unlock: @Sendable () -> Void
+
+        init(_ unlock: @escaping @Sendable () -> Void) { self.unlock = unlock }
+
+        func release() {
+            if !isReleased.exchange(true, ordering: .relaxed) { unlock() }
+        }
+
+        deinit { release() }
     }
 
     private func unlock(_ path: String) {
         disk.contents.withLock { contents in
             // The next process may hold the lock of one that has been killed.
-            guard let lock = contents.locks[path], lock.view == ObjectIdentifier(self) else { return }
-            contents.locks[path] = lock.count > 1 ? (lock.count - 1, lock.view) : nil
-            if lock.count == 1, contents.files[path]?.bytes.isEmpty == true { contents.set(path, nil) }
+            guard contents.locks[path] == ObjectIdentifier(self) else { return }
+            contents.locks[path] = nil
+            if contents.files[path]?.bytes.isEmpty == true { contents.set(path, nil) }
         }
     }
 
     /// See `FileSystem.remove(_:)`.
     public func remove(_ path: String) -> Observable<Void, NetworkError> {
-        step(.remove, path) { contents in contents.files[path] = nil }
+        step(.remove, path) { contents, path in contents.files[path] = nil }
     }
 
-    /// Performs one operation at one moment of virtual time, unless it was made to fail. While the subscriber is paused
-    /// the result waits.
+    /// Performs one operation on the file of that normal path at one moment of virtual time, unless it was made to fail.
+    /// While the subscriber is paused the result waits.
     private func step<T>(
         _ operation: Operation, _ path: String,
-        _ body: @escaping @Sendable (inout Contents) throws(NetworkError) -> T
+        _ body: @escaping @Sendable (inout Contents, _ path: String) throws(NetworkError) -> T
     ) -> Observable<T, NetworkError> {
-        Observable(scheduler: scheduler) { [self] observer in
-            OperatorTimer(scheduler, in: observer.scope).set(after: latency) { [self] in
+        let normal = Self.normal(path)
+        return Observable(scheduler: scheduler) { [self] observer in
+            guard observer.scope.isOpen else { return }
+            let delay = disk.contents.withLock { $0.takeDelay(of: operation, normal) }
+            // Not bound to the subscription, whose end does not stop the operation.
+            _ = scheduler.schedule(after: latency + delay) { [self] in
                 let result = disk.contents.withLock { contents in
                     Result { () throws(NetworkError) in
-                        if let message = contents.takeFailure(of: operation, path) {
+                        if let message = contents.takeFailure(of: operation, normal) {
                             throw NetworkError(.file, "\(path): \(message)")
                         }
-                        return try body(&contents)
+                        return try body(&contents, normal)
                     }
                 }
-                observer.emitOnly(result)
+                observer.scope.enter { observer.emitOnly(result) }
             }
         }
     }

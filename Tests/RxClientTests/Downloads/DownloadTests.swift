@@ -99,6 +99,93 @@ import Testing
         bench.expectDone(fifth)
     }
 
+    private static let otherPaths = ["/d/./f", "/d//f", "/d/e/../f", "d/f"]
+
+    @Test(
+        "A download to the path, its partial file or its record is refused however the path is written",
+        arguments: otherPaths + ["/d/f.part", "/d//f.part.json"])
+    func spellings(path: String) throws {
+        let first = bench.start()
+        let client = bench.client()
+        let second = Recorder(client.download(.get("/f"), to: path), on: bench.clock)
+        let saved = Recorder(client.stream(.get("/f")).file(at: path, in: bench.files), on: bench.clock)
+        try bench.clock.run()
+        bench.expectDone(first)
+        for failure in [second.failure, saved.failure] {
+            #expect(failure?.code == .file)
+            #expect(
+                failure?.message == "another download to \(path) is running; wait for it or cancel it")
+        }
+        #expect(bench.transport.runningCount == 0)
+    }
+
+    @Test(
+        "The other spelling of the path resumes, and the file is at the path of its caller",
+        arguments: otherPaths)
+    func resumedUnderAnotherName(path: String) throws {
+        bench.server.state.withLock { $0.breaks = [20] }
+        let first = bench.start()
+        try bench.clock.run()
+        #expect(first.failure?.code == .partialBody)
+        let second = Recorder(bench.client().download(.get("/f"), to: path), on: bench.clock)
+        try bench.clock.run()
+        #expect(bench.files["/d/f"] == DownloadBench.content)
+        #expect(bench.files.paths == ["/d/f"])
+        guard case .finished(let file) = second.values.last else {
+            Issue.record("the last value is not the file")
+            return
+        }
+        #expect(file.path == path)
+        #expect(file.resumedFrom == 20)
+    }
+
+    /// A disk may carry out an operation long after its download has been cancelled.
+    @Test(
+        "What a cancelled download still writes does not reach the next one, which waits for it",
+        arguments: [
+            (MemoryFileSystem.Operation.lock, "/d/f.part"), (.write, "/d/f.part"),
+            (.replace, "/d/f.part.json"),
+            (.synchronize, "/d/f.part"), (.move, "/d/f.part"), (.remove, "/d/f.part.json"),
+        ], 0...25)
+    func late(operation: (MemoryFileSystem.Operation, String), time: Int) throws {
+        let first = bench.start()
+        try bench.clock.advance(by: .milliseconds(time))
+        bench.files.delay(operation.0, of: operation.1, by: .milliseconds(15))
+        try bench.clock.advance(by: .milliseconds(5))
+        first.cancel()
+        bench.server.state.withLock {
+            $0.content = DownloadBench.other
+            $0.fields[.eTag] = "\"v2\""
+        }
+        let second = bench.start()
+        try bench.clock.run()
+        bench.expectDone(second, DownloadBench.other)
+        #expect(bench.files.lockedPaths.isEmpty)
+    }
+
+    @Test(
+        "While a cancelled download is writing, the next one waits, within its time limit; one that waits can be cancelled"
+    )
+    func waiting() throws {
+        bench.files.delay(.write, of: "/d/f.part", by: .seconds(10))
+        let first = bench.start()
+        try bench.clock.advance(by: .seconds(1))
+        first.cancel()
+        let second = bench.start()
+        let third = bench.start()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(second.completion == nil && third.completion == nil)
+        let options = RequestOptions(timeouts: Timeouts(total: .seconds(2)))
+        let hasty = bench.start(retries: 0, .get("/f", options: options))
+        try bench.clock.advance(by: .seconds(3))
+        #expect(hasty.failure?.code == .totalTimeout)
+        #expect(bench.transport.exchanges.count == 1)
+        second.cancel()
+        try bench.clock.run()
+        bench.expectDone(third)
+        #expect(bench.transport.exchanges.count == 2)
+    }
+
     @Test("A path that another process downloads to is refused, and nothing is touched or sent")
     func elsewhere() throws {
         bench.files["/d/f.part"] = [1, 2, 3]
@@ -106,7 +193,8 @@ import Testing
         let first = bench.start()
         try bench.clock.run()
         #expect(first.failure?.code == .file)
-        #expect(first.failure?.message == "/d/f.part is locked by another process")
+        #expect(
+            first.failure?.message == "/d/f.part is locked by another process or another part of this one")
         #expect(first.failure?.url?.path == "/f")
         #expect(bench.transport.exchanges.isEmpty)
         #expect(bench.files["/d/f.part"] == [1, 2, 3])

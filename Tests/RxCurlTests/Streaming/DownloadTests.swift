@@ -221,4 +221,100 @@ import Testing
         #expect(try Bytes(directory.content("f")) == Bytes(Self.content))
         #expect(try directory.names == ["f"])
     }
+
+    // MARK: Two downloads to one file
+
+    /// Other ways to write a path of a folder's file `f`, each for the path of the folder.
+    private static let spellings: [@Sendable (String) -> String] = [
+        { $0 + "/./f" }, { $0 + "//f" }, { $0 + "/folder/../f" }, { $0 + "/folder/link/f" },
+        { folder in
+            let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
+            return Array(repeating: "..", count: depth).joined(separator: "/") + folder + "/f"
+        },
+    ]
+
+    /// A folder with another one in it, in which `link` leads back.
+    private func linkedFolder() throws -> TemporaryFolder {
+        let directory = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: directory.file("folder"), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("folder/link"), withDestinationPath: directory.path)
+        return directory
+    }
+
+    @Test(arguments: spellings.indices)
+    func aPathIsTheSameInEverySpelling(spelling: Int) async throws {
+        let file = RangeFile(Self.content)
+        file.state.withLock { $0.breaks = [(150_000, .stall)] }
+        let (server, directory) = (try file.serve(), try linkedFolder())
+        let other = Self.spellings[spelling](directory.path)
+        try await withTransport { transport in
+            let client = Client(configuration: ClientConfiguration(), transport: transport)
+            let received = Board<Int64>(0)
+            let first = client.download(.get(server.baseURL + "/f"), to: directory.file("f"))
+                .subscribe(onNext: { event in
+                    if case .progress(let progress) = event { received.update { $0 = progress.bytes } }
+                })
+            _ = try await received.until { $0 == 150_000 ? true : nil }
+            let error = await #expect(throws: NetworkError.self) {
+                try await download(server.baseURL + "/f", to: other, retries: 0, over: transport)
+            }
+            #expect(error?.code == .file)
+            #expect(error?.message.contains("another download") == true)
+            #expect(starts(server) == [0])
+            first.cancel()
+            let events = try await download(server.baseURL + "/f", to: other, retries: 0, over: transport)
+            guard case .finished(let whole) = events.last else { return }
+            #expect(whole.resumedFrom == 150_000)
+            #expect(whole.path == other)
+        }
+        #expect(try Bytes(directory.content("f")) == Bytes(Self.content))
+        #expect(try directory.names == ["f", "folder"])
+    }
+
+    @Test(arguments: spellings.indices)
+    func aPathIsTheSameInEverySpellingOfAnotherProcess(spelling: Int) async throws {
+        let file = RangeFile(Self.content)
+        let (server, directory) = (try file.serve(), try linkedFolder())
+        let other = Self.spellings[spelling](directory.path)
+        let first = try await haltedProbe(file, server, directory)
+        let second = try downloadProbe(server.baseURL + "/f", to: other)
+        #expect(try await second.lastLine()?.contains("is locked by another process") == true)
+        #expect(starts(server) == [0])
+        try await first.kill()
+        let third = try downloadProbe(server.baseURL + "/f", to: other)
+        #expect(try await third.lastLine() == "finished 300000 150000")
+        #expect(try Bytes(directory.content("f")) == Bytes(Self.content))
+        #expect(try directory.names == ["f", "folder"])
+    }
+
+    /// As `rename` has it: a link at the path is replaced, and what it leads to stays. So neither link names a file
+    /// that another download writes to.
+    @Test(arguments: [true, false])
+    func aLinkAtThePathIsReplaced(isSymbolic: Bool) async throws {
+        let server = try RangeFile(Self.content).serve()
+        let directory = try TemporaryFolder()
+        let target = try directory.file("target", [1, 2, 3])
+        if isSymbolic {
+            try FileManager.default.createSymbolicLink(
+                atPath: directory.file("f"), withDestinationPath: target)
+        } else {
+            try FileManager.default.linkItem(atPath: target, toPath: directory.file("f"))
+        }
+        try await withTransport { transport in
+            let paths = [directory.file("f"), target]
+            let both = paths.map { path in
+                Client(configuration: ClientConfiguration(), transport: transport)
+                    .download(.get(server.baseURL + "/f"), to: path).last()
+            }
+            let ends = try await Observable.merge(both).collect().value()
+            #expect(ends.count == 2)
+        }
+        #expect(try Bytes(directory.content("f")) == Bytes(Self.content))
+        #expect(try Bytes(directory.content("target")) == Bytes(Self.content))
+        #expect(try directory.names == ["f", "target"])
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("f"))
+        #expect(attributes[.type] as? FileAttributeType == .typeRegular)
+    }
 }

@@ -103,6 +103,25 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
+    @Test("Two streams do not write to one file: the second is refused, and one after the first is not")
+    func twice() throws {
+        let files = MemoryFileSystem(on: clock, latency: .milliseconds(1))
+        let (_, events) = try transport(
+            Self.head(), Self.chunk(3), .wait(.seconds(1)), Self.chunk(2), .finish)
+        let first = Recorder(events.file(at: "/d/f", in: files), on: clock)
+        let second = Recorder(events.file(at: "/d/./f", in: files), on: clock)
+        try clock.run()
+        #expect(first.isFinished)
+        #expect(second.failure?.code == .file)
+        #expect(files["/d/f"]?.count == 5)
+        let folder = Recorder(events.file(at: "/d", in: files), on: clock)
+        let third = Recorder(events.file(at: "/d/f", in: files), on: clock)
+        try clock.run()
+        #expect(folder.failure?.message == "/d is a folder; add the name of a file")
+        #expect(third.isFinished)
+        #expect(files.paths == ["/d/f"])
+    }
+
     @Test("A slow disk pauses the network, and loses nothing")
     func brake() throws {
         let files = MemoryFileSystem(on: clock, latency: .seconds(1))

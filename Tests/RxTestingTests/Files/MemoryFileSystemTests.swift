@@ -97,7 +97,7 @@ import Testing
         let files = MemoryFileSystem(on: clock)
         #expect(try result(files.replace("a", with: [1])).1 == nil)
         #expect(try result(files.move("a", to: "b")).1 == nil)
-        #expect(files.paths == ["b"])
+        #expect(files.paths == ["/b"])
         #expect(try result(files.move("a", to: "b")).1?.code == .file)
         #expect(try result(files.remove("b")).1 == nil)
         #expect(try result(files.remove("b")).1 == nil)
@@ -105,5 +105,52 @@ import Testing
         files.fail(.replace, of: "a")
         #expect(try result(files.replace("a", with: [1])).1?.code == .file)
         #expect(files.paths.isEmpty)
+    }
+
+    @Test(arguments: ["/d/f", "/d/./f", "/d//f", "/d/e/../f", "/../d/f", "d/f", "./d/f"])
+    func allSpellingsNameOneFile(path: String) throws {
+        let files = MemoryFileSystem(on: clock)
+        files["/d/f"] = [1]
+        #expect(files[path] == [1])
+        #expect(try result(files.locate(path)).0 == [FileLocation(path: "/d/f")])
+        #expect(try result(files.locate(path + "/..")).0 == [FileLocation(path: "/d", isFolder: true)])
+        #expect(try result(files.append(.just([2]), to: path, at: 1)).1 == nil)
+        #expect(files.paths == ["/d/f"] && files["/d/f"] == [1, 2])
+        let release = try #require(try result(files.lock(path)).0.first)
+        #expect(try result(files.lock("/d/f")).1?.code == .locked)
+        release()
+        #expect(try result(files.lock("/d/f")).1 == nil)
+        files.fail(.remove, of: path)
+        #expect(try result(files.remove("/d/f")).1?.code == .file)
+    }
+
+    @Test func foldersAreThoseOfFilesAndThoseMade() throws {
+        let files = MemoryFileSystem(on: clock)
+        files["/d/e/f"] = []
+        files.addFolder("/empty/")
+        for path in ["/", "/d", "/d/e/", "/empty"] {
+            #expect(try result(files.locate(path)).0.first?.isFolder == true, "\(path)")
+        }
+        for path in ["/d/e/f", "/e", "/none"] {
+            #expect(try result(files.locate(path)).0.first?.isFolder == false, "\(path)")
+        }
+    }
+
+    @Test func aCancelledOperationTakesEffectLate() throws {
+        let files = MemoryFileSystem(on: clock)
+        files.delay(.write, of: "/f", by: .seconds(2))
+        let recorder = Recorder(files.append(.just([1]), to: "/f", at: 3), on: clock)
+        try clock.advance(by: .seconds(1))
+        recorder.cancel()
+        try clock.advance(by: .milliseconds(999))
+        #expect(files["/f"] == nil)
+        try clock.advance(by: .milliseconds(1))
+        #expect(files["/f"] == [0, 0, 0])
+        #expect(recorder.values.isEmpty)
+        // Nobody receives the lock.
+        let lock = Recorder(files.lock("/f"), on: clock)
+        lock.cancel()
+        try clock.run()
+        #expect(files.lockedPaths.isEmpty)
     }
 }

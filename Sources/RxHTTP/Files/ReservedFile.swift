@@ -1,0 +1,269 @@
+package import RxLite
+import Synchronization
+
+/// The path of a file that one writer has to itself, together with the partial file and the record beside it.
+///
+/// Everything that changes these files goes through its operations. They run to their ends: a disk may carry out a write
+/// long after its subscriber has left, and meanwhile no other writer must touch the file. So the path stays reserved
+/// until the last of them has ended.
+package struct ReservedFile: Sendable {
+    /// Where the file is to appear.
+    package let location: FileLocation
+    /// The file system of the file.
+    package let files: any FileSystem
+    private let base: String
+    private let reservation: Reservation
+
+    /// The path of the partial file, which is locked.
+    package var draft: String { base + ".part" }
+
+    /// The path of the record about the partial file.
+    package var record: String { base + ".part.json" }
+
+    fileprivate init(
+        _ location: FileLocation, base: String, in files: any FileSystem, _ reservation: Reservation
+    ) {
+        self.location = location
+        self.base = base
+        self.files = files
+        self.reservation = reservation
+    }
+
+    /// Truncates the partial file to `offset` bytes and appends the chunks, as ``FileSystem/append(_:to:at:)`` does.
+    package func append(
+        _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64
+    ) -> Observable<Int64, NetworkError> {
+        let appender = { @Sendable [self] in
+            let appender = files.appender(to: draft, at: offset)
+            return FileAppender(on: appender.scheduler) { batch in
+                reservation.whole(appender.write(batch))
+            } finish: {
+                reservation.whole(appender.finish())
+            }
+        }
+        return Observable(scheduler: appender().scheduler) { observer in
+            Appending(chunks, to: appender(), into: observer).start()
+        }
+    }
+
+    /// Replaces the record atomically.
+    package func replaceRecord(with bytes: [UInt8]) -> Observable<Void, NetworkError> {
+        reservation.whole(files.replace(record, with: bytes))
+    }
+
+    /// Removes the record.
+    package func removeRecord() -> Observable<Void, NetworkError> { reservation.whole(files.remove(record)) }
+
+    /// Moves the partial file to its location.
+    package func moveDraft() -> Observable<Void, NetworkError> {
+        reservation.whole(files.move(draft, to: location.path))
+    }
+}
+
+extension FileSystem {
+    /// Reserves the path, the partial file and the record for the stream that `body` returns, until that has ended and
+    /// its operations, too.
+    ///
+    /// Fails with `file` while another writer has one of the three, in this process, however it spells the path, or in
+    /// another. A writer that has left but whose operations are still running is waited for.
+    package func reserving<T>(
+        _ path: String, on scheduler: (any Scheduler)?,
+        _ body: @escaping @Sendable (ReservedFile) throws(NetworkError) -> Observable<T, NetworkError>
+    ) -> Observable<T, NetworkError> {
+        Observable(scheduler: scheduler) { observer in
+            let reservation = Reservation(in: self)
+            let scope = observer.scope.child()
+            // Releases the path before the end, so that a subsequent writer finds it free.
+            scope.onClose { reservation.close() }
+            locate(path)
+                .flatMap(.concat) { location throws(NetworkError) in
+                    guard !location.isFolder else {
+                        throw NetworkError(.file, "\(path) is a folder; add the name of a file")
+                    }
+                    let file = ReservedFile(location, base: location.path, in: self, reservation)
+                    return reservation.take([location.path, file.draft, file.record], named: path)
+                        .flatMap(.concat) { reservation.lock(file.draft) }
+                        .map { file }
+                }
+                .flatMap(.concat) { file throws(NetworkError) in try body(file) }
+                .subscribe(
+                    Observer(scope: scope, next: observer.next) { completion in
+                        scope.close()
+                        observer.end(completion)
+                    })
+        }
+    }
+}
+
+/// The hold of one writer on its paths.
+private final class Reservation: Sendable {
+    private struct State {
+        /// The number of operations that have begun and not ended.
+        var running = 0
+        var isClosed = false
+        /// The number of the holder of the paths.
+        var holder: Int?
+        var unlock: (@Sendable () -> Void)?
+    }
+
+    // Kept, so that no later file system has the same identity while the paths are reserved.
+    private let files: any FileSystem
+    private let state = Mutex(State())
+
+    init(in files: any FileSystem) { self.files = files }
+
+    // The operations of a simulated process that is killed never end.
+    deinit { release() }
+
+    /// Reserves the paths, which may take until an earlier holder has left them.
+    func take(_ paths: [String], named name: String) -> Observable<Void, NetworkError> {
+        let type = type(of: files)
+        let system = type is AnyClass ? ObjectIdentifier(files as AnyObject) : ObjectIdentifier(type)
+        let places = paths.map { Reservations.Place(system: system, path: $0) }
+        return Observable { observer in
+            observer.scope.perform { self.take(places, named: name, for: observer) }
+        }
+    }
+
+    private func take(
+        _ places: [Reservations.Place], named name: String, for observer: Observer<Void, NetworkError>
+    ) {
+        let outcome = Reservations.reserve(places) {
+            observer.scope.enter { self.take(places, named: name, for: observer) }
+        }
+        switch outcome {
+        case .refused:
+            observer.fail(
+                NetworkError(.file, "another download to \(name) is running; wait for it or cancel it"))
+        case .later: break
+        case .reserved(let holder):
+            let isHeld = state.withLock { state in
+                if !state.isClosed { state.holder = holder }
+                return !state.isClosed
+            }
+            guard isHeld else { return Reservations.leave(holder) }
+            observer.emitOnly(.success(()))
+        }
+    }
+
+    /// Locks the file against other processes.
+    func lock(_ path: String) -> Observable<Void, NetworkError> {
+        let lock = files.lock(path)
+            .mapError { error in
+                var error = error
+                if error.code == .locked { error.code = .file }
+                return error
+            }
+            .map { [self] unlock in state.withLock { $0.unlock = unlock } }
+        return whole(lock)
+    }
+
+    /// The operation, whose one value is passed on at its end. It runs to its end even if its subscriber leaves; begun
+    /// after the reservation has been closed, it does nothing.
+    func whole<T>(_ operation: Observable<T, NetworkError>) -> Observable<T, NetworkError> {
+        Observable(scheduler: operation.scheduler) { [self] observer in
+            guard observer.scope.isOpen, begin() else { return }
+            let value = Mutex<T?>(nil)
+            _ = operation.observe(onNext: { new in value.withLock { $0 = new } }) { completion in
+                self.end()
+                observer.scope.enter {
+                    if case .failed(let error) = completion { return observer.emitOnly(.failure(error)) }
+                    guard let value = value.withLock({ $0 }) else { return observer.finish() }
+                    observer.emitOnly(.success(value))
+                }
+            }
+        }
+    }
+
+    private func begin() -> Bool {
+        state.withLock { state in
+            if !state.isClosed { state.running += 1 }
+            return !state.isClosed
+        }
+    }
+
+    private func end() {
+        let isLast = state.withLock { state in
+            state.running -= 1
+            return state.isClosed && state.running == 0
+        }
+        if isLast { release() }
+    }
+
+    /// Releases the paths once the running operations have ended.
+    func close() {
+        let (isIdle, holder) = state.withLock { state in
+            state.isClosed = true
+            return (state.running == 0, state.holder)
+        }
+        if isIdle { release() } else if let holder { Reservations.noteLeaving(holder) }
+    }
+
+    private func release() {
+        let (unlock, holder) = state.withLock { state in
+            defer { (state.unlock, state.holder) = (nil, nil) }
+            return (state.unlock, state.holder)
+        }
+        unlock?()
+        if let holder { Reservations.leave(holder) }
+    }
+}
+
+/// The reserved paths of the process.
+private enum Reservations {
+    /// The same path on different file systems counts as different; file systems that are not objects count as one per
+    /// type.
+    struct Place: Hashable {
+        let system: ObjectIdentifier
+        let path: String
+    }
+
+    enum Outcome {
+        case reserved(Int)
+        /// Another holder has one of the places.
+        case refused
+        /// A holder of one of the places is about to leave.
+        case later
+    }
+
+    private struct Holder {
+        let places: [Place]
+        var isLeaving = false
+        var waiters: [@Sendable () -> Void] = []
+    }
+
+    private struct Contents {
+        var holders: [Int: Holder] = [:]
+        var owners: [Place: Int] = [:]
+        var count = 0
+    }
+
+    private static let contents = Mutex(Contents())
+
+    /// Reserves all of the places or none. `retry` is called if the outcome is `later`, once the holder has left.
+    static func reserve(_ places: [Place], retry: @escaping @Sendable () -> Void) -> Outcome {
+        contents.withLock { contents in
+            let owners = places.compactMap { contents.owners[$0] }
+            guard let owner = owners.first else {
+                contents.count += 1
+                contents.holders[contents.count] = Holder(places: places)
+                for place in places { contents.owners[place] = contents.count }
+                return .reserved(contents.count)
+            }
+            guard owners.allSatisfy({ contents.holders[$0]?.isLeaving == true }) else { return .refused }
+            contents.holders[owner]?.waiters.append(retry)
+            return .later
+        }
+    }
+
+    static func noteLeaving(_ holder: Int) { contents.withLock { $0.holders[holder]?.isLeaving = true } }
+
+    static func leave(_ number: Int) {
+        let waiters = contents.withLock { contents -> [@Sendable () -> Void] in
+            guard let holder = contents.holders.removeValue(forKey: number) else { return [] }
+            for place in holder.places { contents.owners[place] = nil }
+            return holder.waiters
+        }
+        for waiter in waiters { waiter() }
+    }
+}
