@@ -1,7 +1,9 @@
 #include <errno.h>
 #include <stdint.h>
 #include <uv.h>
+#include <stdio.h>
 #ifdef __linux__
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -40,5 +42,16 @@ static inline int rxuv_is_in_memory(int file) {
     return fstatfs(file, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
 #else
     return 0;
+#endif
+}
+
+// Moves a file to a path where nothing is: renameat2 with RENAME_NOREPLACE (1), which the headers show to programs with
+// _GNU_SOURCE only, or renamex_np. The negative of errno where it fails: EEXIST if there is something, EINVAL, ENOTSUP
+// or ENOSYS if the file system or the system cannot do it.
+static inline int rxuv_rename_new(const char *path, const char *target) {
+#ifdef __linux__
+    return syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, target, 1) == 0 ? 0 : -errno;
+#else
+    return renamex_np(path, target, RENAME_EXCL) == 0 ? 0 : -errno;
 #endif
 }

@@ -27,6 +27,10 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable {
     public static let invalidArgument = UVError(rawValue: UV_EINVAL.rawValue)
     /// Another process or descriptor holds the resource (`UV_EAGAIN`).
     public static let tryAgain = UVError(rawValue: UV_EAGAIN.rawValue)
+    /// The operation is not supported, for example by the file system (`UV_ENOTSUP`).
+    public static let notSupported = UVError(rawValue: UV_ENOTSUP.rawValue)
+    /// The system does not have the call (`UV_ENOSYS`).
+    public static let notImplemented = UVError(rawValue: UV_ENOSYS.rawValue)
     /// Cancelled before it was done (`UV_ECANCELED`).
     public static let canceled = UVError(rawValue: UV_ECANCELED.rawValue)
 

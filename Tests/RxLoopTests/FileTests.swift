@@ -85,6 +85,27 @@ import Darwin
         }
     }
 
+    @Test func aFileMovesToANewPathOnly() throws {
+        try withDirectory { directory in
+            try File(writing: directory + "/a").write([1], at: 0)
+            try File(writing: directory + "/b").write([2, 2], at: 0)
+            try FileManager.default.createDirectory(
+                atPath: directory + "/folder", withIntermediateDirectories: false)
+            try FileManager.default.createSymbolicLink(
+                atPath: directory + "/link", withDestinationPath: "/nowhere")
+            for name in ["/b", "/folder", "/link", "/a"] {
+                #expect(throws: UVError.alreadyExists, "\(name)") {
+                    try File.rename(directory + "/a", toNew: directory + name)
+                }
+            }
+            #expect(try File(reading: directory + "/b").read(at: 0, count: 9) == [2, 2])
+            try File.rename(directory + "/a", toNew: directory + "/c")
+            #expect(try File(reading: directory + "/c").read(at: 0, count: 9) == [1])
+            #expect(throws: UVError.notFound) { try File.rename(directory + "/a", toNew: directory + "/d") }
+            #expect(throws: UVError.notFound) { try File.status(of: directory + "/d") }
+        }
+    }
+
     /// For the system, another open file description counts as another process.
     @Test func aLockKeepsOthersAway() throws {
         try withDirectory { directory in

@@ -1,14 +1,17 @@
 import FoundationEssentials
 import RxHTTP
 import RxLite
+import Synchronization
 
 /// A download to a path: the locations of its files, and its attempts.
 struct Download: Sendable {
-    /// The path as the caller wrote it.
+    /// The path of the file or its folder as the caller wrote it.
     let path: String
     let file: ReservedFile
+    /// The URL of the request, before redirects.
+    let source: URL
     let clock: any Scheduler
-    /// The URL of the file, as stored in the record.
+    /// The URL without what does not identify the file, as stored in the record.
     let url: String
     /// Whether the request can ask for part of a response.
     let isResumable: Bool
@@ -55,22 +58,7 @@ struct Download: Sendable {
     private func attempt(
         _ plan: DownloadPlan, _ send: @escaping Send
     ) -> Observable<DownloadEvent, NetworkError> {
-        send { plan.prepare(&$0) }
-            .afterHead { head, rest throws(NetworkError) in
-                switch plan.decide(head) {
-                case .append(let offset, let end, let total):
-                    return write(rest, of: head, from: offset, end: end, total: total)
-                case .begin(let total): return begin(rest, of: head, total: total)
-                case .complete(let total): return finish(head, size: total, from: total)
-                case .startOver: return .just(.attempt(.fromTheStart))
-                case .refuse:
-                    var error = NetworkError(
-                        .invalidResponse, "the server sent a part (206) for a request without Range")
-                    error.head = head
-                    throw error
-                case .nothing: throw .noFile(head)
-                }
-            }
+        arrivals(of: send { plan.prepare(&$0) }, plan)
             .flatMap(.concat) { step in
                 switch step {
                 case .event(let event): .just(event)
@@ -80,14 +68,44 @@ struct Download: Sendable {
             }
     }
 
+    private func arrivals(
+        of response: Observable<TransferEvent, NetworkError>, _ plan: DownloadPlan
+    ) -> Observable<Step, NetworkError> {
+        .deferred(on: response.scheduler) {
+            let url = Mutex(source)
+            let events = response.map { event in
+                if case .redirected(let request, _) = event { url.withLock { $0 = request.url } }
+                return event
+            }
+            return events.afterHead { head, rest throws(NetworkError) in
+                let name = file.location.isFolder ? FileName(head, from: url.withLock { $0 }) : nil
+                let known = plan.start?.record.name.flatMap(FileName.init(safe:)) ?? name
+                switch plan.decide(head) {
+                case .append(let offset, let end, let total):
+                    return write(rest, of: head, named: known, from: offset, end: end, total: total)
+                case .begin(let total): return begin(rest, of: head, named: name, total: total)
+                case .complete(let total): return finish(head, named: known, size: total, from: total)
+                case .startOver: return .just(.attempt(.fromTheStart))
+                case .refuse:
+                    var error = NetworkError(
+                        .invalidResponse, "the server sent a part (206) for a request without Range")
+                    error.head = head
+                    throw error
+                case .nothing: throw .noFile(head)
+                }
+            }
+        }
+    }
+
     /// The record must never describe a later version than the partial file: so the old bytes are removed
     /// first, then the record is written, then the new bytes follow.
     private func begin(
-        _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, total: Int64?
+        _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, named name: FileName?,
+        total: Int64?
     ) -> Observable<Step, NetworkError> {
         let record =
             isResumable && !head.isCoded
-            ? DownloadRecord(of: url, from: head, length: total) : nil
+            ? DownloadRecord(of: url, from: head, length: total, name: name?.text) : nil
         return .concat([
             // Truncates the file instead of removing it, because it is locked.
             file.append(.empty(), at: 0).flatMap { _ in .empty() },
@@ -95,13 +113,13 @@ struct Download: Sendable {
                 guard let record else { return file.removeRecord().flatMap { _ in .empty() } }
                 return file.replaceRecord(with: try record.encoded()).flatMap { _ in .empty() }
             },
-            .deferred { write(body, of: head, from: 0, end: total, total: total) },
+            .deferred { write(body, of: head, named: name, from: 0, end: total, total: total) },
         ])
     }
 
     private func write(
-        _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, from offset: Int64,
-        end: Int64?, total: Int64?
+        _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, named name: FileName?,
+        from offset: Int64, end: Int64?, total: Int64?
     ) -> Observable<Step, NetworkError> {
         .deferred {
             let written = WrittenSize(offset, limit: end, head: head)
@@ -118,7 +136,7 @@ struct Download: Sendable {
                     if let end, written.size < end { throw written.incomplete }
                     // A server may send less than the requested part.
                     guard written.size == total ?? written.size else { return .just(.attempt(nil)) }
-                    return place(head, size: written.size, from: offset)
+                    return place(head, named: name, size: written.size, from: offset)
                 },
             ])
         }
@@ -126,26 +144,43 @@ struct Download: Sendable {
 
     /// Completes the file. Bytes that an earlier process has written may still need a sync.
     private func finish(
-        _ head: ResponseHead, size: Int64, from offset: Int64
+        _ head: ResponseHead, named name: FileName?, size: Int64, from offset: Int64
     ) -> Observable<Step, NetworkError> {
         .concat([
             file.append(.empty(), at: size).map {
                 .event(.progress(TransferProgress(bytes: $0, expected: size)))
             },
-            .deferred { place(head, size: size, from: offset) },
+            .deferred { place(head, named: name, size: size, from: offset) },
         ])
     }
 
+    /// Moves the file to its path, or in a folder to the first of its names that does not exist.
     private func place(
-        _ head: ResponseHead, size: Int64, from offset: Int64
+        _ head: ResponseHead, named name: FileName?, size: Int64, from offset: Int64
     ) -> Observable<Step, NetworkError> {
-        let downloaded = DownloadedFile(path: path, size: size, resumedFrom: offset, head: head)
-        return .concat([
-            file.moveDraft().flatMap { _ in .empty() },
-            .deferred { file.removeRecord().flatMap { _ in .empty() } },
-            .just(.event(.finished(downloaded))),
-        ])
+        let moved = name.map { move(to: $0, number: 0) } ?? file.moveDraft().map { path }
+        return moved.flatMap(.concat) { path in
+            let downloaded = DownloadedFile(path: path, size: size, resumedFrom: offset, head: head)
+            return .concat([
+                file.removeRecord().flatMap { _ in .empty() },
+                .just(.event(.finished(downloaded))),
+            ])
+        }
     }
+
+    private func move(to name: FileName, number: Int) -> Observable<String, NetworkError> {
+        let text = number == 0 ? name.text : name.numbered(number)
+        return file.moveDraft(toNew: text).flatMap(.concat) { isMoved throws(NetworkError) in
+            if isMoved { return .just(path.hasSuffix("/") ? path + text : path + "/" + text) }
+            guard number < Self.mostNumbers else {
+                throw NetworkError(.file, "\(path) has too many files named \(name.text)")
+            }
+            return move(to: name, number: number + 1)
+        }
+    }
+
+    /// The number in the last name that is tried in a folder.
+    private static let mostNumbers = 999
 }
 
 /// The number of bytes written to a file, and the maximum.

@@ -10,7 +10,7 @@ public enum DownloadEvent: Sendable {
 
 /// A file that has been downloaded.
 public struct DownloadedFile: Sendable {
-    /// The path of the file.
+    /// The path of the file: the one given, or in a given folder.
     public var path: String
     /// Its size in bytes.
     public var size: Int64

@@ -17,7 +17,7 @@ struct DownloadReading: Interceptor {
             return .fail(NetworkError(.file, "the path of the download is not reserved", request: request))
         }
         let download = Download(
-            path: path, file: file, clock: call.scheduler, url: request.url.identifying(ignoring: ignored),
+            path: path, file: file, source: request.url, clock: call.scheduler, url: identity(of: request),
             isResumable: request.method == .get)
         let events = download.attempt { prepare in
             .deferred(on: call.scheduler) {
@@ -34,6 +34,16 @@ struct DownloadReading: Interceptor {
             return .output(event)
         }
         .mapError { $0.naming(request) }
+    }
+
+    /// The URL by which a partial file is found again.
+    private func identity(of request: Request) -> String { request.url.identifying(ignoring: ignored) }
+
+    /// The name, without ending, of the partial file in a folder, where the name of the file is unknown until the
+    /// response. No server can name a file so, because the name is hidden.
+    func draftName(for request: Request) -> String {
+        let identity = request.method == .get ? identity(of: request) : "\(request.id)"
+        return ".download-" + HexDigest.sha256(identity.utf8).prefix(32)
     }
 
     /// Removes the record, so that no attempt continues from the partial file: its bytes are wrong.

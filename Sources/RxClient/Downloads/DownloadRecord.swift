@@ -13,6 +13,9 @@ struct DownloadRecord: Codable, Equatable, Sendable {
     /// The length of the whole file, if known.
     let length: Int64?
 
+    /// The name of the file, in a folder.
+    let name: String?
+
     /// The maximum size of a record, in bytes.
     static let sizeLimit = 64 << 10
 
@@ -20,8 +23,9 @@ struct DownloadRecord: Codable, Equatable, Sendable {
     ///
     /// A weak entity tag is not sufficient, and rules out the date (RFC 9110 §13.1.5). A date is sufficient
     /// only if the response is at least a second younger (§8.8.2.2).
-    init?(of url: String, from head: ResponseHead, length: Int64?) {
+    init?(of url: String, from head: ResponseHead, length: Int64?, name: String? = nil) {
         self.url = url
+        self.name = name
         self.length = length
         if let tag = head[.eTag] {
             guard Self.isStrongTag(tag) else { return nil }

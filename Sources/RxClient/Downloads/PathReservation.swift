@@ -7,7 +7,9 @@ struct PathReservation: ResponseStage {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard let reader = call.settings.reader as? DownloadReading else { return next(request) }
-        return reader.files.reserving(reader.path, on: call.scheduler) { file in
+        return reader.files.reserving(
+            reader.path, inFolder: reader.draftName(for: request), on: call.scheduler
+        ) { file in
             call[ReservedPath.self] = file
             // Called only now, because the reading of the response needs the reserved file.
             return next(request)

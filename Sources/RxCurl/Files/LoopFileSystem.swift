@@ -93,6 +93,18 @@ public struct LoopFileSystem: FileSystem {
         work(on: path) { () throws(UVError) in try File.rename(path, to: target) }
     }
 
+    /// See ``FileSystem/move(_:toNew:)``.
+    public func move(_ path: String, toNew target: String) -> Observable<Bool, NetworkError> {
+        work(on: path) { () throws(UVError) in
+            do throws(UVError) {
+                try File.rename(path, toNew: target)
+                return true
+            } catch .alreadyExists {
+                return false
+            }
+        }
+    }
+
     /// See ``FileSystem/lock(_:)``. The lock is advisory (`flock`).
     public func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
         loop.work { () throws(UVError) in

@@ -24,6 +24,9 @@ public struct FileLocation: Sendable, Hashable {
     /// Whether there is a folder, or a symbolic link to one.
     public var isFolder: Bool
 
+    /// The path of a file in the folder.
+    package func appending(_ name: String) -> String { path == "/" ? path + name : path + "/" + name }
+
     /// Creates a location.
     public init(path: String, isFolder: Bool = false) {
         self.path = path

@@ -54,6 +54,11 @@ public protocol FileSystem: Sendable {
     /// durable (`fsync` of the directory). One value, then the end.
     func move(_ path: String, to target: String) -> Observable<Void, NetworkError>
 
+    /// Moves the file to another path in the same file system if there is nothing, and makes the move durable. Emits
+    /// whether it has been moved, then ends. Of several moves to one path at the same time, in one process or in several,
+    /// one succeeds.
+    func move(_ path: String, toNew target: String) -> Observable<Bool, NetworkError>
+
     /// Locks the file against all others who lock it, in this process and in others, whatever the path by which they
     /// name it, and creates it, empty, if it does not exist. Emits one value, a closure that releases the lock, then
     /// ends. The lock is also released when the closure is discarded.
@@ -131,6 +136,8 @@ package struct AbsentFileSystem: FileSystem {
     package func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> { fail() }
 
     package func move(_ path: String, to target: String) -> Observable<Void, NetworkError> { fail() }
+
+    package func move(_ path: String, toNew target: String) -> Observable<Bool, NetworkError> { fail() }
 
     package func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> { fail() }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// long after its subscriber has left, and meanwhile no other writer must touch the file. So the path stays reserved
 /// until the last of them has ended.
 package struct ReservedFile: Sendable {
-    /// Where the file is to appear.
+    /// Where the file is to appear, or the folder in which it gets its name later.
     package let location: FileLocation
     /// The file system of the file.
     package let files: any FileSystem
@@ -58,6 +58,13 @@ package struct ReservedFile: Sendable {
     package func moveDraft() -> Observable<Void, NetworkError> {
         reservation.whole(files.move(draft, to: location.path))
     }
+
+    /// Moves the partial file to a name in the folder, unless there is something of that name.
+    ///
+    /// - Returns: whether it has been moved.
+    package func moveDraft(toNew name: String) -> Observable<Bool, NetworkError> {
+        reservation.whole(files.move(draft, toNew: location.appending(name)))
+    }
 }
 
 extension FileSystem {
@@ -66,8 +73,11 @@ extension FileSystem {
     ///
     /// Fails with `file` while another writer has one of the three, in this process, however it spells the path, or in
     /// another. A writer that has left but whose operations are still running is waited for.
+    ///
+    /// - Parameter draft: the name of the partial file, without its ending, if the path is that of a folder. Default
+    ///   `nil`: a folder is an error.
     package func reserving<T>(
-        _ path: String, on scheduler: (any Scheduler)?,
+        _ path: String, inFolder draft: String? = nil, on scheduler: (any Scheduler)?,
         _ body: @escaping @Sendable (ReservedFile) throws(NetworkError) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
         Observable(scheduler: scheduler) { observer in
@@ -77,11 +87,15 @@ extension FileSystem {
             scope.onClose { reservation.close() }
             locate(path)
                 .flatMap(.concat) { location throws(NetworkError) in
-                    guard !location.isFolder else {
-                        throw NetworkError(.file, "\(path) is a folder; add the name of a file")
+                    var base = location.path
+                    if location.isFolder {
+                        guard let draft else {
+                            throw NetworkError(.file, "\(path) is a folder; add the name of a file")
+                        }
+                        base = location.appending(draft)
                     }
-                    let file = ReservedFile(location, base: location.path, in: self, reservation)
-                    return reservation.take([location.path, file.draft, file.record], named: path)
+                    let file = ReservedFile(location, base: base, in: self, reservation)
+                    return reservation.take([base, file.draft, file.record], named: path)
                         .flatMap(.concat) { reservation.lock(file.draft) }
                         .map { file }
                 }

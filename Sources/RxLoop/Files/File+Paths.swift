@@ -68,6 +68,28 @@ extension File {
         try synchronizeDirectory(of: target)
     }
 
+    /// Moves a file to a path where nothing is, and syncs the change (`renameat2` with `RENAME_NOREPLACE`, `renamex_np`
+    /// with `RENAME_EXCL`); ``UVError/alreadyExists`` if there is something.
+    ///
+    /// In a file system without such a call, an empty file first takes the place.
+    public static func rename(_ path: String, toNew target: String) throws(UVError) {
+        try check(path)
+        try check(target)
+        let result = unsafe UVError(rawValue: rxuv_rename_new(path, target))
+        guard [.invalidArgument, .notSupported, .notImplemented].contains(result) else {
+            try UVError.check(result.rawValue)
+            return try synchronizeDirectory(of: target)
+        }
+        _ = try File(writing: target, isNew: true)
+        do throws(UVError) {
+            try rename(path, to: target)
+        } catch {
+            // The first error counts.
+            _ = try? remove(target)
+            throw error
+        }
+    }
+
     /// Removes a file (`uv_fs_unlink`); ``UVError/notFound`` if it does not exist.
     public static func remove(_ path: String) throws(UVError) {
         try check(path)

@@ -250,6 +250,18 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    /// See `FileSystem.move(_:toNew:)`.
+    public func move(_ path: String, toNew target: String) -> Observable<Bool, NetworkError> {
+        step(.move, path) { contents, path throws(NetworkError) in
+            let target = Self.normal(target)
+            guard let file = contents.files[path] else { throw .missing(path) }
+            guard contents.files[target] == nil, !contents.isFolder(target) else { return false }
+            contents.files[path] = nil
+            contents.files[target] = file
+            return true
+        }
+    }
+
     /// See `FileSystem.lock(_:)`.
     public func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
         step(.lock, path) { [self] contents, path throws(NetworkError) in

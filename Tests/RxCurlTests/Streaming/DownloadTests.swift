@@ -317,4 +317,48 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("f"))
         #expect(attributes[.type] as? FileAttributeType == .typeRegular)
     }
+
+    // MARK: Folders
+
+    /// Whatever the server says, nothing outside of the folder changes.
+    @Test func aFolderGetsAFileOfTheServersName() async throws {
+        let field = "Content-Disposition: attachment; filename=\"../../victim\""
+        let server = try RawServer { _ in
+            [.send("HTTP/1.1 200 X\r\n\(field)\r\nContent-Length: 2\r\n\r\nok")]
+        }
+        let directory = try linkedFolder()
+        _ = try directory.file("victim", [1])
+        let events = try await withTransport { transport in
+            var events: [[DownloadEvent]] = []
+            for path in ["folder", "folder/link/folder"] {
+                events.append(
+                    try await download(
+                        server.baseURL + "/f", to: directory.file(path), retries: 0, over: transport))
+            }
+            return events
+        }
+        let paths = events.compactMap { events -> String? in
+            if case .finished(let file) = events.last { file.path } else { nil }
+        }
+        #expect(paths == [directory.file("folder/victim"), directory.file("folder/link/folder/victim (1)")])
+        #expect(try directory.content("folder/victim") == Array("ok".utf8))
+        #expect(try directory.content("folder/victim (1)") == Array("ok".utf8))
+        #expect(try directory.content("victim") == [1])
+        #expect(try directory.names == ["folder", "victim"])
+    }
+
+    @Test func aFolderResumesInAnotherProcess() async throws {
+        let file = RangeFile(Self.content)
+        file.state.withLock { $0.breaks = [(150_000, .stall)] }
+        let (server, directory) = (try file.serve(), try TemporaryFolder())
+        let first = try downloadProbe(server.baseURL + "/f.osm", to: directory.path)
+        while let line = try await first.nextLine(), line != "progress 150000" {}
+        let second = try downloadProbe(server.baseURL + "/f.osm", to: directory.path + "/")
+        #expect(try await second.lastLine()?.contains("is locked by another process") == true)
+        try await first.kill()
+        let third = try downloadProbe(server.baseURL + "/f.osm", to: directory.path + "/.")
+        #expect(try await third.lastLine() == "finished 300000 150000")
+        #expect(try Bytes(directory.content("f.osm")) == Bytes(Self.content))
+        #expect(try directory.names == ["f.osm"])
+    }
 }

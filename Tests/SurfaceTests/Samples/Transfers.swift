@@ -15,6 +15,9 @@ func download(_ client: Client) async throws {
     )
     .last().value()
     show(finished)
+
+    let report = try await client.download(.get("/reports/latest"), to: "/var/lib/app/reports").last().value()
+    if case .finished(let file) = report { show(file.path) }  // /var/lib/app/reports/2026-03.pdf
 }
 
 func saveAReport(_ client: Client, in files: any FileSystem) async throws {
