@@ -70,7 +70,7 @@ import Testing
             return next.respond(with: Response(head: head, body: [], request: request))
         },
         // The rest of a file is another than that of its beginning.
-        Bug("downloads", violates: "the file is whole") { request, next in
+        Bug("downloads", violates: "a finished file is whole, of one response") { request, next in
             guard request.headerFields[.range] != nil else { return next(request) }
             return next(request).map { event in
                 guard case .transfer(.chunk(let bytes)) = event else { return event }

@@ -3,7 +3,8 @@ import RxNetworking
 import RxTesting
 
 extension House {
-    /// A file that is downloaded in spite of everything, restarts and new versions of the file included.
+    /// A file that is downloaded in spite of everything, restarts, new versions of the file, a disk that is late or fails,
+    /// and other downloads to the same file included.
     static let downloads: Simulation.Scenario = { simulation in
         let version = Kept(1)
         let isDone = Kept(false)
@@ -14,10 +15,17 @@ extension House {
 
         simulation.process { process in
             let client = Client(configuration: process.configuration(), transport: process.transport)
-            download(by: client, in: process, of: simulation, isDone)
+            let app = Downloader(client: client, process: process, simulation: simulation, isDone: isDone)
+            app.download()
+            process.every(.milliseconds(700)) { turn in
+                app.disturbDisk(turn)
+                if turn % 6 == 0 { app.downloadAgain(turn) }
+                if simulation.happens("download begins anew") { app.beginAnew() }
+            }
         }
 
         simulation.expectEnds(of: "download")
+        simulation.expectEnds(of: "other")
         simulation.sometimes("a download is resumed") { log in
             log.subscriptions("download").flatMap(\.values).contains {
                 $0.hasPrefix("finished from ") && $0 != "finished from 0"
@@ -28,49 +36,91 @@ extension House {
                 $0.request.headerFields[.ifRange] != nil && $0.status == .ok
             }
         }
-        simulation.invariant("the file is whole") { log in
+        simulation.sometimes("another download to the file is refused") { log in
+            log.subscriptions("other").contains { $0.end == .failed("file") }
+        }
+        simulation.sometimes("another download to the file finishes") { log in
+            log.subscriptions("other").contains { $0.end == .finished }
+        }
+        simulation.invariant("a finished file is whole, of one response") { log in
             log.notes("file").filter { $0 != "whole" }
         }
         simulation.invariant("the file arrives") { log in
-            isDone.now || log.subscriptions("download").contains { $0.end == .cancelled && !$0.isCutOff }
+            let last = log.subscriptions("download").last
+            return isDone.now || last.map { $0.end == .cancelled && !$0.isCutOff } == true
                 ? [] : ["it has not arrived"]
         }
     }
 
-    /// Downloads until it has the file, with a pause after each failure.
-    private static func download(
-        by client: Client, in process: SimulatedProcess, of simulation: Simulation, _ isDone: Kept<Bool>
-    ) {
-        guard !isDone.now else { return }
-        process.subscribe(
-            "download", to: client.download(.get("/map"), to: "/d/map"),
-            describing: { event in
-                switch event {
-                case .progress(let progress): "\(progress.bytes)"
-                case .finished(let file): "finished from \(file.resumedFrom)"
-                }
-            },
-            onNext: { event in
-                if case .finished(let file) = event { check(file, in: process, of: simulation, isDone) }
-            },
-            onEnd: { isFinished in
-                if !isFinished {
-                    process.after(.seconds(5)) { download(by: client, in: process, of: simulation, isDone) }
-                }
-            })
-    }
+    /// The app: downloads until it has the file, and meanwhile again to the same file by other paths.
+    private struct Downloader: Sendable {
+        let client: Client
+        let process: SimulatedProcess
+        let simulation: Simulation
+        let isDone: Kept<Bool>
+        let running = Kept<(any Cancellable)?>(nil)
 
-    private static func check(
-        _ file: DownloadedFile, in process: SimulatedProcess, of simulation: Simulation, _ isDone: Kept<Bool>
-    ) {
-        isDone { $0 = true }
-        process.subscribe(
-            "read", to: process.files.contents(of: file.path, limit: 1 << 20),
-            describing: { "\($0?.count ?? 0) bytes" },
-            onNext: { bytes in
-                let isWhole = bytes.map { Set($0).count == 1 && $0.count == size(of: Int($0[0])) } ?? false
-                simulation.note("file", isWhole ? "whole" : "not a version of the file: \(bytes ?? [])")
-            })
+        private static let paths = ["/d/./map", "/d//map", "/d/e/../map", "d/map"]
+        private static let operations: [(MemoryFileSystem.Operation, String)] = [
+            (.write, "/d/map.part"), (.replace, "/d/map.part.json"), (.synchronize, "/d/map.part"),
+            (.move, "/d/map.part"), (.lock, "/d/map.part"), (.remove, "/d/map.part.json"),
+            (.status, "/d/map.part"),
+        ]
+
+        /// Downloads, with a pause after each failure.
+        func download() {
+            guard !isDone.now else { return }
+            let subscription = start("download", to: "/d/map") { isFinished in
+                if !isFinished { process.after(.seconds(5)) { download() } }
+            }
+            running { $0 = subscription }
+        }
+
+        /// Cancels the download, and starts another at once.
+        func beginAnew() {
+            guard let last = running.now, !isDone.now else { return }
+            last.cancel()
+            download()
+        }
+
+        /// A second download to the file, under another name.
+        func downloadAgain(_ turn: Int) {
+            _ = start("other", to: Self.paths[turn / 6 % Self.paths.count]) { _ in }
+        }
+
+        private func start(
+            _ name: String, to path: String, onEnd: @escaping @Sendable (_ isFinished: Bool) -> Void
+        ) -> any Cancellable {
+            process.subscribe(
+                name, to: client.download(.get("/map"), to: path),
+                describing: { event in
+                    switch event {
+                    case .progress(let progress): "\(progress.bytes)"
+                    case .finished(let file): "finished from \(file.resumedFrom)"
+                    }
+                },
+                onNext: { event in
+                    if case .finished(let file) = event { check(file) }
+                }, onEnd: onEnd)
+        }
+
+        private func check(_ file: DownloadedFile) {
+            isDone { $0 = true }
+            let bytes = simulation.files[file.path] ?? []
+            let isWhole =
+                Set(bytes).count == 1 && bytes.count == House.size(of: Int(bytes[0]))
+                && file.size == bytes.count
+            simulation.note("file", isWhole ? "whole" : "not a version of the file: \(bytes)")
+        }
+
+        /// Makes the next operation of a kind late, or makes it fail.
+        func disturbDisk(_ turn: Int) {
+            let (operation, path) = Self.operations[turn % Self.operations.count]
+            if simulation.happens("disk is late") {
+                simulation.files.delay(operation, of: path, by: .milliseconds(turn * 311 % 9000))
+            }
+            if simulation.happens("disk fails") { simulation.files.fail(operation, of: path) }
+        }
     }
 
     /// Each version consists of its number, so that a mixture shows.
