@@ -92,6 +92,18 @@ import Testing
     }
 
     @Test(arguments: changes)
+    func aRequestThatWaitsForALimiterByHand(credential: Credential?) throws {
+        let bench = bench()
+        bench.server.contents.withLock { $0.delays["/slow"] = .seconds(1) }
+        let limiter = RequestLimiter(total: RequestLimits(concurrency: 1))
+        let slow = Recorder(bench.client.get("/slow").limited(by: limiter), on: bench.clock)
+        try expectEnd(
+            of: bench.client.response(.post("/orders")).limited(by: limiter), in: bench, changing: credential,
+            lines: ["GET /slow t0"])
+        #expect(slow.isFinished)
+    }
+
+    @Test(arguments: changes)
     func aRequestThatWaitsForTheCacheStore(credential: Credential?) throws {
         let clock = VirtualScheduler(startingAt: LoginBench.start)
         let store = LateStore(clock: clock)

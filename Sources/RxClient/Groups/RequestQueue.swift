@@ -100,13 +100,8 @@ extension Observable {
         Observable(scheduler: scheduler) { observer in
             let scope = observer.scope
             guard scope.isOpen else { return }
-            // The stream belongs to the account of now.
-            let start = AccountMoment.start(of: scope.lane) ?? AccountMoment.now
-            let ticket = queue.join {
-                scope.enter {
-                    AccountMoment.resume(since: start, in: scope.lane) { self.subscribe(observer) }
-                }
-            }
+            let stream = started(since: AccountMoment.beginning(in: scope.lane))
+            let ticket = queue.join { scope.enter { stream.subscribe(observer) } }
             scope.onClose { queue.leave(ticket) }
             queue.startWaiting()
         }

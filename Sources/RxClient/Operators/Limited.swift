@@ -2,7 +2,8 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// Waits for its turn before the stream starts, and holds its place until the stream has ended.
+    /// Waits for its turn before the stream starts, and holds its place until the stream has ended. A call belongs to
+    /// the account of its session at the time of the subscription.
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea")).limited(by: limiter, host: "api.example.com")
@@ -18,7 +19,8 @@ extension Observable where Failure == NetworkError {
         if let scheduler { limiter.adopt(scheduler) }
         let wait = QueueWait(limiter: limiter, place: limiter.place(of: host), limit: limit)
         return Observable(scheduler: scheduler) { observer in
-            LimitedRun(wait, into: observer).start { _ in self }
+            let stream = started(since: AccountMoment.beginning(in: observer.scope.lane))
+            LimitedRun(wait, into: observer).start { _ in stream }
         }
     }
 }

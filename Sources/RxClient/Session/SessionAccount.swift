@@ -53,6 +53,16 @@ extension Observable where Failure == NetworkError {
     }
 }
 
+extension Observable {
+    /// The stream, started now for a subscriber that has waited since `start`: its first calls belong to the account of
+    /// that time.
+    func started(since start: UInt64) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            AccountMoment.resume(since: start, in: observer.scope.lane) { self.subscribe(observer) }
+        }
+    }
+}
+
 /// Orders the changes of all sessions' accounts and the starts of subscriptions that wait before they run.
 enum AccountMoment {
     private static let count = Atomic<UInt64>(0)
@@ -62,6 +72,9 @@ enum AccountMoment {
 
     /// The present.
     static var now: UInt64 { count.load(ordering: .acquiring) }
+
+    /// The moment of a subscription that begins to wait in `lane`.
+    static func beginning(in lane: Lane) -> UInt64 { start(of: lane) ?? now }
 
     /// The moment of a change.
     static func next() -> UInt64 { count.add(1, ordering: .acquiringAndReleasing).newValue }
