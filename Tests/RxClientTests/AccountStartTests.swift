@@ -279,7 +279,7 @@ import Testing
     @Test func theNextAccountTakesTheSinkOver() throws {
         let session = Session(credential: Self.first) { .never() }
         let bench = WebSocketBench(
-            .webSocket(.send(.text("change"))), .webSocket(.echo), session: session)
+            .webSocket(.wait(.milliseconds(1)), .send(.text("change"))), .webSocket(.echo), session: session)
         let other = Box<Recorder<String, NetworkError>>()
         let queued = Box<Recorder<Void, NetworkError>>()
         let own = Recorder(
@@ -288,14 +288,17 @@ import Testing
                     queued.value = bench.send("of anna")
                     session.logIn(with: Self.second)
                     other.value = bench.open(.reconnecting)
+                    // The connection of anna is still open, and about to send what waits.
+                    _ = bench.send("first of bert")
                 }), on: bench.clock)
         try bench.clock.advance(by: .milliseconds(500))
         _ = bench.send("of bert")
         try bench.clock.advance(by: .seconds(5))
         #expect(own.failure?.code == .loginExpired)
-        #expect(other.value?.values == ["opened", "of bert"])
+        #expect(other.value?.values == ["opened", "first of bert", "of bert"])
         #expect(queued.value?.failure?.code == .loginExpired)
-        #expect(bench.transport.exchanges.map(\.messages) == [[], [.text("of bert")]])
+        #expect(
+            bench.transport.exchanges.map(\.messages) == [[], [.text("first of bert"), .text("of bert")]])
         #expect(bench.sink.state.value == .open)
     }
 

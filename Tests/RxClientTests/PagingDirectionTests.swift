@@ -83,6 +83,19 @@ import Testing
                 == ["idle 1,2", "end 3", "idle 1,2", "end 3", "end 3"])
     }
 
+    @Test("Going back in a window counts no item twice, so that the end is where the total says")
+    func total() throws {
+        let lists = try texts(
+            of: GoodsList(), .numbered(size: 2), PagingOptions(window: 1),
+            PagingBench(answer: PagingBench.shop(6)),
+            after: [.next, .next, .previous, .previous, .next, .next]
+        ) { Page($0, total: 6) }
+        #expect(
+            lists == [
+                "idle 1,2", "idle 3,4", "end 5,6", "idle 3,4", "idle 1,2", "idle 3,4", "end 5,6",
+            ])
+    }
+
     @Test(
         "A page that has become shorter or empty in the meantime breaks nothing", arguments: [1, 2], [nil, 3])
     func shrinking(window: Int, maxItems: Int?) throws {

@@ -226,6 +226,15 @@ import Testing
         #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account changed"))
     }
 
+    @Test("A login that names no account is one of the same account")
+    func unnamedAccount() throws {
+        state = SessionState(credential: Credential(token: "a", account: "anna"))
+        let stamp = try sentVersion()
+        #expect(try succeed(startLogin(stamp), Credential(token: "a2")))
+        #expect(state.credential == Credential(token: "a2", account: "anna"))
+        #expect(state.isCurrent(stamp.identity))
+    }
+
     @Test("A credential with an expiry date is renewed ahead; one without is not")
     func expiry() throws {
         #expect(authorize(at: 1e9) == "send old")

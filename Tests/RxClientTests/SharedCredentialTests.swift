@@ -174,6 +174,23 @@ import Testing
         #expect(try saved()?.refreshToken == "r2")
     }
 
+    @Test("A renewal keeps the account of the credential that it renews, which may be another one")
+    func renewalOfAnotherAccount() throws {
+        try save(Credential(token: "t0", refreshToken: "r0", account: "anna"))
+        let late = participant()
+        late.session.restore().subscribe()
+        try clock.run()
+        server.contents.withLock { $0.number = 1 }
+        let expires = Date(timeIntervalSince1970: 1)
+        try save(Credential(token: "t1", refreshToken: "r1", expires: expires, account: "bert"))
+        let recorder = get(late)
+        try clock.run()
+        #expect(recorder.failure?.code == .loginExpired, "it is a request of anna")
+        #expect(server.sent == ["r1"])
+        #expect(late.session.credential?.account == "bert")
+        #expect(try saved()?.account == "bert")
+    }
+
     @Test("Sessions that renew in turn never send a refresh token twice", arguments: 1...5)
     func turns(seed: UInt64) throws {
         try save(first)

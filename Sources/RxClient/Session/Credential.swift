@@ -19,6 +19,14 @@ public struct Credential: Sendable, Hashable, Codable {
         self.expires = expires
         self.account = account
     }
+
+    /// This credential, with the account's name of a former one if it has none itself: a login or a renewal rarely
+    /// repeats the name, but the next process needs it.
+    func keepingAccount(of former: Credential?) -> Credential {
+        var credential = self
+        credential.account = account ?? former?.account
+        return credential
+    }
 }
 
 extension Credential: CustomStringConvertible, CustomReflectable {

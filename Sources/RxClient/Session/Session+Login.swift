@@ -95,10 +95,9 @@ extension Session {
         guard let renewal, let former else { return login().map { Gain(credential: $0) } }
         return renewal(former)
             .map { credential in
-                // A renewal rarely names the account again, but the next process needs the name. Without a new
-                // refresh token the former one stays valid (RFC 6749 §6).
-                var credential = credential
-                credential.account = credential.account ?? former.account
+                // The former credential may be that of another session, and of another account. Without a new refresh
+                // token the former one stays valid (RFC 6749 §6).
+                var credential = credential.keepingAccount(of: former)
                 credential.refreshToken = credential.refreshToken ?? former.refreshToken
                 return Gain(credential: credential)
             }
@@ -126,7 +125,7 @@ extension Session {
         let kept = contents.withLock { contents -> Gain? in
             guard contents.state.isRunning(number) else { return nil }
             var gained = gained
-            gained.credential.account = gained.credential.account ?? contents.state.credential?.account
+            gained.credential = gained.credential.keepingAccount(of: contents.state.credential)
             stored.note(.save(gained.credential))
             return gained
         }

@@ -205,8 +205,7 @@ struct SessionState {
     mutating func loginSucceeded(_ login: Int, _ credential: Credential, date: Date) -> Arrival {
         guard isRunning(login) else { return .unwanted }
         let former = self.credential
-        var credential = credential
-        credential.account = credential.account ?? former?.account
+        let credential = credential.keepingAccount(of: former)
         let isOther = former.map { $0.account != nil && $0.account != credential.account } ?? false
         hold(credential, obtained: date)
         if isOther { beginAccount() }

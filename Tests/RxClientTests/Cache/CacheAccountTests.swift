@@ -114,6 +114,25 @@ import Testing
         #expect(try bench.run(Goods(), client).values.first?.output == [2])
     }
 
+    /// The requests of a login carry no credential, so their responses are those for anybody.
+    @Test func anAnswerToARequestOfTheLoginIsNotTheAccounts() throws {
+        let made = State<Client?>(nil)
+        let session = Session(credential: Credential(token: "a"), clock: clock) {
+            guard let client = made.value else { return .fail(NetworkError(.connect, "no client")) }
+            return client.request(Goods()).map { _ in Credential(token: "b") }
+        }
+        let (client, transport) = bench.client(
+            .time(.seconds(600)), .when(.get, "/goods", .json("[1]"), .json("[2]")),
+            .when(.get, "/cart", .status(.unauthorized), .json("[3]"))
+        ) { $0.session = session }
+        made.value = client
+        #expect(try bench.run(Goods(path: "/cart"), client).values.first?.output == [3])
+        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+        let credentials = transport.requests.map { $0.headerFields[.authorization] }
+        #expect(credentials == ["Bearer a", nil, "Bearer b", "Bearer b"])
+        made.value = nil
+    }
+
     @Test func aSecretFieldKeepsApart() throws {
         let (client, transport) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
             $0.secretFields = [HTTPField.Name("X-Key")!]

@@ -208,6 +208,44 @@ import Testing
         #expect(try bench.run(Goods(), client).values.map(\.output) == (isKept ? [[1]] : [[2]]))
     }
 
+    /// A store that takes a second for each lookup, and ten until a response is written, which lookups find at once.
+    private struct SlowStore: CacheStore {
+        let store = MemoryCacheStore()
+        let clock: VirtualScheduler
+        var usage: CacheUsage { store.usage }
+        func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
+            store.entries(for: key).delay(.seconds(1), on: clock)
+        }
+        func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
+            store.store(entry).delay(.seconds(10), on: clock)
+        }
+        func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
+            store.update(metadata)
+        }
+        func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> { store.remove(selection) }
+    }
+
+    /// A lookup that began before the change still finds the response.
+    @Test func aResponseThatAChangeOvertakesWhileItIsWrittenIsNotUsed() throws {
+        let clock = clock
+        let store = SlowStore(clock: clock)
+        let (client, _) = bench.client(
+            .http,
+            .when(
+                .get, "/goods", .json("[1]", headers: Self.fresh), .json("[2]", headers: Self.fresh),
+                .json("[3]", headers: Self.fresh)),
+            .when(.put, "/goods", .status(.noContent))
+        ) { $0.cache = ResponseCache(store: store) { Date.start + clock.now / .seconds(1) } }
+        let first = try output(at: 0, client)
+        let second = try output(at: 5, client)
+        try clock.advance(to: .seconds(5.5))
+        client.request(.put("/goods")).subscribe()
+        try clock.run()
+        #expect(first.values == [[1]] && second.values == [[2]])
+        // The request for the second response began before the change.
+        #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
+    }
+
     /// A store that fails the first of its removals.
     private struct ReluctantStore: CacheStore {
         let store = MemoryCacheStore()

@@ -274,6 +274,26 @@ import Testing
         #expect(latencies.percentile(1) == .milliseconds(100))
     }
 
+    @Test("The first value decides: the other attempt is cancelled at once, and none of its values follows")
+    func streams() throws {
+        let clock = clock
+        let (count, cancelled) = (State(0), State<[Duration]>([]))
+        let stream = Observable<Int, NetworkError>.deferred(on: clock) {
+            () -> Observable<Int, NetworkError> in
+            count.update { $0 += 1 }
+            let number = count.value
+            let first = Duration.milliseconds(number == 1 ? 150 : 20)
+            let values = [first, first + .milliseconds(100)].map { time in
+                Observable<Int, NetworkError>.just(number).delay(time, on: clock)
+            }
+            return .merge(values).handleEvents(onCancel: { cancelled.update { $0.append(clock.now) } })
+        }
+        let recorder = try bench.outcome(stream.hedge(.after(.milliseconds(100)), if: true))
+        #expect(recorder.values == [2, 2])
+        #expect(recorder.isFinished)
+        #expect(cancelled.value == [.milliseconds(120)])
+    }
+
     @Test("Both attempts are in the events, the loser as abandoned")
     func events() throws {
         let (client, _) = client([.stall, .json("2", after: .milliseconds(50))])
