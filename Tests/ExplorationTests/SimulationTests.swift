@@ -31,6 +31,25 @@ import Testing
         try Simulation(seed: 1, faults: faults).run(Self.requests)
     }
 
+    @Test("The metrics of an exchange include its way to the server and back")
+    func metricsIncludeTheWay() throws {
+        let faults: [PlacedFault] = [
+            .at("GET /a #1", .requestDelay(.seconds(5))), .at("GET /a #1", .responseDelay(.seconds(2))),
+        ]
+        let log = try Simulation(seed: 1, faults: faults).run { simulation in
+            simulation.server("https://shop.test") { _ in .json("1", after: .seconds(1)) }
+            simulation.process { process in
+                let configuration = ClientConfiguration(baseURL: "https://shop.test")
+                let client = Client(configuration: configuration, transport: process.transport)
+                process.subscribe("call", to: client.get("/a"), describing: { "\($0.metrics.total)" })
+            }
+        }
+        let exchange = try #require(log.exchanges.first)
+        let end = try #require(exchange.endedAt)
+        #expect(end > .seconds(8))
+        #expect(log.subscriptions("call").map(\.values) == [["\(end - exchange.sentAt)"]])
+    }
+
     @Test(
         "Each fault strikes where it says, and nowhere else",
         arguments: [

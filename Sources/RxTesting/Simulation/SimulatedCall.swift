@@ -21,6 +21,7 @@ final class SimulatedCall: @unchecked Sendable {
     private let place: String
     private let index: Int
     private let faults: [Fault]
+    private let begun: Duration
     private var outcome = SimulatedExchange.Outcome.cancelled
     private var body: [UInt8] = []
     private var playback: Playback?
@@ -38,6 +39,7 @@ final class SimulatedCall: @unchecked Sendable {
         self.simulation = simulation
         self.scheduler = scheduler
         self.observer = observer
+        begun = scheduler.now
         let (now, path) = (simulation.clock.now, request.url.path(percentEncoded: false))
         let place = simulation.nextPlace("\(request.method.rawValue) \(path)")
         self.place = place
@@ -164,9 +166,9 @@ final class SimulatedCall: @unchecked Sendable {
     private func end(_ steps: [ScriptedTransport.Step]) {
         guard observer.scope.isOpen else { return }
         if let playback { return playback.replaceRest(by: steps) }
-        playback = Playback(steps, of: request, to: observed, on: scheduler, limits: limits) {
-            self.outcome = $0
-        }
+        playback = Playback(
+            steps, of: request, to: observed, on: scheduler, since: begun, limits: limits
+        ) { self.outcome = $0 }
         playback?.start()
     }
 

@@ -23,11 +23,13 @@ final class Playback: @unchecked Sendable {
     private var isRunning = false
     private var isStalled = false
 
-    /// - Parameter limits: the time limits of the exchange, if it has begun before. Default those of the request.
+    /// - Parameters:
+    ///   - begun: the time when the exchange began. Default: now.
+    ///   - limits: the time limits of the exchange, if it has begun before. Default those of the request.
     init(
         _ steps: [ScriptedTransport.Step], of request: Request,
         to observer: Observer<TransferEvent, NetworkError>, on clock: any Scheduler,
-        limits: ExchangeLimits? = nil,
+        since begun: Duration? = nil, limits: ExchangeLimits? = nil,
         report: @escaping @Sendable (ScriptedTransport.Exchange.Outcome) -> Void
     ) {
         self.steps = steps
@@ -36,7 +38,7 @@ final class Playback: @unchecked Sendable {
         self.clock = clock
         self.limits = limits
         self.report = report
-        begun = clock.now
+        self.begun = begun ?? clock.now
     }
 
     func start() {

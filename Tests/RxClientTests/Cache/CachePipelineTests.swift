@@ -76,6 +76,20 @@ import Testing
         #expect(transport.exchanges.count == 3)
     }
 
+    /// Not the time of an attempt before it, and not the wait between them (RFC 9111 §4.2.3).
+    @Test(arguments: [(1.0, 2), (2.0, 3)])
+    func theTimeOfTheLastAttemptIsAge(_ wait: Double, _ requests: Int) throws {
+        let (client, transport) = bench.client(
+            .http,
+            .when(
+                .get, "/goods", .status(.serviceUnavailable, after: .seconds(20)),
+                .json("[1]", headers: [.cacheControl: "max-age=10"], after: .seconds(8)), .json("[2]")))
+        try bench.run(Goods(), client)
+        try clock.advance(by: .seconds(wait))
+        try bench.run(Goods(), client)
+        #expect(transport.exchanges.count == requests)
+    }
+
     // MARK: - Keys with parameters
 
     static let parameters: [(Parameters, Parameters, Bool)] = [

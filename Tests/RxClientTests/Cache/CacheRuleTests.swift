@@ -267,6 +267,15 @@ import Testing
     @Test("Age (RFC 9111 §4.2.3)", arguments: age)
     func checkAge(_ rule: CacheRule) throws { try rule.check() }
 
+    @Test("Time on the way is age (RFC 9111 §4.2.3)", arguments: [(1.0, 1), (2.0, 2)])
+    func timeOnTheWayIsAge(_ wait: Double, _ requests: Int) throws {
+        let stage = CacheStage([.fields([("Cache-Control", "max-age=10")], after: .seconds(8))])
+        try stage.send()
+        try stage.wait(wait)
+        try stage.send()
+        #expect(stage.asked == requests)
+    }
+
     @Test("Heuristic freshness (RFC 9111 §4.2.2)", arguments: heuristics + heuristicStatuses)
     func checkHeuristics(_ rule: CacheRule) throws { try rule.check() }
 
