@@ -65,13 +65,14 @@ final class CachedRequest: Sendable {
 
     /// The stored entry for the request, if there is one.
     func find() -> Observable<CacheEntry?, NetworkError> {
-        cache.store.entries(for: key)
+        let overdue = cache.overdueRemovals
+        return cache.store.entries(for: key)
             .catch { _ -> Observable<[CacheEntry], NetworkError> in
                 self.cache.count { $0.storeFailures += 1 }
                 return .just([])
             }
             .map { entries throws(NetworkError) -> CacheEntry? in
-                let fitting = self.fitting(entries)
+                let fitting = self.fitting(entries, without: overdue)
                 self.cache.repeatRemovals(of: entries)
                 guard let entry = fitting, self.isOver(entry, at: self.cache.currentDate()) else {
                     return fitting
@@ -84,9 +85,11 @@ final class CachedRequest: Sendable {
     /// The stored response, if it is immediately available and may be used unchanged; `nil` if ``find()`` has to
     /// look it up.
     func hit() -> Response? {
-        guard demand.readsStore, let entry = cache.store.entriesAtHand(for: key).flatMap(fitting) else {
-            return nil
-        }
+        guard demand.readsStore else { return nil }
+        let overdue = cache.overdueRemovals
+        guard let entries = cache.store.entriesAtHand(for: key),
+            let entry = fitting(entries, without: overdue)
+        else { return nil }
         let now = cache.currentDate()
         guard !isOver(entry, at: now),
             case .use(let isStale) = entry.metadata.terms.verdict(for: demand, at: now)
@@ -94,12 +97,17 @@ final class CachedRequest: Sendable {
         return response(from: entry, isStale ? .stale : .fresh, at: now)
     }
 
-    private func fitting(_ entries: [CacheEntry]) -> CacheEntry? {
+    /// - Parameter overdue: the removals that were overdue when the lookup began. One that succeeds meanwhile does not
+    ///   include what the lookup has found before.
+    private func fitting(
+        _ entries: [CacheEntry], without overdue: Set<CacheSelection>
+    ) -> CacheEntry? {
+        let overdue = overdue.union(cache.overdueRemovals)
         var fields: HTTPFields?
         return entries.first { entry in
-            guard !cache.history.condemns(entry.metadata.id), !cache.isOverdue(entry.metadata) else {
-                return false
-            }
+            guard !cache.history.condemns(entry.metadata.id),
+                !overdue.contains(where: { $0.includes(entry.metadata) })
+            else { return false }
             let variant = entry.metadata.variant
             guard !variant.fields.isEmpty else { return true }
             fields = fields ?? asker.fields(of: request)

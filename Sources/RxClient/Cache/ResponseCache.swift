@@ -20,7 +20,6 @@ public final class ResponseCache: Sendable {
     let history = CacheHistory()
     private let counters = Mutex(CacheStatistics())
     private let refreshing = Mutex<Set<CacheKey>>([])
-    /// The removals that the store has failed to perform.
     private let overdue = Mutex<Set<CacheSelection>>([])
     /// The most overdue removals; beyond that, everything is to be removed.
     private static let mostOverdue = 256
@@ -75,10 +74,8 @@ public final class ResponseCache: Sendable {
         })
     }
 
-    /// Whether the store should have removed the entry, and has failed to.
-    func isOverdue(_ entry: CacheEntry.Metadata) -> Bool {
-        overdue.withLock { overdue in !overdue.isEmpty && overdue.contains { $0.includes(entry) } }
-    }
+    /// The removals that the store has failed to perform.
+    var overdueRemovals: Set<CacheSelection> { overdue.withLock { $0 } }
 
     /// Repeats the removals that should have included these entries.
     func repeatRemovals(of entries: [CacheEntry]) {

@@ -246,13 +246,22 @@ import Testing
         #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
     }
 
-    /// A store that fails the first of its removals.
+    /// A store that fails the first of its removals, and delays some lookups.
     private struct ReluctantStore: CacheStore {
         let store = MemoryCacheStore()
         let failures: State<Int>
+        var delays = State<[Observable<Void, NetworkError>]>([])
         var usage: CacheUsage { store.usage }
-        func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> { store.entries(for: key) }
-        func entriesAtHand(for key: CacheKey) -> [CacheEntry]? { store.entriesAtHand(for: key) }
+        func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
+            .deferred {
+                guard let delay = delays.value.first else { return store.entries(for: key) }
+                delays.update { $0.removeFirst() }
+                return store.entries(for: key).flatMap(.concat) { entries in delay.map { entries } }
+            }
+        }
+        func entriesAtHand(for key: CacheKey) -> [CacheEntry]? {
+            delays.value.isEmpty ? store.entriesAtHand(for: key) : nil
+        }
         func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> { store.store(entry) }
         func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
             store.update(metadata)
@@ -281,5 +290,23 @@ import Testing
         for _ in 0..<4 { #expect(try bench.run(Goods(), client).values.map(\.output) == [[2]]) }
         #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == .fresh)
         #expect(store.usage.entries == 1)
+    }
+
+    @Test("What the store could not remove is not used by a lookup that began before it was removed")
+    func removalsThatSucceedDuringALookup() throws {
+        let clock = clock
+        let store = ReluctantStore(failures: State(1))
+        let (client, _) = bench.client(
+            .http,
+            .when(.get, "/goods", .json("[1]", headers: Self.fresh), .json("[2]", headers: Self.fresh)),
+            .when(.put, "/goods", .status(.noContent))
+        ) { $0.cache = ResponseCache(store: store) { Date.start + clock.now / .seconds(1) } }
+        try bench.run(Goods(), client)
+        client.request(.put("/goods")).subscribe()
+        try clock.run()
+        store.delays.value = [.timer(.seconds(5), on: clock).map { _ in }]
+        let recorders = (0..<2).map { _ in Recorder(client.typedResponse(Goods()), on: clock) }
+        try clock.run()
+        #expect(recorders.map { $0.values.map(\.output) } == [[[2]], [[2]]])
     }
 }
