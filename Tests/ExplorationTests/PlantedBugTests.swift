@@ -39,6 +39,17 @@ import Testing
         }
     }
 
+    /// The event with another value of a field, if it is a response.
+    private static func changing(
+        _ event: CallEvent, _ name: HTTPField.Name, _ change: (String) -> String
+    ) -> CallEvent {
+        guard case .response(var response) = event, let value = response.head[name] else { return event }
+        var fields = response.head.headerFields
+        fields[name] = change(value)
+        response.head = ResponseHead(status: response.status, headerFields: fields)
+        return .response(response)
+    }
+
     private static let bugs = [
         // The former token for ever.
         bug("session", violates: "check succeeds") { request in
@@ -61,6 +72,11 @@ import Testing
         bug("paging", violates: "no item lost, none twice") { request in
             let url = request.url.absoluteString
             request.url = URL(string: url.replacing("page=4", with: "page=3")) ?? request.url
+        },
+        Bug("paging", violates: "the list reaches both ends") { request, next in
+            next(request).map {
+                changing($0, HTTPField.Name("Link")!) { $0.replacing("rel=\"prev\"", with: "rel=\"old\"") }
+            }
         },
         Bug("failover", violates: "call ends") { _, _ in .never() },
         // A stored response is confirmed whatever has changed.
