@@ -19,8 +19,8 @@ extension Client {
         request(.get(path, at: pathValues, query: query, headers: headers, options: options))
     }
 
-    /// Sends a GET request with the members of a model, or of a list of models, as its query. With other methods, use
-    /// ``Parameters/query(_:)``.
+    /// Sends a GET request with the members of a model, or of a list of models, as its query. With other methods, write
+    /// `.query(model)`: see ``Parameters``.
     @_disfavoredOverload
     public func get(
         _ path: String, at pathValues: PathValues = [:], query: some Encodable & Sendable,
@@ -37,8 +37,8 @@ extension Client {
         request(.head(path, at: pathValues, query: query, headers: headers, options: options))
     }
 
-    /// Sends a HEAD request with the members of a model, or of a list of models, as its query. With other methods, use
-    /// ``Parameters/query(_:)``.
+    /// Sends a HEAD request with the members of a model, or of a list of models, as its query. With other methods, write
+    /// `.query(model)`: see ``Parameters``.
     @_disfavoredOverload
     public func head(
         _ path: String, at pathValues: PathValues = [:], query: some Encodable & Sendable,
