@@ -3,8 +3,9 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// A million synchronous streams need no more stack and memory than one.
-@Suite struct StackTests {
+/// A million synchronous streams need no more stack and memory than one. One test at a time, since each keeps a thread of
+/// the pool, on which the other tests wait.
+@Suite(.serialized) struct StackTests {
     static let million = 1_000_000
 
     private func count<Failure: Error>(_ stream: @escaping @Sendable () -> Observable<Int, Failure>) -> (
