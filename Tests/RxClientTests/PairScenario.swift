@@ -13,7 +13,7 @@ import Testing
 /// The configuration of one run.
 struct PairSetup {
     enum Kind { case request, progress, stream }
-    /// What the server does with the first request to each URL, or with a token; afterwards it does well.
+    /// The server's fault at the first request to each URL, or at a token; later requests succeed.
     enum Behavior { case well, slow, unavailable, lost, silent, unconnected, expired, throttled, moved, down }
 
     let clock: VirtualScheduler
@@ -54,7 +54,7 @@ struct PairSetup {
     }
 }
 
-/// What the server and the accessories see.
+/// Records the requests at the server, and the calls of the accessories.
 final class PairLog: Sendable {
     private struct Contents {
         var isWell = false

@@ -3,7 +3,7 @@ import RxNetworking
 import RxTesting
 import Testing
 
-/// What the samples of the page on parameters send.
+/// The samples of the page on parameters send the requests that the page shows.
 @Suite struct ParameterSampleTests {
     private let clock = VirtualScheduler()
 

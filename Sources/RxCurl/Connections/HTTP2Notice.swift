@@ -1,5 +1,5 @@
-/// What a text of libcurl's log (`CURLOPT_DEBUGFUNCTION`) says about HTTP/2 streams. libcurl tells this in no other
-/// way. A text that is not known says nothing.
+/// An event of an HTTP/2 stream, read from a line of libcurl's log (`CURLOPT_DEBUGFUNCTION`), the only place where
+/// libcurl reports it. Unknown lines are ignored.
 enum HTTP2Notice: Equatable {
     /// The request has this stream.
     case stream(UInt32)

@@ -8,7 +8,7 @@ struct ConnectionAttempts {
     var datagramSockets = 0
     /// The port of the last connection that was tried.
     var port: Int?
-    /// What is known about the latest sending of the request.
+    /// The state of the latest attempt to send the request.
     var sending = SendingAttempt()
     /// How often the transport has sent the request again because connections refused its stream.
     var refusals = 0

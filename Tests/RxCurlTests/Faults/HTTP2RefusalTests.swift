@@ -9,7 +9,7 @@ import Testing
 /// Requests that a server has certainly not processed are sent again, whatever their method; others are not
 /// (RFC 9113 §8.7).
 @Suite(.timeLimit(.minutes(1))) struct HTTP2RefusalTests {
-    /// What the server does with the stream, having read the whole request.
+    /// The server's response to the stream, after it has read the whole request.
     enum Act: String, CaseIterable {
         case refuses, goesAwayBefore, goesAwayBeforeWithError
         case goesAwayAfter, goesAwayAfterWithError, cancels, fails, closes, resets, requiresHTTP1
