@@ -65,12 +65,22 @@ if [ "$sanitizer" = thread ] && [ "$(uname)" = Linux ]; then
     environment+=(LD_PRELOAD="$mutex")
 fi
 test() {
-    env "${environment[@]}" swift test --skip-build ${build[@]+"${build[@]}"} ${run[@]+"${run[@]}"} "$@"
+    env "${environment[@]}" ${limit[@]+"${limit[@]}"} swift test --skip-build ${build[@]+"${build[@]}"} \
+        ${run[@]+"${run[@]}"} "$@"
 }
+limit=()
 if [ $# -gt 0 ]; then
     test "$@"
     exit
 fi
+# A test that never ends would keep all others from being run.
+if [ -z "$sanitizer" ] && command -v timeout >/dev/null; then limit=(timeout --kill-after 10 900); fi
+# The tests of a log that have begun, and not ended.
+unfinished() {
+    sed -nE 's/^[^ ]+ Test ([^ ]+\)) started\.$/\1/p' "$1" | while read -r test; do
+        grep -qF -e "Test $test passed" -e "Test $test failed" -e "Test $test with" "$1" || echo "did not end: $test"
+    done
+}
 # One target after another, each in a separate process: all 1,000 tests at once wait so long for two cores that servers
 # time out, and the tests of one target would measure the descriptors and memory of another.
 failed=()
@@ -85,7 +95,10 @@ for target in Tests/*Tests; do
     fi
     "${command[@]}" 2>&1 | tee "$TMPDIR/log" || {
         failed+=("$name")
-        grep '✘' "$TMPDIR/log" >>"$TMPDIR/failures" || true
+        {
+            grep '✘' "$TMPDIR/log" || true
+            unfinished "$TMPDIR/log"
+        } >>"$TMPDIR/failures"
     }
 done
 if [ ${#failed[@]} -gt 0 ]; then
