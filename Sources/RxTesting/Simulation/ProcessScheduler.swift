@@ -4,12 +4,15 @@ import RxLite
 import Synchronization
 
 /// The scheduler of one simulated process: the clock of the simulation, with a wall clock that can jump. Work that waits
-/// when the process is killed never runs.
+/// when the process is killed does not run before the simulation is over. Then it runs, since streams that nobody can
+/// cancel, such as the refresh of a stored response, would stay in memory.
 final class ProcessScheduler: DatedScheduler {
     private struct Contents {
         var isAlive = true
         var count = 0
-        var timers: [Int: any Cancellable] = [:]
+        var timers: [Int: (timer: any Cancellable, work: @Sendable () -> Void)] = [:]
+        /// What a killed process has left; `nil` once the simulation is over.
+        var remains: [@Sendable () -> Void]? = []
     }
 
     private let clock: VirtualScheduler
@@ -39,22 +42,39 @@ final class ProcessScheduler: DatedScheduler {
         let timer = clock.schedule(after: delay) { [weak self] in
             if let self, self.take(number) != nil { work() }
         }
-        contents.withLock { $0.timers[number] = timer }
+        contents.withLock { $0.timers[number] = (timer, work) }
         return Timer(number: number, scheduler: self)
     }
 
-    /// Drops all work, now and later.
+    /// Stops all work, now and later.
     func kill() {
         let timers = contents.withLock { contents in
             contents.isAlive = false
             defer { contents.timers = [:] }
-            return contents.timers.sorted { $0.key < $1.key }
+            let timers = contents.timers.sorted { $0.key < $1.key }.map(\.value)
+            contents.remains? += timers.map(\.work)
+            return timers
         }
-        for timer in timers { timer.value.cancel() }
+        for timer in timers { timer.timer.cancel() }
+    }
+
+    /// Runs `work` when the simulation is over.
+    func whenOver(_ work: @escaping @Sendable () -> Void) {
+        let isOver = contents.withLock { contents in
+            contents.remains?.append(work)
+            return contents.remains == nil
+        }
+        if isOver { work() }
+    }
+
+    /// Runs what the killed process has left, once.
+    func release() {
+        let remains = contents.withLock { $0.remains.take() } ?? []
+        for work in remains { work() }
     }
 
     private func take(_ number: Int) -> (any Cancellable)? {
-        contents.withLock { $0.timers.removeValue(forKey: number) }
+        contents.withLock { $0.timers.removeValue(forKey: number) }?.timer
     }
 
     private final class Timer: Cancellable {

@@ -192,17 +192,11 @@ final class SimulatedCall: @unchecked Sendable {
     /// Ends the exchange with its process: nothing more arrives on either side.
     func kill(isLogged: Bool) {
         isKilled = true
-        simulation.contents.withLock { $0.killedCalls.append(self) }
+        scheduler.whenOver { [observer] in
+            observer.scope.enter { observer.end(.failed(.ofKilledProcess)) }
+        }
         if isLogged { simulation.note(place, .killed) }
         finish(.cancelled)
-    }
-
-    /// Ends the stream of a killed exchange when the run is over. A login that several callers share, for example, ends
-    /// only with its response, and would stay in memory.
-    func release() {
-        observer.scope.enter {
-            self.observer.end(.failed(NetworkError(.cancelled, "the process was killed")))
-        }
     }
 
     private func fail(_ code: NetworkError.Code, _ message: String, isUnsent: Bool = false) {
@@ -257,7 +251,10 @@ final class SimulatedCall: @unchecked Sendable {
     }
 
     private func wait(_ delay: Duration, _ work: @escaping @Sendable () -> Void) {
-        timers.append(scheduler.schedule(after: delay) { self.observer.scope.enter(work) })
+        timers.append(
+            scheduler.schedule(after: delay) {
+                self.observer.scope.enter { if !self.isKilled { work() } }
+            })
     }
 }
 

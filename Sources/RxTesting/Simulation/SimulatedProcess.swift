@@ -57,7 +57,9 @@ public final class SimulatedProcess: Sendable {
 
     /// Runs `work` later, unless the process is killed before.
     public func after(_ delay: Duration, _ work: @escaping @Sendable () -> Void) {
-        _ = ownScheduler.schedule(after: delay, work)
+        _ = ownScheduler.schedule(after: delay) { [weak self] in
+            if self?.isAlive == true { work() }
+        }
     }
 
     /// Cancels all subscriptions, at the end of the run.
@@ -67,9 +69,10 @@ public final class SimulatedProcess: Sendable {
 
     /// Ends the process at once.
     func kill(isLogged: Bool) {
-        ownScheduler.kill()
+        simulation.contents.withLock { $0.killed.append(ownScheduler) }
         let calls = simulation.contents.withLock { $0.calls.sorted { $0.key < $1.key }.map(\.value) }
         for call in calls where call.scheduler === ownScheduler { call.kill(isLogged: isLogged) }
+        ownScheduler.kill()
         let subscribers = subscribers.withLock { subscribers in
             defer { subscribers = [] }
             return subscribers

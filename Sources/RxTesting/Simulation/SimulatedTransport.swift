@@ -22,8 +22,17 @@ final class SimulatedTransport: Transport {
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         Observable(scheduler: scheduler) { [self] observer in
             // A killed process sends nothing, even if the end of one of its calls lets another go on.
-            guard observer.scope.isOpen, own.isAlive else { return }
+            guard observer.scope.isOpen else { return }
+            guard own.isAlive else {
+                return own.whenOver { observer.scope.enter { observer.end(.failed(.ofKilledProcess)) } }
+            }
             SimulatedCall(request, of: process, in: simulation, files, on: own, to: observer).start()
         }
     }
+}
+
+extension NetworkError {
+    /// Ends the streams of a killed process when the run is over. A login that several callers share, for example, ends
+    /// only with its response, and would stay in memory.
+    static var ofKilledProcess: NetworkError { NetworkError(.cancelled, "the process was killed") }
 }

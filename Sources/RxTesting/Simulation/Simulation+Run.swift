@@ -68,10 +68,10 @@ extension Simulation {
             defer { contents = Contents() }
             return contents
         }
-        for call in former.killedCalls { call.release() }
+        let milestones = former.milestones.map { ($0.name, $0.isReached(log)) }
+        for scheduler in former.killed { scheduler.release() }
         // If the run ended early; the work refers to the simulation, which owns the clock.
         clock.removeAll()
-        let milestones = former.milestones.map { ($0.name, $0.isReached(log)) }
         return Outcome(
             log: log, violations: former.violations, faults: plan.faults,
             milestones: Dictionary(milestones, uniquingKeysWith: { $0 || $1 }), options: options)

@@ -58,7 +58,8 @@ public final class Simulation: Sendable {
         /// The running exchanges by their index in the log.
         var calls: [Int: SimulatedCall] = [:]
         /// The exchanges of killed processes.
-        var killedCalls: [SimulatedCall] = []
+        /// The schedulers of the processes that have ended.
+        var killed: [ProcessScheduler] = []
         var violations: [SimulationViolation] = []
     }
 
