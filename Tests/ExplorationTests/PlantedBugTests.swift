@@ -85,6 +85,25 @@ import Testing
             let head = ResponseHead(status: .notModified, headerFields: [.eTag: tag])
             return next.respond(with: Response(head: head, body: [], request: request))
         },
+        // Under one key, the response of another URL, language or account.
+        bug("caching", violates: "the response of its own URL, language and account") { request in
+            let url = request.url.absoluteString
+            request.url = URL(string: url.replacing("/stock/2", with: "/stock/1")) ?? request.url
+        },
+        bug("caching", violates: "the response of its own URL, language and account") { request in
+            if request.headerFields[.acceptLanguage] != nil { request.headerFields[.acceptLanguage] = "de" }
+        },
+        bug("caching", violates: "the response of its own URL, language and account") { request in
+            if request.headerFields[.authorization] != nil {
+                request.headerFields[.authorization] = "Bearer anna"
+            }
+        },
+        Bug("caching", violates: "must-revalidate is never stale") { request, next in
+            next(request).map { changing($0, .cacheControl) { $0.replacing(", must-revalidate", with: "") } }
+        },
+        Bug("caching", violates: "no staler than its terms allow") { request, next in
+            next(request).map { changing($0, .cacheControl) { $0.replacing("max-age=", with: "max-age=1") } }
+        },
         // The rest of a file is another than that of its beginning.
         Bug("downloads", violates: "a finished file is whole, of one response") { request, next in
             guard request.headerFields[.range] != nil else { return next(request) }
