@@ -63,7 +63,7 @@ import Testing
                 Issue.record("\(PairTable.description(of: smallest)): \(violations.prefix(3))")
             }
         }
-        #expect(succeeded > rows.count, "most runs have responses")
+        #expect(succeeded > rows.count * 3, "most runs have responses")
     }
 
     /// It must not be sent, not even if the request cannot use stored responses (RFC 9111 §5.2.1.7).
@@ -189,7 +189,8 @@ enum PairTable {
             ("POST", { $0.method = .post })),
         Factor(
             "kind", ("request", { $0.kind = .request }), ("progress", { $0.kind = .progress }),
-            ("stream", { $0.kind = .stream })),
+            ("stream", { $0.kind = .stream }), ("download", { $0.kind = .download }),
+            ("events", { $0.kind = .events })),
         Factor("place of the options", ("endpoint", { _ in }), ("client", { $0.isInClient = true })),
         Factor(
             "freshness", ("max-age=60", { _ in }), ("no-store", { $0.terms = "no-store" }),
@@ -241,7 +242,7 @@ enum PairTable {
             ("code 200", { $0.options.envelope = Envelope(success: 200, loginExpired: 401) })),
         Factor(
             "contentTypes", ("default", { _ in }), ("JSON", { $0.options.contentTypes = .json }),
-            ("text", { $0.options.contentTypes = ["text/plain"] })),
+            ("all", { $0.options.contentTypes = .any })),
         Factor("part", ("default", { _ in }), ("item", { $0.options.part = "item" })),
         Factor("compression", ("default", { _ in }), ("gzip", { $0.options.compression = .gzip })),
         Factor("decodesContent", ("default", { _ in }), ("false", { $0.options.decodesContent = false })),
@@ -273,7 +274,7 @@ enum PairTable {
             ("true", { $0.configuration.allowsOtherOrigins = true })),
         Factor("userAgent", ("default", { _ in }), ("none", { $0.configuration.userAgent = nil })),
         Factor("redirects", ("default", { _ in }), ("manual", { $0.configuration.redirects = .manual })),
-        Factor("bodyLimit", ("default", { _ in }), ("16", { $0.configuration.bodyLimit = 16 })),
+        Factor("bodyLimit", ("default", { _ in }), ("1000", { $0.configuration.bodyLimit = 1000 })),
         Factor(
             "parameterFormat", ("JSON", { _ in }), ("form", { $0.configuration.parameterFormat = .form }),
             ("query", { $0.configuration.parameterFormat = .query })),
