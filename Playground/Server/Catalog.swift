@@ -17,12 +17,17 @@ struct Goods: Encodable {
     }()
 }
 
-/// A page of goods, with the numbers from which a client knows whether there are more.
-struct GoodsPage: Encodable {
-    var list: [Goods]
+/// A page of a list, with the numbers from which a client knows whether there are more.
+struct ShopPage<Item: Encodable>: Encodable {
+    var list: [Item]
     var page: Int
     var pageSize: Int
     var total: Int
+
+    init(of all: [Item], _ page: Int, _ pageSize: Int) {
+        list = Array(all.dropFirst((page - 1) * pageSize).prefix(pageSize))
+        (self.page, self.pageSize, total) = (page, pageSize, all.count)
+    }
 }
 
 /// An order of a user.

@@ -8,7 +8,7 @@ import FlyingFox
 ///
 /// | request | response |
 /// |---|---|
-/// | `GET /goods?page=1&pageSize=10` | a page of the 47 goods; with `failPage=3&run=a` page 3 fails once with 503, with `stallPage=3&run=a` it gets no response once |
+/// | `GET /goods?page=1&pageSize=10` | a page of the 47 goods; with `failPage=3&run=a` page 3 fails once with 503, with `stallPage=3&run=a` it gets no response once; with `keyword=oolong` those with the word in their names |
 /// | `GET /goods/7` | one article; errcode 10404 for an unknown id |
 /// | `GET /offers` | three articles, fresh for a minute (`Cache-Control`), or 304 for their `ETag` |
 /// | `GET /flaky?key=a` | 503 with `Retry-After: 1` twice, then 200; `times` and `after` change the numbers |
@@ -17,7 +17,7 @@ import FlyingFox
 /// | `GET /cart` | the cart of the token's user |
 /// | `POST /cart` | adds `{"goods":7,"number":2}` to it; errcode 10404 for unknown goods, 10409 for more than are in stock |
 /// | `POST /pictures?rate=6553600` | receives the file of a form, at about `rate` bytes a second; responds with its name, type and length |
-/// | `GET /orders`, `/orders/7` | the orders, with a valid `Authorization: Bearer`; otherwise 401 |
+/// | `GET /orders`, `/orders?page=1&pageSize=5`, `/orders/7` | the orders, a page of them or one, with a valid `Authorization: Bearer`; otherwise 401; `failPage` as for goods |
 /// | `GET /legacy/orders`, `/legacy/orders/7` | the same, but errcode 11010 and status 200 without a valid token |
 /// | `POST /expire` | invalidates all tokens; with `uses=3`, tokens issued from now on expire after three requests |
 /// | `GET /download?size=67108864&rate=6553600` | `size` bytes, at about `rate` bytes a second |

@@ -83,20 +83,27 @@ final class Shop: Sendable {
     private func goods(_ request: HTTPRequest) async throws -> HTTPResponse {
         let page = try request.number("page", or: 1, in: 1...1_000_000)
         let pageSize = try request.number("pageSize", or: 10, in: 1...100)
+        try fail(request, page, of: "goods")
         let run = request.query["run"] ?? ""
-        if try request.number("failPage", or: 0, in: 0...1_000_000) == page, happens("fail \(page)", key: run)
-        {
-            throw Refusal.unavailable
-        }
         if try request.number("stallPage", or: 0, in: 0...1_000_000) == page,
             happens("stall \(page)", key: run)
         {
             // Longer than the server's handler timeout, which cancels the sleep.
             try await Task.sleep(for: .seconds(3600))
         }
-        let all = Goods.all
-        let list = all.dropFirst((page - 1) * pageSize).prefix(pageSize)
-        return try .success(GoodsPage(list: Array(list), page: page, pageSize: pageSize, total: all.count))
+        var all = Goods.all
+        if let keyword = request.query["keyword"]?.lowercased() {
+            all = all.filter { $0.name.lowercased().contains(keyword) }
+        }
+        return try .success(ShopPage(of: all, page, pageSize))
+    }
+
+    /// Fails once in each run for the page `failPage`.
+    private func fail(_ request: HTTPRequest, _ page: Int, of list: String) throws {
+        guard try request.number("failPage", or: 0, in: 0...1_000_000) == page,
+            happens("fail \(list) \(page)", key: request.query["run"] ?? "")
+        else { return }
+        throw Refusal.unavailable
     }
 
     /// The same for all users, fresh for a minute.
@@ -160,7 +167,13 @@ final class Shop: Sendable {
     private func orders(_ request: HTTPRequest, id: String?, expired: Refusal) throws -> HTTPResponse {
         guard let user = accounts.user(authorization: request.headers[.authorization]) else { throw expired }
         let orders = Order.orders(of: user)
-        guard let id else { return try .success(orders) }
+        guard let id else {
+            guard request.query["page"] != nil else { return try .success(orders) }
+            let page = try request.number("page", or: 1, in: 1...1_000_000)
+            try fail(request, page, of: "orders")
+            let pageSize = try request.number("pageSize", or: 10, in: 1...100)
+            return try .success(ShopPage(of: orders, page, pageSize))
+        }
         guard let order = orders.first(where: { String($0.id) == id }) else {
             throw Refusal.notFound("no order has the id \(id)")
         }

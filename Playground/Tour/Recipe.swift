@@ -21,8 +21,9 @@ struct Recipe: Sendable {
 
     /// All recipes, in the order of the tour.
     static let all = [
-        typedGet, unwrapEnvelope, threeWays,
-        logIn, browseGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers, loadingIndicator,
+        wholeChain, typedGet, unwrapEnvelope, threeWays,
+        logIn, browseGoods, searchGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers,
+        loadingIndicator,
         retryThroughOutage, standbyServer, reloginOnce, cancelHalfway,
         chatThroughBreak, answerThroughBreak, priceTicker,
         logOut,

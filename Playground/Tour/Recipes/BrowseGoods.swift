@@ -5,38 +5,33 @@ extension Recipe {
         "A list, scrolled and pulled down",
         "Five pages, loaded while scrolling; a pull to refresh while the second loads, and a third that fails once."
     ) { stage in
-        // Code
-        let scrolled = Signal<Int>(), pulledDown = Signal<Void>(), tappedRetry = Signal<Void>()
-        let commands: Observable<PagingCommand, Never> = .merge(
-            scrolled.observable.map { .visible($0) }, pulledDown.observable.map { .reload },
-            tappedRetry.observable.map { .next })
-        let list = GoodsList(run: "\(ContinuousClock.now)", failingPage: 3)
-        let states = stage.app.client.catalogue.goods(list, on: commands)
-        // Shown
         var hasReloaded = false
         var failures = 0
         var last = PagingState<Goods>()
-        for await state in states.values(buffering: .unbounded) {
-            last = state
+        // Code
+        let scrolled = Signal<Void>().inspected("scrolled")
+        let pulledDown = Signal<Void>().inspected("pulled down")
+        let list = GoodsList(run: "\(ContinuousClock.now)", failingPage: 3)
+        let states = stage.app.client.catalogue.goods(list, next: scrolled, reload: pulledDown)
+
+        for await state in states.inspected("goods").values(buffering: .unbounded) {
             stage.panel.show(state.rows)
-            stage.note(
-                "\(state.items.count) of \(state.total ?? 0) goods, \(state.page) pages: \(state.phase)")
+            stage.note("\(state.items.count) of \(state.total ?? 0) goods, \(state.phase)")
+            last = state
             switch state.phase {
-            case .loadingMore where !hasReloaded && state.page == 1:
+            case .loadingMore where !hasReloaded:
                 hasReloaded = true
                 stage.note("the list is pulled down")
                 pulledDown.send()
-            case .failed:
-                failures += 1
-                stage.note("“Try again” is tapped")
-                tappedRetry.send()
-            case .idle:
-                stage.note("scrolled to the third goods from the end")
-                scrolled.send(state.items.count - 3)
+            case .failed, .idle:
+                if state.phase.error != nil { failures += 1 }
+                // The end of the list is in view, or “Try again” is tapped.
+                scrolled.send()
             case .loadingFirst, .loadingMore, .loadingPrevious, .end: break
             }
             if case .end = state.phase { break }
         }
+        // Shown
         stage.expect(hasReloaded && failures == 1, "one reload and one failed page, not \(failures)")
         stage.expect(
             last.page == 5 && last.items.map(\.id) == Array(1...47), "47 goods in order, from 5 pages")

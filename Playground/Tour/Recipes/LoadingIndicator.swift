@@ -10,7 +10,10 @@ extension Recipe {
         var states = shown.observable.values(buffering: .unbounded).makeAsyncIterator()
         // Code
         let indicator = shop.activity.observable.map { $0 > 0 }.distinctUntilChanged()
-            .subscribe { isOn in shown.send(isOn) }
+            .subscribe { isOn in
+                stage.note("indicator \(isOn ? "on" : "off")")
+                shown.send(isOn)
+            }
 
         var heartbeat = InlineEndpoint(.get, "/goods/1")
         heartbeat.options.presentation = .hidden
@@ -23,7 +26,6 @@ extension Recipe {
         var seen: [Bool] = []
         while seen.count < 3, let isOn = await states.next() {
             seen.append(isOn)
-            stage.note("indicator \(isOn ? "on" : "off")")
         }
         stage.expect(goods.map(\.id) == [1, 2, 3], "the results keep their order")
         stage.expect(seen == [false, true, false], "it turns on once and off once")

@@ -6,9 +6,10 @@ extension Recipe {
         "Token and cookies are removed, and no login follows automatically: the next request is refused."
     ) { stage in
         let app = stage.app
+        stage.note("cart    \(try await app.client.basket.content().value().lines.count) line, logged in")
         // Code
         let farewell = app.client.account.logOut().handleEvents(onNext: { app.session.logOut() })
-        let events = app.session.events.subscribe { event in stage.note("session: \(event)") }
+        let events = app.session.events.subscribe { event in stage.note("session \(event)") }
         // Shown
         defer { events.cancel() }
         _ = try await farewell.value()

@@ -18,17 +18,17 @@ extension Recipe {
         }
         let before = try await (asked(main), asked(standby))
         _ = try await main.put("/closed/yes").value()
-        stage.note("the main server is closed")
-        for _ in 1...2 { _ = await stage.play(goods) }
+        for _ in 1...2 { _ = try await goods.value() }
+        stage.note("the main server is closed: two responses from the standby server")
         stage.expect(shop.servers.active.value == .standby, "the standby server is active")
         stage.expect(try await asked(standby) == before.1 + 2, "the standby server has responded twice")
 
         _ = try await main.put("/closed/no").value()
-        stage.note("the main server is open again")
         for _ in 1...200 where shop.servers.active.value == .standby {
             try await Task.sleep(for: .milliseconds(20))
             _ = try await goods.value()
         }
+        stage.note("the main server is open again: a probe has found it")
         let after = try await (asked(main), asked(standby))
         stage.expect(
             shop.servers.active.value == .main && after.0 > before.0, "a probe has found the main server")

@@ -23,6 +23,20 @@ struct Account: Sendable {
     }
 }
 
+/// A page of the user's orders, optionally with a page that fails once.
+struct OrdersList: Endpoint {
+    typealias Output = OrdersPage
+    let page: Parameters.Values
+    let failingPage: Int
+    let run: String
+    let path = "/orders"
+    var parameters: Parameters { .query(page).adding(["run": run, "failPage": failingPage]) }
+
+    init(_ page: Parameters.Values, failingPage: Int = 0, run: String = "") {
+        (self.page, self.failingPage, self.run) = (page, failingPage, run)
+    }
+}
+
 /// Sent without a credential; a refusal starts no login.
 private struct LogIn: Endpoint {
     typealias Output = Login

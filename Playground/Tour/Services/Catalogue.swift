@@ -14,11 +14,18 @@ struct Catalogue: Sendable {
         client.get("/goods/{id}", at: ["id": id]).decode(Goods.self)
     }
 
-    /// All goods, page by page, as requested by `commands`.
+    /// All goods, page by page, driven by two signals.
     func goods(
-        _ list: GoodsList, on commands: Observable<PagingCommand, Never>
+        _ list: GoodsList, next: Signal<Void>, reload: Signal<Void>
     ) -> Observable<PagingState<Goods>, Never> {
-        client.pages(list, .numbered(size: 10), on: commands) { Page($0.list, total: $0.total) }
+        client.pages(list, .numbered(size: 10), next: next, reload: reload) {
+            Page($0.list, total: $0.total)
+        }
+    }
+
+    /// The goods whose names contain a word.
+    func goods(named word: String) -> Observable<[Goods], NetworkError> {
+        client.get("/goods", query: ["keyword": word, "pageSize": 100]).decode(GoodsPage.self).map(\.list)
     }
 
     /// Today's offers, with the response that they come from.

@@ -37,6 +37,12 @@ struct Order: Decodable, Sendable {
     let quantity: Int
 }
 
+/// One page of orders.
+struct OrdersPage: Decodable, Sendable {
+    let list: [Order]
+    let total: Int
+}
+
 /// The response to a login.
 struct Login: Decodable, Sendable {
     let token: String
