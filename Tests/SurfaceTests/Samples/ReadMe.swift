@@ -25,16 +25,22 @@ func declaredOnce() async throws {
 }
 
 func chainedByHand(client: Client, session: Session) {
-    client.response(GoodsList(keyword: "tea"))
-        .unwrap(.init(code: "errcode", message: "msg", payload: "data", success: 200))
-        .relogin(through: session)
-        .retry(.exponentialBackoff(maxRetries: 2))
-        .decode([Goods].self)
-        .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error.message) })
+    let loadMore = Signal<Void>(), reload = Signal<Void>()
+    let commands: Observable<PagingCommand, Never> = .merge(
+        loadMore.observable.map { .next }, reload.observable.map { .reload })
+
+    commands.accumulatePages(.numbered(size: 20)) { page in
+        client.response(.get("/mall/goods", query: page.parameters))
+            .unwrap(.init(code: "errcode", message: "msg", payload: "data", success: 200))
+            .relogin(through: session)
+            .retry(.exponentialBackoff(maxRetries: 2))
+            .decode([Goods].self)
+            .map { Page($0) }
+    }
+    .subscribe { state in render(state.items, state.phase) }
 }
 
-func pagesBySignals(client: Client) {
-    let loadMore = Signal<Void>(), reload = Signal<Void>()
+func pagesBySignals(client: Client, loadMore: Signal<Void>, reload: Signal<Void>) {
     client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: loadMore, reload: reload)
         .subscribe { state in render(state.items, state.phase) }
 }
