@@ -91,7 +91,8 @@ struct LoginBench {
         credential: Credential? = Credential(token: "old"), store: (any CredentialStore)? = nil,
         expiry: SessionExpiry = .unauthorized(),
         placement: CredentialPlacement = .bearer, logsInFirst: Bool = false,
-        loginLimit: LoginLimit = LoginLimit(), cookies: CookieJar? = nil, cachePolicy: CachePolicy = .never,
+        loginLimit: LoginLimit = LoginLimit(), onSecondRefusal: SecondRefusal = .fail,
+        cookies: CookieJar? = nil, cachePolicy: CachePolicy = .never,
         retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
         login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil,
         renewal: (@Sendable (Client, Credential) -> Observable<Credential, NetworkError>)? = nil,
@@ -108,7 +109,8 @@ struct LoginBench {
         }
         session = Session(
             credential: credential, store: store, expiry: expiry, placement: placement,
-            logsInFirst: logsInFirst, loginLimit: loginLimit, renewal: renewing, login: { login(plain) })
+            logsInFirst: logsInFirst, loginLimit: loginLimit, onSecondRefusal: onSecondRefusal,
+            renewal: renewing, login: { login(plain) })
         configuration.session = session
         configuration.options.retry = retry
         configuration.options.envelope = envelope

@@ -238,6 +238,50 @@ import Testing
         #expect(recorders.allSatisfy { $0.isFinished })
         #expect(bench.server.logins == 1)
     }
+
+    @Test("A second refusal fails the request; by choice it also ends the session, with its event")
+    func secondRefusal() throws {
+        for choice in [SecondRefusal.fail, .logOut] {
+            let bench = LoginBench(onSecondRefusal: choice)
+            bench.server.contents.withLock {
+                for path in ["/1", "/2"] {
+                    $0.answers[path] = Array(repeating: .status(.unauthorized), count: 9)
+                }
+            }
+            let tips = Recorder(bench.client.errorTips, on: bench.clock)
+            let recorders = [bench.get("/1"), bench.get("/2")]
+            try bench.clock.run()
+            #expect(recorders.map { $0.failure?.code } == [.status, .status])
+            #expect(bench.server.logins == 1)
+            let later = bench.get("/3")
+            try bench.clock.run()
+            if choice == .fail {
+                #expect(bench.eventTexts == ["renewed"])
+                #expect(later.values == ["\"/3\""])
+                #expect(tips.values.count == 2)
+            } else {
+                #expect(bench.eventTexts == ["renewed", "logged out status"])
+                #expect(bench.session.credential == nil)
+                #expect(later.failure?.code == .loginExpired)
+                #expect(later.failure?.cause?.status == .unauthorized)
+                // The two requests failed for one reason, which is shown once; the third one began later.
+                #expect(tips.values.map(\.code) == [.status, .loginExpired])
+            }
+            #expect(bench.server.logins == 1)
+        }
+    }
+
+    @Test("A refusal that a new login remedies does not end the session, nor does one of another kind")
+    func remediedRefusal() throws {
+        let bench = LoginBench(onSecondRefusal: .logOut)
+        bench.server.contents.withLock { $0.answers["/2"] = [.status(.unauthorized), .status(.notFound)] }
+        let recorders = [bench.get("/1"), bench.get("/2")]
+        try bench.clock.run()
+        #expect(recorders[0].values == ["\"/1\""])
+        #expect(recorders[1].failure?.status == .notFound)
+        #expect(bench.eventTexts == ["renewed"])
+        #expect(bench.session.credential?.token == "t1")
+    }
 }
 
 private struct Hurried: Endpoint {

@@ -4,7 +4,8 @@ import Synchronization
 
 extension Observable where Failure == NetworkError {
     /// When the server says that the login has expired, lets `session` log in again, once for all requests
-    /// that find out, and sends the request once more. A second refusal is final.
+    /// that find out, and sends the request once more. A second refusal is final; it may end the session
+    /// (``SecondRefusal``).
     public func relogin(through session: Session) -> Observable {
         Observable(scheduler: scheduler) { observer in
             self.handleEvents(onNext: { _ in session.noteSuccess() })
@@ -16,7 +17,9 @@ extension Observable where Failure == NetworkError {
     func relogin(through session: Session?, replay: Replay, trace: Trace? = nil) -> Observable {
         guard let session else { return self }
         return self.catch { error in
-            guard session.canRecover(from: error), !replay.isUsed else { return .fail(error) }
+            guard session.canRecover(from: error), !replay.isUsed else {
+                return .fail(replay.isReplay ? session.noteSecondRefusal(error) : error)
+            }
             trace?.tell(.relogin(because: error))
             return session.recover(from: error).flatMap(.concat) { stamp in
                 // The server may refuse the credential of another session, too; only then is this one renewed.
@@ -24,8 +27,9 @@ extension Observable where Failure == NetworkError {
                     return self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
                         .relogin(through: session, replay: replay, trace: trace)
                 }
-                guard replay.use() else { return .fail(error) }
+                guard replay.begin() else { return .fail(error) }
                 return self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
+                    .mapError { session.noteSecondRefusal($0) }
             }
         }
     }
@@ -34,9 +38,19 @@ extension Observable where Failure == NetworkError {
 /// The single replay of a request.
 final class Replay: Sendable {
     private let used = Atomic<Bool>(false)
+    private let begun = Atomic<Bool>(false)
 
     var isUsed: Bool { used.load(ordering: .relaxed) }
+    /// Whether the request has been sent again after a new login.
+    var isReplay: Bool { begun.load(ordering: .relaxed) }
 
-    /// Returns `true` the first time.
+    /// Rules the replay out; returns `true` the first time.
     func use() -> Bool { !used.exchange(true, ordering: .relaxed) }
+
+    /// Begins the replay; returns `false` if there is none.
+    func begin() -> Bool {
+        guard use() else { return false }
+        begun.store(true, ordering: .relaxed)
+        return true
+    }
 }

@@ -1,3 +1,13 @@
+/// The consequence of a second refusal: the server does not accept the credential that a new login has just got for a
+/// request either.
+public enum SecondRefusal: Sendable, Hashable {
+    /// The request fails with the refusal. A later request may log in again, within the ``LoginLimit``.
+    case fail
+    /// The request fails with the refusal, and the session logs out: it removes the credential and sends
+    /// ``SessionEvent/loggedOut(_:)`` with the refusal. There is no further login until ``Session/logIn(with:)``.
+    case logOut
+}
+
 /// The limit of unsuccessful logins of a ``Session``. A request that succeeds with a login's credential
 /// resets the count.
 public struct LoginLimit: Sendable, Hashable {

@@ -171,6 +171,29 @@ extension Session {
         return failure
     }
 
+    /// Records that the server has refused a request again after a new login.
+    ///
+    /// - Returns: the error, which says so if it ends the account.
+    func noteSecondRefusal(_ error: NetworkError) -> NetworkError {
+        guard onSecondRefusal == .logOut, let stamp = error.credentialVersion, expiry.includes(error) else {
+            return error
+        }
+        let (refusal, change) = contents.withLock { contents in
+            let former = contents.state.credential
+            var refusal = error
+            guard contents.state.endAccount(refused: stamp, &refusal) else {
+                return (refusal, nil as Change?)
+            }
+            self.countsLogins.store(false, ordering: .relaxed)
+            stored?.note(.erasePrevious)
+            let jars = contents.turnJars(from: former, to: nil, seed)
+            return (refusal, Change(contents.endLogin(), .loggedOut(refusal), jars))
+        }
+        if change != nil { stored?.write() }
+        tell(change)
+        return refusal
+    }
+
     private func tell(_ change: Change?) {
         guard let change else { return }
         for jar in change.jars { jar.finishTurn() }

@@ -39,6 +39,7 @@ public final class Session: Sendable {
     let isRejection: @Sendable (NetworkError) -> Bool
     let placement: CredentialPlacement
     let logsInFirst: Bool
+    let onSecondRefusal: SecondRefusal
     let clock: SharedClock
     /// Distinguishes the accounts of this session from the accounts of other sessions, in this process and in
     /// earlier ones.
@@ -93,6 +94,8 @@ public final class Session: Sendable {
     ///     is sent without one, and the server's refusal starts the login. A request whose body can be sent
     ///     only once always waits, because it could not be sent again.
     ///   - loginLimit: the limit of unsuccessful logins. Default: five in 30 s.
+    ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
+    ///     ``SecondRefusal/fail``: only the request fails.
     ///   - clock: the clock for the login limit and expiry dates. Default: the virtual time of the session's
     ///     first client, if it has one, otherwise the system clock.
     ///   - renewal: makes a new credential from the current one, for example by its refresh token. A new credential
@@ -109,6 +112,7 @@ public final class Session: Sendable {
         leeway: Duration = .seconds(30),
         logsInFirst: Bool = false,
         loginLimit: LoginLimit = LoginLimit(),
+        onSecondRefusal: SecondRefusal = .fail,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
         login: @escaping @Sendable () -> Observable<Credential, NetworkError>
@@ -119,6 +123,7 @@ public final class Session: Sendable {
         self.isRejection = isRejection
         self.placement = placement
         self.logsInFirst = logsInFirst
+        self.onSecondRefusal = onSecondRefusal
         self.clock = SharedClock(clock)
         stored = store.map { [signal] store in StoredCredential(in: store, events: signal) }
         let state = SessionState(credential: credential, limit: loginLimit, leeway: leeway)

@@ -8,7 +8,8 @@ public enum SessionEvent: Sendable {
     /// The session's login has renewed the credential, or another session that shares the store has.
     case renewed
     /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called: the login
-    /// was refused, or the stored credential could not be read.
+    /// was refused, the server refused the credential of a new login (``SecondRefusal/logOut``), or the stored
+    /// credential could not be read.
     case loggedOut(NetworkError?)
     /// The credential could not be saved; it stays in use, and is saved with the next change. Or the store could not
     /// be read again before a renewal.

@@ -231,6 +231,24 @@ struct SessionState {
         return true
     }
 
+    /// The server has refused the credential of a new login; the account ends, and `error` is marked as the refusal.
+    ///
+    /// - Returns: `false` if the credential is no longer the current one.
+    mutating func endAccount(refused carried: CredentialVersion, _ error: inout NetworkError) -> Bool {
+        guard carried == stamp, case .idle = phase else {
+            // Another request has ended the account for the same reason.
+            if let rejection, rejection.identity == carried.identity {
+                error.refusedLogin = rejection.error.refusedLogin
+            }
+            return false
+        }
+        error.refusedLogin = loginCount
+        rejection = (stamp.identity, error)
+        leave(for: nil, at: nil)
+        phase = .loggedOut(error)
+        return true
+    }
+
     /// Whether a login is running and still wanted.
     func isRunning(_ login: Int) -> Bool {
         if case .renewing(login) = phase { true } else { false }
