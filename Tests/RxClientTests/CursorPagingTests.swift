@@ -90,7 +90,9 @@ import Testing
             let offset = request.parameter("from").flatMap { Int($0) } ?? 0
             return .goods(Array((1...5).dropFirst(offset).prefix(3)))
         }
-        for (last, offsets) in [(PagingRule.LastPage.empty, ["0", "3", "5"]), (.short, ["0", "3"])] {
+        for (last, offsets) in [
+            (PagingRule.LastPage.empty, ["0", "3", "5"]), (.shorterThanEarlier, ["0", "3"]), (.short, ["0"]),
+        ] {
             let bench = PagingBench(answer: answer)
             let rule = PagingRule.offset(size: 4, offsetKey: "from", limitKey: "n", last: last)
             let all = Recorder(bench.client.items(GoodsList(), rule), on: bench.clock)

@@ -3,6 +3,7 @@ import HTTPTypes
 import RxHTTP
 import RxLite
 import RxTesting
+import Synchronization
 import Testing
 
 @testable import RxClient
@@ -47,6 +48,53 @@ import Testing
         #expect(all.values.map(\.id) == Array(1...test.count))
         #expect(all.isFinished)
         if ahead == 0 { #expect(bench.transport.requests.count == test.requests) }
+    }
+
+    @Test(
+        "A page that is shorter than requested is the last, also the first one, if the rule says so",
+        arguments: [(0, 1), (3, 1), (4, 2), (7, 2), (8, 3)], [false, true])
+    func short(list: (count: Int, requests: Int), byOffset: Bool) throws {
+        let (count, requests) = list
+        let bench = PagingBench { request in
+            let start = request.parameter(byOffset ? "offset" : "start").flatMap { Int($0) } ?? 0
+            return .goods(Array((0..<count).dropFirst(start).prefix(4)))
+        }
+        let rule =
+            byOffset
+            ? PagingRule.offset(size: 4, last: .short) : .numbered(size: 4, startKey: "start", last: .short)
+        let recorder = bench.record(rule)
+        for _ in 0..<4 {
+            try bench.clock.run()
+            bench.next.send()
+        }
+        #expect(recorder.values.last?.items.map(\.id) == Array(0..<count))
+        #expect(recorder.values.last?.phase == .end)
+        #expect(bench.transport.requests.count == requests)
+    }
+
+    @Test("A list says whether it has more: not before the first page, not at the end, and after a failure")
+    func hasMore() throws {
+        let failing = Mutex(false)
+        let bench = PagingBench { request in
+            let isFailing = failing.withLock { isFailing in
+                defer { isFailing = false }
+                return isFailing
+            }
+            return isFailing ? .failure(.connectionLost) : PagingBench.shop(3)(request)
+        }
+        let recorder = bench.record()
+        try bench.clock.run()
+        failing.withLock { $0 = true }
+        bench.next.send()
+        try bench.clock.run()
+        bench.next.send()
+        try bench.clock.run()
+        let expected = [
+            ("first", false), ("idle 1,2", true), ("more 1,2", true), ("failed(connectionLost) 1,2", true),
+            ("more 1,2", true), ("end 1,2,3", false),
+        ]
+        #expect(recorder.texts == expected.map(\.0))
+        #expect(recorder.values.map(\.hasMore) == expected.map(\.1))
     }
 
     @Test("The same, page by page")

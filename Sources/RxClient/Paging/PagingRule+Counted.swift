@@ -14,11 +14,11 @@ extension PagingRule {
     ///   - sizeKey: the name of the size. Default `pageSize`.
     ///   - startKey: the name of a parameter with the number of items before the page, such as `page_start`, counted
     ///     from the pages received. Default `nil`: it is not sent.
-    ///   - last: how to recognize the last page without totals. Default ``LastPage/short``: a page after the
-    ///     first that is shorter than `size` and than a page before it.
+    ///   - last: how to recognize the last page without totals. Default
+    ///     ``LastPage/shorterThanEarlier``: a page that is shorter than `size` and than a page before it.
     public static func numbered(
         size: Int, from first: Int = 1, pageKey: String = "page", sizeKey: String = "pageSize",
-        startKey: String? = nil, last: LastPage = .short
+        startKey: String? = nil, last: LastPage = .shorterThanEarlier
     ) -> PagingRule {
         /// The number of a position, and the number of items before it, which only a rule with `startKey` counts.
         let place: @Sendable (PagePosition?) -> (number: Int, start: Int?)? = { position in
@@ -78,11 +78,11 @@ extension PagingRule {
     ///   - first: the offset of the first page. Default 0.
     ///   - offsetKey: the name of the offset. Default `offset`.
     ///   - limitKey: the name of the size. Default `limit`.
-    ///   - last: how to recognize the last page without totals. Default ``LastPage/short``: a page after the
-    ///     first that is shorter than `size` and than a page before it.
+    ///   - last: how to recognize the last page without totals. Default
+    ///     ``LastPage/shorterThanEarlier``: a page that is shorter than `size` and than a page before it.
     public static func offset(
         size: Int, from first: Int = 0, offsetKey: String = "offset", limitKey: String = "limit",
-        last: LastPage = .short
+        last: LastPage = .shorterThanEarlier
     ) -> PagingRule {
         var rule = PagingRule(first: .offset(first)) { position in
             guard case .offset(let offset) = position else { return PagePlacement() }
@@ -119,7 +119,11 @@ extension PageArrival {
     fileprivate func hasMore(_ last: PagingRule.LastPage, size: Int, itemsSoFar: Int) -> Bool {
         if let totalPages { return itemsSoFar < totalPages.multipliedClamped(by: size) }
         if let total { return itemsSoFar < total }
-        return last == .empty || itemCount >= min(size, largestPage)
+        return switch last {
+        case .shorterThanEarlier: itemCount >= min(size, largestPage)
+        case .short: itemCount >= size
+        case .empty: true
+        }
     }
 }
 

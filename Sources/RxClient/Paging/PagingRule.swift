@@ -43,8 +43,11 @@ public struct PagingRule: Sendable {
 
     /// How to recognize the last page if the server sends no total.
     public enum LastPage: Sendable {
-        /// The first page after the first one that is shorter than requested, and shorter than a page before
-        /// it: servers that send fewer items per page than requested send the same number each time.
+        /// The first page that is shorter than requested and shorter than a page before it: a server that caps the
+        /// size of its pages sends the same number each time, less than requested.
+        case shorterThanEarlier
+        /// The first page that is shorter than requested, even if it is the first. A list that has less than one page
+        /// then needs one request instead of two. With a server that caps the size of its pages, the list ends too early.
         case short
         /// The first empty page: for servers that filter pages after dividing the list.
         case empty

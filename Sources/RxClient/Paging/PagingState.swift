@@ -33,6 +33,10 @@ public struct PagingState<Item: Sendable>: Sendable {
     /// Whether there is a page before the first of `items`, for ``PagingCommand/previous``.
     public var hasPrevious = false
 
+    /// Whether there are pages after the last one, for a footer that offers to load more: `false` at the end, and before
+    /// the first page has arrived.
+    public var hasMore: Bool { position != nil }
+
     /// Creates the state of a list before its first page.
     public init() {}
 }

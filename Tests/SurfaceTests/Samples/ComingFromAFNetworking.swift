@@ -27,7 +27,7 @@ func showWhatGoesOn(client: Client) {
 }
 
 func pageThroughAShop(client: Client, loadMore: Signal<Void>, reload: Signal<Void>) {
-    let rule = PagingRule.numbered(size: 10, startKey: "page_start")
+    let rule = PagingRule.numbered(size: 10, startKey: "page_start", last: .short)
     client.pages(ShopList(), rule, next: loadMore, reload: reload)
         .subscribe(isolatedTo: MainActor.self, onNext: { list in screen.show(list.items) })
 }
