@@ -138,4 +138,49 @@ import Testing
         #expect(bench.asked == [1, 2, 3])
         #expect(bench.transport.runningCount == 0)
     }
+
+    @Test("A list for another keyword begins empty, or keeps the old items until its first page is there")
+    func keepsItems() throws {
+        for keeps in [false, true] {
+            let bench = PagingBench { request in
+                switch request.parameter("keyword") {
+                case "tea": .goods([1, 2])
+                case "milk": .goods([3, 4])
+                default: .failure(.connectionLost)
+                }
+            }
+            let keywords = Signal<String>()
+            let lists = keywords.observable.flatMap(.latest) { [client = bench.client, next = bench.next] in
+                client.pages(GoodsList(keyword: $0), .numbered(size: 2), next: next)
+            }
+            let recorder = Recorder(keeps ? lists.keepingItems() : lists, on: bench.clock)
+            for keyword in ["tea", "milk", "none"] {
+                keywords.send(keyword)
+                try bench.clock.run()
+            }
+            #expect(
+                recorder.texts
+                    == (keeps
+                        ? [
+                            "first", "idle 1,2", "first 1,2", "idle 3,4", "first 3,4",
+                            "failed(connectionLost) 3,4",
+                        ] : ["first", "idle 1,2", "first", "idle 3,4", "first", "failed(connectionLost)"]))
+            // The old list's position would be wrong for the new one.
+            #expect(recorder.values.last?.position == nil)
+        }
+    }
+
+    @Test("Two subscribers of a shared list see one list")
+    func shared() throws {
+        let bench = PagingBench(answer: PagingBench.shop(4))
+        let list = bench.client.pages(GoodsList(), .numbered(size: 2), next: bench.next).share(replay: 1)
+        let items = Recorder(list.map { $0.items.count }, on: bench.clock)
+        try bench.clock.run()
+        let phases = Recorder(list.map(\.phase), on: bench.clock)
+        bench.next.send()
+        try bench.clock.run()
+        #expect(items.values == [0, 2, 2, 4])
+        #expect(phases.values == [.idle, .loadingMore, .idle])
+        #expect(bench.asked == [1, 2])
+    }
 }

@@ -62,3 +62,27 @@ extension Observable where Failure == NetworkError {
         .flatMap(.concat) { .sequence($0) }
     }
 }
+
+extension Observable where Failure == Never {
+    /// Shows the items of the previous list until the first page of the new one is there, for a list that is replaced by
+    /// another one, such as the results of a search. Without it the new list begins empty.
+    ///
+    /// ```swift
+    /// keywords.flatMap(.latest) { keyword in
+    ///     client.pages(GoodsList(keyword: keyword), .numbered(size: 20), next: loadMore, reload: reload)
+    /// }
+    /// .keepingItems()
+    /// .subscribe { state in render(state.items, state.phase) }
+    /// ```
+    ///
+    /// The old items, with their `page` and `total`, also stay if the first page fails. ``PagingState/position`` is always
+    /// the new list's.
+    public func keepingItems<Item>() -> Observable where Element == PagingState<Item> {
+        scan(Element()) { shown, state in
+            guard state.page == 0, state.phase != .end else { return state }
+            var state = state
+            (state.items, state.page, state.total) = (shown.items, shown.page, shown.total)
+            return state
+        }
+    }
+}

@@ -6,6 +6,24 @@ func drivePages(client: Client) {
         .subscribe { state in render(state.items, state.phase) }
 }
 
+func searchAList(
+    client: Client, keywords: Observable<String, Never>, loadMore: Signal<Void>, reload: Signal<Void>
+) {
+    keywords.flatMap(.latest) { keyword in
+        client.pages(GoodsList(keyword: keyword), .numbered(size: 20), next: loadMore, reload: reload)
+    }
+    .keepingItems()
+    .subscribe { state in render(state.items, state.phase) }
+}
+
+func shareAList(client: Client, loadMore: Signal<Void>) {
+    let list = client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: loadMore).share(replay: 1)
+    list.subscribe { state in render(state.items, state.phase) }
+    list.map(\.hasMore).distinctUntilChanged().subscribe { hasMore in show(hasMore) }
+}
+
+}
+
 func pageInPlace(client: Client, loadMore: Signal<Void>) {
     client.pages(.get("/goods"), .numbered(size: 20, pageKey: "p", sizeKey: "n"), next: loadMore) {
         response throws(NetworkError) in

@@ -22,8 +22,12 @@ extension HTTPField.Name {
 
 @Statements func pages(
     _ client: Client, _ commands: Observable<PagingCommand, Never>, _ goods: Rows,
-    lastVisibleRow: Observable<Int, Never>
+    lastVisibleRow: Observable<Int, Never>, keywords: Observable<String, Never>
 ) -> [Any] {
+    let loadMore = Signal<Void>(), reload = Signal<Void>()
+    client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: loadMore, reload: reload)
+        .subscribe { state in render(state.items, state.phase) }
+
     commands.accumulatePages(.offset(size: 20)) { placement in
         goods.rows(at: placement.position).map { Page($0.rows, total: $0.count) }
     }
@@ -32,14 +36,16 @@ extension HTTPField.Name {
         goods.rows(at: placement.position).map { Page($0.rows, total: $0.count) }
     }
 
+    keywords.flatMap(.latest) { keyword in
+        client.pages(GoodsList(keyword: keyword), .numbered(size: 20), next: loadMore, reload: reload)
+    }
+    .keepingItems()
+    .subscribe { state in render(state.items, state.phase) }
+
     client.items(Users(), .nextURL) { Page($0.results, total: $0.count, nextCursor: $0.next) }
 
     let list = List(lastVisibleRow: lastVisibleRow)
     client.pages(GoodsList(keyword: "tea"), .offset(size: 20), on: list.lastVisibleRow.map { .visible($0) })
-
-    let loadMore = Signal<Void>(), reload = Signal<Void>()
-    client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: loadMore, reload: reload)
-        .subscribe { state in render(state.items, state.phase) }
 }
 
 func customPages() -> PagingRule {
