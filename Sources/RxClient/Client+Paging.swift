@@ -79,10 +79,56 @@ extension Client {
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Observable<Item, NetworkError> {
+        eachPage(endpoint, rule, options: options, content: content).flatMap(.concat) { .sequence($0.items) }
+    }
+
+    /// The pages of a list, one after the other, each with its position and that of the next: for a list that is read in a
+    /// loop and continued later.
+    ///
+    /// ```swift
+    /// for try await page in client.eachPage(GoodsList(keyword: "tea"), .offset(size: 100), from: saved) {
+    ///     try store.insert(page.items, continuingAt: page.next)
+    /// }
+    /// ```
+    ///
+    /// The stream loads the next page when the previous one has been taken, or as far ahead as ``PagingOptions/ahead``
+    /// says. The first failure ends it.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the endpoint of the list.
+    ///   - rule: how the list is divided into pages.
+    ///   - options: deduplication, limits and pages ahead.
+    ///   - start: the position of the first page to load, such as a saved ``LoadedPage/next``. Default `nil`: the start of
+    ///     `options`, without one the first page of the list.
+    public func eachPage<Item, E: Endpoint<[Item]>>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        from start: PagePosition? = nil
+    ) -> Observable<LoadedPage<Item>, NetworkError> {
+        eachPage(endpoint, rule, options: options, from: start) { Page($0) }
+    }
+
+    /// The pages of an endpoint whose output is a ``Page``: with totals, or the cursor or URL of the next one.
+    public func eachPage<Item, E: Endpoint<Page<Item>>>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        from start: PagePosition? = nil
+    ) -> Observable<LoadedPage<Item>, NetworkError> {
+        eachPage(endpoint, rule, options: options, from: start) { $0 }
+    }
+
+    /// The pages of an endpoint whose output contains the list.
+    ///
+    /// - Parameter content: extracts items, totals and cursors from the output.
+    public func eachPage<E: Endpoint, Item>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        from start: PagePosition? = nil,
+        content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
+    ) -> Observable<LoadedPage<Item>, NetworkError> {
         let scheduler = scheduler
-        return Observable(scheduler: scheduler) { observer in
+        var options = options
+        options.start = start ?? options.start
+        return Observable(scheduler: scheduler) { [options] observer in
             let account = self.account(in: observer.scope.lane)
-            Observable<Item, NetworkError>.items(
+            Observable<LoadedPage<Item>, NetworkError>.eachPage(
                 rule, options: options, on: scheduler, loading: self.loader(endpoint, account, content)
             )
             .subscribe(observer)

@@ -210,6 +210,91 @@ import Testing
         #expect(counts.value.sum == 100 * 49_995_000)
         #expect(counts.value.most <= 40_000)
     }
+
+    @Test("Each page comes with its position and the next one; a saved position continues the list")
+    func eachPage() throws {
+        let answer: @Sendable (Request) -> ScriptedTransport.Reply = { request in
+            let offset = request.parameter("offset").flatMap { Int($0) } ?? 0
+            return .goods(Array((1...5).dropFirst(offset).prefix(2)))
+        }
+        let bench = PagingBench(answer: answer)
+        let pages = Recorder(bench.client.eachPage(GoodsList(), .offset(size: 2)), on: bench.clock)
+        try bench.clock.run()
+        #expect(pages.values.map { $0.items.map(\.id) } == [[1, 2], [3, 4], [5]])
+        #expect(pages.values.map(\.position) == [.offset(0), .offset(2), .offset(4)])
+        #expect(pages.values.map(\.next) == [.offset(2), .offset(4), nil])
+        #expect(pages.isFinished)
+        let saved = try JSONDecoder().decode(
+            PagePosition.self, from: JSONEncoder().encode(pages.values[0].next))
+        let rest = Recorder(
+            bench.client.eachPage(GoodsList(), .offset(size: 2), from: saved), on: bench.clock)
+        try bench.clock.run()
+        #expect(rest.values.map { $0.items.map(\.id) } == [[3, 4], [5]])
+        let first = PagingBench(answer: answer)
+        let one = Recorder(first.client.eachPage(GoodsList(), .offset(size: 2)).take(1), on: first.clock)
+        try first.clock.run()
+        #expect(one.values.count == 1 && first.transport.requests.count == 1)
+    }
+
+    /// A list whose pages name the URL of the next one.
+    private struct GoodsPages: Endpoint {
+        typealias Output = Page<Goods>
+        let path = "/goods"
+
+        private struct Content: Decodable {
+            let results: [Goods]
+            let next: String?
+        }
+
+        func output(from response: Response) throws(NetworkError) -> Page<Goods> {
+            let content = try response.decode(Content.self)
+            return Page(content.results, nextCursor: content.next)
+        }
+    }
+
+    @Test("A sync of a list continues where it was interrupted, in a loop")
+    func resumableSync() async throws {
+        let isBroken = Mutex(true)
+        let transport = ReplyingTransport { request in
+            let page = request.parameter("page").flatMap { Int($0) } ?? 1
+            if page == 3, isBroken.withLock({ $0 }) { return nil }
+            let next = page < 4 ? #""/goods?page=\#(page + 1)""# : "null"
+            return #"{"results": [{"id": \#(page), "name": "tea"}], "next": \#(next)}"#
+        }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.options.retry = .never
+        let client = Client(configuration: configuration, transport: transport)
+        var items: [Goods] = []
+        var position: PagePosition?
+        func sync() async throws {
+            for try await page in client.eachPage(GoodsPages(), .nextURL, from: position) {
+                items += page.items
+                position = page.next
+            }
+        }
+        await #expect(throws: NetworkError.self) { try await sync() }
+        #expect(items.map(\.id) == [1, 2])
+        isBroken.withLock { $0 = false }
+        try await sync()
+        #expect(items.map(\.id) == [1, 2, 3, 4])
+        #expect(position == nil)
+    }
+}
+
+/// Responds at once, on the requesting thread, with JSON or a lost connection.
+private struct ReplyingTransport: Transport {
+    let reply: @Sendable (Request) -> String?
+
+    var scheduler: any Scheduler { ActorScheduler.shared }
+
+    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        guard let text = reply(request) else {
+            return .fail(NetworkError(.connectionLost, "", request: request))
+        }
+        return .sequence([
+            .head(ResponseHead(status: .ok)), .chunk(Array(text.utf8)), .finished(TransferMetrics()),
+        ])
+    }
 }
 
 private struct Numbers: Endpoint {

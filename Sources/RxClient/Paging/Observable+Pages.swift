@@ -56,10 +56,33 @@ extension Observable where Failure == NetworkError {
         on scheduler: (any Scheduler)? = nil,
         loading load: @escaping @Sendable (PagePlacement) -> Observable<Page<Element>, NetworkError>
     ) -> Observable {
-        Observable<[Element], NetworkError>(scheduler: scheduler) { observer in
+        Observable<LoadedPage<Element>, NetworkError>.eachPage(
+            rule, options: options, on: scheduler, loading: load
+        )
+        .flatMap(.concat) { .sequence($0.items) }
+    }
+}
+
+extension Observable where Failure == NetworkError {
+    /// The pages of a list whose pages come from any source, one after the other. It is the stream behind
+    /// ``Client/eachPage(_:_:options:from:)``.
+    ///
+    /// The stream loads the next page when the previous one has been taken, or as far ahead as ``PagingOptions/ahead``
+    /// says. The first failure ends the stream.
+    ///
+    /// - Parameters:
+    ///   - rule: how the list is divided into pages.
+    ///   - options: deduplication, limits, pages ahead and start.
+    ///   - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
+    ///   - load: a stream of the page at a placement. Its first value is the page.
+    public static func eachPage<Item>(
+        _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        on scheduler: (any Scheduler)? = nil,
+        loading load: @escaping @Sendable (PagePlacement) -> Observable<Page<Item>, NetworkError>
+    ) -> Observable where Element == LoadedPage<Item> {
+        Observable(scheduler: scheduler) { observer in
             PageWalk(rule, options, load, into: observer).start()
         }
-        .flatMap(.concat) { .sequence($0) }
     }
 }
 

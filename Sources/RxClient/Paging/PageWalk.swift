@@ -1,6 +1,28 @@
 import RxHTTP
 import RxLite
 
+/// A page of a list that is read page by page: ``Client/eachPage(_:_:options:from:)``.
+public struct LoadedPage<Item: Sendable>: Sendable {
+    /// The items of the page, without those that a limit or ``PagingOptions/identity`` excludes.
+    public let items: [Item]
+    /// The position of the page; `nil` for a first page whose position is the endpoint's. Pass it as the start to load the
+    /// page again.
+    public let position: PagePosition?
+    /// The position of the page after it: save it once the items are processed, and continue there later. `nil` for the
+    /// last page.
+    public let next: PagePosition?
+}
+
+extension LoadedPage: CustomStringConvertible, CustomReflectable {
+    /// The number of items, and the position without secrets.
+    public var description: String {
+        "page of \(items.count) items" + (position.map { " at \($0)" } ?? "")
+    }
+
+    /// Only the items.
+    public var customMirror: Mirror { Mirror(self, children: ["items": items]) }
+}
+
 /// Loads all pages of a list in order, as fast as the subscriber takes them, some of them ahead.
 final class PageWalk<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
@@ -20,7 +42,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     private let ahead: Int
     private let maxPages: Int
     private let load: Paging<Item>.Load
-    private let observer: Observer<[Item], NetworkError>
+    private let observer: Observer<LoadedPage<Item>, NetworkError>
     private var run: PageRun<Item>
     /// The next page, and the pages after it that are expected.
     private var slots: [Slot] = []
@@ -31,7 +53,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
 
     init(
         _ rule: PagingRule, _ options: PagingOptions<Item>, _ load: @escaping Paging<Item>.Load,
-        into observer: Observer<[Item], NetworkError>
+        into observer: Observer<LoadedPage<Item>, NetworkError>
     ) {
         ahead = max(0, options.ahead)
         maxPages = options.maxPages ?? .max
@@ -103,6 +125,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     }
 
     private func take(_ page: Page<Item>) {
+        let position = run.position
         do throws(NetworkError) {
             try run.receive(page)
         } catch {
@@ -110,7 +133,8 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         }
         // Pages requested for other positions are useless now.
         if let slot = slots.first, !run.hasMore || slot.position != run.position { dropAll() }
-        observer.next(run.takeItems())
+        let next = run.hasMore ? run.position : nil
+        observer.next(LoadedPage(items: run.takeItems(), position: position, next: next))
     }
 
     private func dropAll() {

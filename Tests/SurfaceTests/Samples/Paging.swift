@@ -22,6 +22,28 @@ func shareAList(client: Client, loadMore: Signal<Void>) {
     list.map(\.hasMore).distinctUntilChanged().subscribe { hasMore in show(hasMore) }
 }
 
+struct GoodsPages: Endpoint {
+    let path = "/goods"
+
+    func output(from response: Response) throws(NetworkError) -> Page<Goods> {
+        let output = try response.decode(GoodsFeed.Output.self)
+        return Page(output.list, total: output.totalRow, nextCursor: output.next)
+    }
+}
+
+struct SavedGoods: Codable {
+    var items: [Goods] = []
+    var position: PagePosition?
+
+    func write() throws {}
+}
+
+func syncAList(client: Client, saved: inout SavedGoods) async throws {
+    for try await page in client.eachPage(GoodsPages(), .nextURL, from: saved.position) {
+        saved.items += page.items
+        saved.position = page.next
+        try saved.write()
+    }
 }
 
 func pageInPlace(client: Client, loadMore: Signal<Void>) {
