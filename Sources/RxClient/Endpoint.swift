@@ -83,3 +83,73 @@ extension Endpoint where Output == Void {
     /// An empty value; the body does not matter.
     public func output(from _: Response) throws(NetworkError) -> Output { () }
 }
+
+extension Endpoint {
+    /// The endpoint with other options for one call: to skip the cache, hide a load, tag it, or allow it more time.
+    ///
+    /// ```swift
+    /// client.request(GoodsList(keyword: "tea").with { $0.cacheMode = .reload })
+    /// ```
+    ///
+    /// The result works wherever an endpoint does: in requests, lists of pages, downloads, streams and event sources. Its
+    /// requests share no response with equal requests (``CacheUse/joined``) if its options contain a retry policy, an
+    /// envelope or interceptors of attempts and exchanges, which cannot be compared.
+    ///
+    /// - Parameter change: changes the endpoint's options. Called for each request.
+    public func with(
+        _ change: @escaping @Sendable (inout RequestOptions) -> Void
+    ) -> EndpointWithOptions<Self> {
+        EndpointWithOptions(base: self, change: change)
+    }
+}
+
+/// An endpoint with other options: ``Endpoint/with(_:)``.
+public struct EndpointWithOptions<Base: Endpoint>: Endpoint {
+    /// The output of the endpoint.
+    public typealias Output = Base.Output
+
+    /// The endpoint whose options are changed.
+    public let base: Base
+    let change: @Sendable (inout RequestOptions) -> Void
+
+    /// The path of the endpoint.
+    public var path: String { base.path }
+    /// The values of the path's placeholders.
+    public var pathValues: PathValues { base.pathValues }
+    /// The method of the endpoint.
+    public var method: HTTPRequest.Method { base.method }
+    /// The parameters of the endpoint.
+    public var parameters: Parameters { base.parameters }
+    /// The changed options.
+    public var options: RequestOptions {
+        var options = base.options
+        change(&options)
+        return options
+    }
+
+    /// The parameters as the endpoint rewrites them.
+    public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters {
+        try base.rewrite(parameters)
+    }
+
+    /// The output that the endpoint makes.
+    public func output(from response: Response) throws(NetworkError) -> Base.Output {
+        try base.output(from: response)
+    }
+
+    /// Validates the response as the endpoint does.
+    public func validate(_ response: TypedResponse<Base.Output>) throws(NetworkError) {
+        try base.validate(response)
+    }
+}
+
+extension EndpointWithOptions: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The description of the endpoint.
+    public var description: String { "\(base)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Empty, so that `dump` shows only ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -46,6 +46,17 @@ public struct InlineEndpoint: Endpoint {
     }
 }
 
+extension InlineEndpoint {
+    /// The endpoint with other options.
+    ///
+    /// - Parameter change: changes the options. Called once.
+    public func with(_ change: (inout RequestOptions) -> Void) -> InlineEndpoint {
+        var endpoint = self
+        change(&endpoint.options)
+        return endpoint
+    }
+}
+
 extension InlineEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Method and path without query, and the names of the parameters.
     public var description: String {

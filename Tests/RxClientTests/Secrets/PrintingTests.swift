@@ -104,6 +104,8 @@ import Testing
 
         return [
             ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageArrival", arrival),
+            ("LoadedPage", LoadedPage(items: [1], position: .cursor(canary), next: .link(url))),
+            ("EndpointWithOptions", EndpointWithOptions(base: call) { $0.headers["X-Key"] = canary }),
             ("TypedResponse", answer), ("ProgressEvent", [ProgressEvent.finished(answer)]),
             ("Request", request), ("Response", response), ("ResponseHead", head), ("NetworkError", error),
             ("ResponsePart", ResponsePart(headerFields: fields, body: bytes)),

@@ -158,6 +158,11 @@ func optionsOfARequest(client: Client) -> Observable<Response, NetworkError> {
     client.get("/goods/1", options: RequestOptions(cacheMode: .reload))
 }
 
+@Statements func optionsAtTheCall(client: Client) -> [Any] {
+    client.request(GoodsList(keyword: "tea").with { $0.cacheMode = .reload })
+    client.items(GoodsList(keyword: "tea").with { $0.presentation = .hidden }, .numbered(size: 20))
+}
+
 func readTheHead(client: Client) async throws {
     let response = try await client.get("/goods/7").value()
     print(response.status.code, response.head.headerFields[.eTag] ?? "no tag", response.text)
