@@ -105,6 +105,8 @@ public struct ClientConfiguration: Sendable {
     public var reachability: (any Reachability)?
     /// The closures that accompany each request, unless its presentation excludes them. Default: none.
     public var accessories: [Accessory] = []
+    /// The texts that the app shows for failures (``Client/text(for:)``). Default ``ErrorTexts/english``.
+    public var errorTexts = ErrorTexts.english
     /// The file system for downloads and other files. Default `nil`: the transport's (``Transport/files``).
     public var files: (any FileSystem)?
 

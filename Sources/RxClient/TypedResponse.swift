@@ -6,6 +6,11 @@ public struct TypedResponse<Output: Sendable>: Sendable {
     public let output: Output
     /// The whole response, including its body.
     public let response: Response
+
+    /// The server's message in the envelope of the success, such as `saved`; `nil` if it sends none.
+    public var serverMessage: String? {
+        response.serverMessage.flatMap { try? response.scalarText(at: $0) }
+    }
 }
 
 extension Endpoint {

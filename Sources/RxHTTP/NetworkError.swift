@@ -28,6 +28,12 @@ public struct NetworkError: Error, Sendable {
         get { parts.message }
         _modify { yield &parts.message }
     }
+    /// The server's text alone, if it gave a reason in an envelope or an error body: to show it, or another text
+    /// without it.
+    public var serverMessage: String? {
+        get { parts.serverMessage }
+        _modify { yield &parts.serverMessage }
+    }
     /// The technical text behind ``message``: libcurl's, if it reported the failure.
     public var details: String? {
         get { parts.details }
@@ -144,6 +150,7 @@ public struct NetworkError: Error, Sendable {
     private struct Parts: Sendable {
         var code: Code
         var message: String
+        var serverMessage: String?
         var details: String?
         var requestID: RequestID?
         var method: HTTPRequest.Method?
@@ -233,6 +240,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
     package var withoutServerText: NetworkError {
         var error = self
         error.body = []
+        error.serverMessage = nil
         error.cause = cause?.withoutServerText
         error.head = head.map { ResponseHead(status: $0.status) }
         switch code {

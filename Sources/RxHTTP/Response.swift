@@ -10,7 +10,10 @@ public struct Response: Sendable {
     public var interim: [ResponseHead] = []
     /// The decoded body.
     public var body: [UInt8] {
-        didSet { payload = nil }
+        didSet {
+            payload = nil
+            serverMessage = nil
+        }
     }
     /// The fields received after the body (RFC 9110 §6.5).
     public var trailers = HTTPFields()
@@ -30,6 +33,8 @@ public struct Response: Sendable {
     }
     /// The part of the body at ``payloadPath``, once it has been located.
     package var payload: JSONPart?
+    /// The part of the body with the message of the opened envelope.
+    package var serverMessage: JSONPart?
     /// The content types that may be decoded; `nil` if the type has been checked or does not matter.
     package var decodableTypes: ContentTypes?
     /// The JSON decoder of the client.

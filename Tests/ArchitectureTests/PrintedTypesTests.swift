@@ -20,7 +20,7 @@ import Testing
             "ConnectionEvent", "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host",
             "DiskCacheStatistics",
             "WebSocketSettings", "DiskCacheStore", "DownloadedFile", "FileLocation",
-            "Envelope", "Envelope.Codes",
+            "Envelope", "Envelope.Codes", "ErrorTexts",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "CircuitBreaker", "PayloadPath", "RequestLimiter", "TLSFailure", "TransferMetrics",
         ],

@@ -198,6 +198,34 @@ import Testing
         #expect(recorder.failure?.envelopeCode == code)
         #expect(recorder.failure?.body == Array(body.utf8))
     }
+
+    @Test(
+        "The message of a success is beside the output",
+        arguments: [
+            (#"{"errcode":200,"msg":"saved","data":7}"#, "saved"),
+            (#"{"errcode":200,"msg":"caf\u00e9","data":7}"#, "café"),
+            (#"{"errcode":200,"msg":5,"data":7}"#, "5"), (#"{"errcode":200,"msg":null,"data":7}"#, nil),
+            (#"{"errcode":200,"msg":{"a":1},"data":7}"#, nil), (#"{"errcode":200,"data":7}"#, nil),
+            (#"{"errcode":200,"msg":"","data":7}"#, ""),
+        ] as [(String, String?)])
+    func successMessage(json: String, expected: String?) throws {
+        let clock = VirtualScheduler()
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.options.envelope = Self.envelope
+        let client = Client(
+            configuration: configuration, transport: ScriptedTransport(on: clock) { _ in .json(json) })
+        struct Save: Endpoint {
+            typealias Output = Int
+            let path = "/x"
+            let method = HTTPRequest.Method.get
+        }
+        let typed = Recorder(client.typedResponse(Save()), on: clock)
+        let bare = Recorder(client.typedResponse(.get("/x")), on: clock)
+        try clock.run()
+        #expect(typed.values.map(\.output) == [7])
+        #expect(typed.values.map(\.serverMessage) == [expected])
+        #expect(bare.values.map(\.serverMessage) == [expected])
+    }
 }
 
 extension Envelope.Codes {

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxLite
+import RxTesting
 import Testing
 
 @testable import RxClient
@@ -143,5 +145,55 @@ import Testing
         #expect(try message(fields)?.split(separator: ";").count == 32)
         let list = "[" + Array(repeating: #""no""#, count: 1000).joined(separator: ",") + "]"
         #expect(try message(list)?.split(separator: ";").count == 32)
+    }
+
+    @Test("The server's text is kept apart from the library's")
+    func serverMessage() throws {
+        let url = try #require(URL(string: "https://a.test/x"))
+        for (body, text) in [(#"{"msg":"no tea"}"#, "no tea"), ("<html>", nil), (#"{"a":1}"#, nil)] {
+            let response = Response(
+                head: ResponseHead(status: .badRequest), body: Array(body.utf8), request: Request(url: url))
+            let error = try #require(
+                throws: NetworkError.self
+            ) { try response.checkStatus(nil) }
+            #expect(error.serverMessage == text)
+            #expect(error.message == text ?? "Bad Request")
+            #expect(error.withoutServerText.serverMessage == nil)
+        }
+        for (body, text) in [(#"{"code":1,"message":"no tea"}"#, "no tea"), (#"{"code":1}"#, nil)] {
+            let response = Response(
+                head: ResponseHead(status: .ok), body: Array(body.utf8), request: Request(url: url))
+            let error = try #require(throws: NetworkError.self) { try Envelope().open(response) }
+            #expect(error.serverMessage == text)
+        }
+        #expect(NetworkError(.connect, "no route").serverMessage == nil)
+    }
+
+    @Test("The text of a failure is that of its kind, else the server's, else the general one")
+    func texts() {
+        var refusal = NetworkError(.envelope, "sold out")
+        refusal.serverMessage = "sold out"
+        var expired = NetworkError(.loginExpired, "token 7 is too old")
+        expired.serverMessage = "token 7 is too old"
+        let texts = ErrorTexts.english
+        for code in NetworkError.Code.timeouts {
+            #expect(texts.text(for: NetworkError(code, "no byte in 20 s")) == "The request timed out.")
+        }
+        #expect(texts.text(for: NetworkError(.unreachable, "")) == "There is no network connection.")
+        #expect(texts.text(for: refusal) == "sold out")
+        #expect(texts.text(for: expired) == "The login has expired.")
+        #expect(texts.text(for: NetworkError(.status, "Bad Gateway")) == "The request failed.")
+        #expect(
+            texts.text(for: NetworkError(.decoding, "at data[0].price: a number")) == "The request failed.")
+        var own = ErrorTexts([.loginExpired: "Please log in."], fallback: "Something went wrong.")
+        #expect(own.text(for: expired) == "Please log in.")
+        own[.loginExpired] = nil
+        #expect(own.text(for: expired) == "token 7 is too old")
+        #expect(own.text(for: NetworkError(.connect, "no route")) == "Something went wrong.")
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.errorTexts = own
+        let client = Client(
+            configuration: configuration, transport: ScriptedTransport(on: VirtualScheduler(), []))
+        #expect(client.text(for: NetworkError(.connect, "no route")) == "Something went wrong.")
     }
 }

@@ -346,6 +346,9 @@ enum PairTable {
             "accessories", ("counted", { setup in setup.configuration.accessories = [setup.log.accessory] }),
             ("none", { _ in })),
         Factor(
+            "errorTexts", ("English", { _ in }),
+            ("one", { $0.configuration.errorTexts = ErrorTexts([:], fallback: "failed") })),
+        Factor(
             "files", ("none", { _ in }),
             ("memory", { $0.configuration.files = MemoryFileSystem(on: $0.clock) })),
     ]

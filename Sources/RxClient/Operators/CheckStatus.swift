@@ -34,7 +34,8 @@ extension Response {
         // A body that is not JSON, or too large to parse on the stream's scheduler, has no message.
         if body.count <= Response.inPlaceLimit, var reader = ErrorMessageReader(body) {
             let isProblem = MediaType(head[.contentType]).name == "application/problem+json"
-            error.message = reader.message(at: envelope?.message, isProblem: isProblem) ?? error.message
+            error.serverMessage = reader.message(at: envelope?.message, isProblem: isProblem)
+            error.message = error.serverMessage ?? error.message
             envelope?.explain(&error, by: reader)
         }
         throw error

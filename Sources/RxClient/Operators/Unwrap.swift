@@ -32,6 +32,7 @@ extension Envelope {
         var opened = response
         opened.payloadPath = label.path
         opened.payload = label.payload
+        opened.serverMessage = label.message
         return opened
     }
 
@@ -40,6 +41,8 @@ extension Envelope {
         /// The payload's place that has the content, and its location in the body.
         let path: [String]
         let payload: JSONPart?
+        /// The server's message, if it is a string, number or Bool.
+        let message: JSONPart?
     }
 
     private func read(_ response: Response) throws -> Label {
@@ -60,11 +63,12 @@ extension Envelope {
         var label = Label(
             path: payload.paths.isEmpty
                 ? [] : payload.paths[(chosen ?? payloads.startIndex) - payloads.startIndex].keys,
-            payload: chosen.flatMap { payloads[$0] })
+            payload: chosen.flatMap { payloads[$0] },
+            message: messages.first { $0.map { !$0.kind.isCollection && $0.kind != .null } ?? false } ?? nil)
         guard !success.includes(code) else { return label }
-        var failure = NetworkError(
-            failure(code) ?? .envelope, try messages.firstScalar(of: response) ?? "",
-            request: response.request)
+        let message = try messages.firstScalar(of: response)
+        var failure = NetworkError(failure(code) ?? .envelope, message ?? "", request: response.request)
+        failure.serverMessage = message
         failure.envelopeCode = code
         if failure.code == .retryLater {
             failure.retryDelay = try delays.firstScalar(of: response).flatMap(Duration.init(asked:))
@@ -93,7 +97,7 @@ extension ArraySlice<JSONPart?> {
 
 extension Response {
     /// The string, number or Bool at this place, as text; `nil` for other values.
-    fileprivate func scalarText(at part: JSONPart) throws -> String? {
+    func scalarText(at part: JSONPart) throws -> String? {
         switch part.kind {
         case .null, .array, .object, .mixedObject: return nil
         case .true: return "true"

@@ -25,7 +25,7 @@ struct GoodsCount: Endpoint {
 
 func seeTheRawBody(_ client: Client) async throws {
     let result = try await client.typedResponse(GoodsCount()).value()
-    print(result.output, result.response.text)
+    print(result.output, result.response.text, result.serverMessage ?? "")
 }
 
 struct Terms: Endpoint {

@@ -21,6 +21,13 @@ func tellKindsApart(
     }
 }
 
+func showTexts(_ client: Client, _ configuration: inout ClientConfiguration) {
+    var texts = ErrorTexts([.unreachable: "网络不给力，请检查网络设置", .loginExpired: "登录超时，请重新登录"], fallback: "请求失败")
+    texts.set("请求超时，请稍后再试", for: NetworkError.Code.timeouts)
+    configuration.errorTexts = texts
+    client.errorTips.subscribe { error in show(client.text(for: error)) }
+}
+
 extension NetworkError.Code {
     static let soldOut = NetworkError.Code(rawValue: "soldOut")
 }

@@ -106,6 +106,11 @@ private struct Chosen: Endpoint {
     client.get("/goods").unwrap(envelope).part("page.count").decode(Int.self)
 }
 
+func showFailures(_ client: Client, _ configuration: inout ClientConfiguration) {
+    configuration.errorTexts[.loginExpired] = "Your session has ended. Please log in again."
+    client.errorTips.subscribe { error in toast.show(client.text(for: error)) }
+}
+
 private struct Upload: Endpoint {
     typealias Output = Response
     let path = "/photos"
