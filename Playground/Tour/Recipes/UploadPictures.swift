@@ -17,10 +17,7 @@ extension Recipe {
         let uploads = files.enumerated().map { index, file in
             app.client.pictures.upload(file.path, rate: rate).queued(in: app.uploads).map { (index, $0) }
         }
-        let allComplete = app.uploads.allComplete.subscribe { stage.note("all uploads are complete") }
         // Shown
-        defer { allComplete.cancel() }
-        var completions = app.uploads.allComplete.values(buffering: .unbounded).makeAsyncIterator()
         var bars = files.map { ProgressBar(label: $0.name) }
         var pictures: [Int: Picture] = [:]
         for try await (index, event) in Observable.merge(uploads).values(buffering: .unbounded) {
@@ -34,7 +31,7 @@ extension Recipe {
             stage.panel.show(bars.map(\.row))
         }
         stage.panel.close()
-        _ = await completions.next()
+        for await _ in app.uploads.allComplete { stage.note("all uploads are complete") }
         for (index, file) in files.enumerated() {
             let picture = pictures[index]
             stage.expect(

@@ -5,10 +5,10 @@ import Synchronization
 ///
 /// ```swift
 /// let uploads = RequestQueue(limit: 2)
-/// uploads.allComplete.subscribe { hideTheBar() }
 /// for photo in photos {
 ///     client.request(Upload(photo)).queued(in: uploads).subscribe(onFailure: { show($0.message) })
 /// }
+/// uploads.allComplete.subscribe { submit() }
 /// ```
 ///
 /// A subscription to a stream of `queued(in:)` adds it to the queue: the stream waits for its turn, first
@@ -39,9 +39,10 @@ public final class RequestQueue: Sendable {
     ///   one. Default: no limit.
     public init(limit: Int = .max) { self.limit = max(1, limit) }
 
-    /// Emits a value each time when all streams added so far have ended. Never ends.
+    /// One value once no stream waits or runs, then completion: at once if the queue is idle. Each subscription asks anew,
+    /// and also waits for streams that are added meanwhile. For an indicator use ``count``.
     public var allComplete: Observable<Void, Never> {
-        count.observable.pairwise().filter { before, now in before > 0 && now == 0 }.map { _ in }
+        count.observable.filter { $0 == 0 }.map { _ in }.take(1)
     }
 
     /// - Returns: a ticket for ``leave(_:)``.

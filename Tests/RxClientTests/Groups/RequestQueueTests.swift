@@ -37,15 +37,17 @@ import Testing
         #expect(queue.count.value == 0)
     }
 
-    @Test("allComplete is sent when all added requests have ended in any way, and again after more")
+    @Test("Whoever asks is told once when all added requests have ended in any way; at once by an idle queue")
     func allComplete() throws {
         let queue = RequestQueue(limit: 1)
-        let complete = Recorder(queue.allComplete, on: clock)
+        let idle = Recorder(queue.allComplete, on: clock)
+        #expect(idle.values.count == 1 && idle.isFinished)
         let indicator = Recorder(
             queue.count.observable.map { $0 > 0 }.distinctUntilChanged(), on: clock)
         _ = Recorder(work(1).queued(in: queue), on: clock)
         let failing = Observable<Int, NetworkError>.fail(NetworkError(.connect, "no"))
         _ = Recorder(failing.queued(in: queue), on: clock)
+        let complete = Recorder(queue.allComplete, on: clock)
         try clock.advance(by: .milliseconds(5))
         // Added while another one runs, and cancelled while waiting and while running.
         let waiting = Recorder(work(3).queued(in: queue), on: clock)
@@ -55,11 +57,13 @@ import Testing
         try clock.advance(to: .milliseconds(50))
         #expect(complete.values.isEmpty)
         late.cancel()
-        #expect(complete.values.count == 1)
+        #expect(complete.values.count == 1 && complete.isFinished)
         #expect(indicator.values == [false, true, false])
         _ = Recorder(work(5).queued(in: queue), on: clock)
+        let again = Recorder(queue.allComplete, on: clock)
+        #expect(again.values.isEmpty)
         try clock.run()
-        #expect(complete.values.count == 2)
+        #expect(again.values.count == 1 && complete.values.count == 1 && idle.values.count == 1)
         #expect(indicator.values == [false, true, false, true, false])
         #expect(waiting.values.isEmpty && late.values.isEmpty)
     }
@@ -67,16 +71,16 @@ import Testing
     @Test("The place is free once the subscriber has been notified, in time for a request that it adds")
     func chained() throws {
         let queue = RequestQueue(limit: 1)
-        let complete = Recorder(queue.allComplete, on: clock)
         let values = Mutex<[Int]>([])
         work(1).queued(in: queue).subscribe(onNext: { number in
             values.withLock { $0.append(number) }
             self.work(2).queued(in: queue)
                 .subscribe(onNext: { number in values.withLock { $0.append(number) } })
         })
+        let complete = Recorder(queue.allComplete.map { values.withLock { $0.count } }, on: clock)
         try clock.run()
         #expect(values.withLock { $0 } == [1, 2])
-        #expect(complete.values.count == 1)
+        #expect(complete.values == [2])
     }
 
     @Test("A hundred thousand streams that end at once do not grow the stack")

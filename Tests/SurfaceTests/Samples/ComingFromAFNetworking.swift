@@ -110,7 +110,7 @@ final class ImagePicker: Sendable {
     }
 
     func done() {
-        uploads.count.observable.filter { $0 == 0 }.take(1).subscribe { _ in show("all are there") }
+        uploads.allComplete.subscribe { show("all are there") }
     }
 }
 

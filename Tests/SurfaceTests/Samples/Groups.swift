@@ -43,10 +43,11 @@ func again(client: Client) {
 func queueUploads(client: Client, notes: [String]) {
     let uploads = RequestQueue(limit: 2)
     uploads.count.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
-    uploads.allComplete.subscribe { show("all there") }
     for note in notes {
         client.post("/notes", .text(note)).queued(in: uploads).subscribe(onFailure: { error in show(error) })
     }
+
+    uploads.allComplete.subscribe { show("all there") }
 }
 
 func cancelRequests(client: Client, id: RequestID) {

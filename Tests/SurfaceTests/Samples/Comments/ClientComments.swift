@@ -120,10 +120,10 @@ private struct Upload: Endpoint {
 
 func queue(_ client: Client, _ photos: [String]) {
     let uploads = RequestQueue(limit: 2)
-    uploads.allComplete.subscribe { hideTheBar() }
     for photo in photos {
         client.request(Upload(photo)).queued(in: uploads).subscribe(onFailure: { show($0.message) })
     }
+    uploads.allComplete.subscribe { submit() }
 }
 
 func sessions(

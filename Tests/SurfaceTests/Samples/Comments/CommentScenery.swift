@@ -33,7 +33,7 @@ let lamp = Widget(), badge = Widget(), toast = Widget(), indicator = Widget(), b
 let url = URL(string: "https://api.example.com/v1/goods")!
 
 func report(_: some Sendable, _: some Sendable) {}
-func hideTheBar() {}
+func submit() {}
 
 struct User: Decodable, Sendable {
     let id: Int
