@@ -24,6 +24,7 @@ extension RequestOptions {
         var decodesContent: Bool?
         var continuePolicy: ContinuePolicy?
         var presentation: Presentation?
+        var willStart: (@Sendable (Request) -> Void)?
         var tags: Set<String> = []
         var interceptors = Interceptors()
 
@@ -33,7 +34,8 @@ extension RequestOptions {
                 && server == nil && cachePolicy == nil && cacheMode == nil && usesSession == nil
                 && usesCookies == nil && isSigned == nil && usesParameterRewriting == nil && envelope == nil
                 && contentTypes == nil && part == nil && compression == nil && decodesContent == nil
-                && continuePolicy == nil && presentation == nil && tags.isEmpty && interceptors.isEmpty
+                && continuePolicy == nil && presentation == nil && willStart == nil && tags.isEmpty
+                && interceptors.isEmpty
         }
 
         /// These options, with `others` for every option left open here. Header fields are not merged.
@@ -57,6 +59,7 @@ extension RequestOptions {
             options.decodesContent = decodesContent ?? others.decodesContent
             options.continuePolicy = continuePolicy ?? others.continuePolicy
             options.presentation = presentation ?? others.presentation
+            options.willStart = willStart ?? others.willStart
             if !others.tags.isEmpty { options.tags.formUnion(others.tags) }
             if !others.interceptors.isEmpty {
                 options.interceptors = others.interceptors.followed(by: interceptors)

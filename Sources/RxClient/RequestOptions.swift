@@ -114,6 +114,17 @@ public struct RequestOptions: Sendable {
         get { values.presentation }
         _modify { yield &values.presentation }
     }
+    /// Called with each request before anything of it is sent: its id is what ``Client/cancel(_:)`` and logs name it by.
+    /// Called again for each page of a list and each connection of an event source, on the transport's scheduler.
+    /// Default: not called.
+    ///
+    /// ```swift
+    /// client.request(GoodsList(keyword: "tea").with { $0.willStart = { request in loads.insert(request.id) } })
+    /// ```
+    public var willStart: (@Sendable (Request) -> Void)? {
+        get { values.willStart }
+        _modify { yield &values.willStart }
+    }
     /// The tags by which ``Client/cancel(_:)`` finds requests, besides their URL and id, and
     /// ``ResponseCache/remove(_:)`` finds responses. An endpoint's tags are added to the client's.
     public var tags: Set<String> {
@@ -143,7 +154,8 @@ public struct RequestOptions: Sendable {
         usesCookies: Bool? = nil, isSigned: Bool? = nil, usesParameterRewriting: Bool? = nil,
         envelope: Envelope? = nil, contentTypes: ContentTypes? = nil, part: PayloadPath? = nil,
         compression: Compression? = nil, decodesContent: Bool? = nil, continuePolicy: ContinuePolicy? = nil,
-        presentation: Presentation? = nil, tags: Set<String> = [],
+        presentation: Presentation? = nil, willStart: (@Sendable (Request) -> Void)? = nil,
+        tags: Set<String> = [],
         interceptors: Interceptors = Interceptors()
     ) {
         values = Values(
@@ -152,7 +164,7 @@ public struct RequestOptions: Sendable {
             usesSession: usesSession, usesCookies: usesCookies, isSigned: isSigned,
             usesParameterRewriting: usesParameterRewriting, envelope: envelope, contentTypes: contentTypes,
             part: part, compression: compression, decodesContent: decodesContent,
-            continuePolicy: continuePolicy, presentation: presentation, tags: tags,
+            continuePolicy: continuePolicy, presentation: presentation, willStart: willStart, tags: tags,
             interceptors: interceptors)
     }
 

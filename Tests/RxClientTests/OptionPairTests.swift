@@ -248,6 +248,7 @@ enum PairTable {
         Factor("decodesContent", ("default", { _ in }), ("false", { $0.options.decodesContent = false })),
         Factor("continuePolicy", ("default", { _ in }), ("always", { $0.options.continuePolicy = .always })),
         Factor("presentation", ("default", { _ in }), ("hidden", { $0.options.presentation = .hidden })),
+        Factor("willStart", ("none", { _ in }), ("called", { $0.options.willStart = { _ in } })),
         Factor("tags", ("none", { _ in }), ("one", { $0.options.tags = ["pair"] })),
         Factor(
             "interceptors", ("none", { _ in }),

@@ -25,7 +25,7 @@ import Testing
         RequestOptions(contentTypes: .any), RequestOptions(part: "data"),
         RequestOptions(compression: .identity), RequestOptions(decodesContent: true),
         RequestOptions(continuePolicy: .never), RequestOptions(presentation: .all),
-        RequestOptions(tags: ["search"]),
+        RequestOptions(willStart: { _ in }), RequestOptions(tags: ["search"]),
         RequestOptions(interceptors: Interceptors(call: [IdempotencyKeys()])),
     ])
     func areNotEmptyWithOneOption(_ options: RequestOptions) {

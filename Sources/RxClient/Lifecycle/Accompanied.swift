@@ -23,9 +23,10 @@ extension Observable where Failure == NetworkError {
     /// - Parameters:
     ///   - isWhole: whether one value is the whole result, so that the outcome is known with it.
     ///   - presentation: the parts of the request that are visible to the user.
+    ///   - willStart: called before the request starts, whatever is visible.
     func attended(
         as request: Request, tags: Set<String>, in client: Client, isWhole: Bool,
-        _ presentation: Presentation
+        _ presentation: Presentation, willStart: (@Sendable (Request) -> Void)?
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
@@ -34,8 +35,9 @@ extension Observable where Failure == NetworkError {
             if client.configuration.session?.isLoggingIn(observer.scope.lane) == true {
                 presentation.remove(.errorTips)
             }
-            let accessories =
+            var accessories =
                 presentation.contains(.accessories) ? client.configuration.accessories : []
+            if let willStart { accessories.insert(Accessory(willStart: willStart), at: 0) }
             let attendance = Attendance(
                 of: request, accessories, isWhole: isWhole, into: observer, in: client, presentation)
             let entry = RunningRequests.Entry(

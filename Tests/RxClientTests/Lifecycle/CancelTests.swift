@@ -156,4 +156,42 @@ import Testing
         #expect(recorder.failure?.code == .cancelled)
         #expect(transport.requests.count == 1)
     }
+
+    @Test("The id of a request is known before it is sent, and cancels it")
+    func idAtTheCall() throws {
+        let bench = PagingBench(answer: PagingBench.shop(4))
+        let started = Mutex<[RequestID]>([]), sent = Mutex<[Int]>([])
+        let endpoint = GoodsList().with { [transport = bench.transport] options in
+            options.presentation = .hidden
+            options.willStart = { request in
+                started.withLock { $0.append(request.id) }
+                sent.withLock { $0.append(transport.requests.count) }
+            }
+        }
+        let recorder = Recorder(bench.client.request(endpoint), on: bench.clock)
+        #expect(started.withLock { $0.count } == 1 && sent.withLock { $0 } == [0])
+        let id = try #require(started.withLock { $0.first })
+        try bench.clock.advance(by: .milliseconds(1))
+        #expect(bench.transport.requests.map(\.id) == [id])
+        #expect(bench.client.cancel(.id(id)) == 1)
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .cancelled)
+        let pages = Recorder(bench.client.items(endpoint, .numbered(size: 2)), on: bench.clock)
+        try bench.clock.run()
+        #expect(pages.values.count == 4)
+        #expect(started.withLock { $0 } == bench.transport.requests.map(\.id))
+        #expect(Set(started.withLock { $0 }).count == 4)
+    }
+
+    @Test("A request can be cancelled from the closure that learns its id: nothing is sent")
+    func cancelledAtTheStart() throws {
+        let bench = PagingBench(answer: PagingBench.shop(4))
+        let client = bench.client
+        let recorder = Recorder(
+            client.request(GoodsList().with { $0.willStart = { client.cancel(.id($0.id)) } }), on: bench.clock
+        )
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .cancelled)
+        #expect(bench.transport.requests.isEmpty)
+    }
 }

@@ -61,6 +61,13 @@ func cancelRequests(client: Client, id: RequestID) {
     client.cancel(.all)
 }
 
+func learnTheID(client: Client) {
+    let search = GoodsList(keyword: "tea").with { options in
+        options.willStart = { request in show(request.id) }
+    }
+    client.request(search).subscribe(onNext: { goods in show(goods) })
+}
+
 func accompany(client: Client) {
     client.activity.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
     client.errorTips.subscribe { error in show(error.message) }

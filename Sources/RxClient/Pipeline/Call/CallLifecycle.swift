@@ -7,7 +7,9 @@ struct CallLifecycle: Interceptor {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         let presentation = call.settings.isRefresh ? .hidden : call.prepared.options.presentation ?? .all
+        let willStart = call.settings.isRefresh ? nil : call.prepared.options.willStart
         return next(request).attended(
-            as: request, tags: call.tags, in: call.client, isWhole: call.kind.isWhole, presentation)
+            as: request, tags: call.tags, in: call.client, isWhole: call.kind.isWhole, presentation,
+            willStart: willStart)
     }
 }

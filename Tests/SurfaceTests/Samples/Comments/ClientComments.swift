@@ -106,6 +106,16 @@ private struct Chosen: Endpoint {
     client.get("/goods").unwrap(envelope).part("page.count").decode(Int.self)
 }
 
+@Statements private func otherOptions(_ client: Client, _ loads: Loads) -> [Any] {
+    client.request(GoodsList(keyword: "tea").with { $0.cacheMode = .reload })
+
+    client.request(GoodsList(keyword: "tea").with { $0.willStart = { request in loads.insert(request.id) } })
+}
+
+private struct Loads: Sendable {
+    func insert(_ id: RequestID) {}
+}
+
 func showFailures(_ client: Client, _ configuration: inout ClientConfiguration) {
     configuration.errorTexts[.loginExpired] = "Your session has ended. Please log in again."
     client.errorTips.subscribe { error in toast.show(client.text(for: error)) }
