@@ -11,7 +11,8 @@ import Testing
             "TLSConfiguration",
         ],
         "holds closures, whose contents nothing prints": [
-            "Accessory", "CookieStorage", "IdempotencyKeys", "PagingOptions", "PagingRule", "ParameterFormat",
+            "Accessory", "CookieStorage", "DynamicHeader", "IdempotencyKeys", "PagingOptions", "PagingRule",
+            "ParameterFormat",
             "ParameterSerializer", "PublicSuffixes", "SessionExpiry", "Signature", "StreamedBody",
             "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",
             "EventDecoder", "FileAppender",

@@ -5,6 +5,7 @@ import RxHTTP
 import RxLite
 import RxParameters
 import RxTesting
+import Synchronization
 import Testing
 
 /// The three interceptors that come with the library.
@@ -168,5 +169,45 @@ import Testing
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .status && recorder.failure?.message == "no such tea")
+    }
+
+    @Test func aDynamicHeaderHasTheValueOfTheMoment() throws {
+        let language = Mutex<String?>("de")
+        let header = DynamicHeader("Accept-Language") { language.withLock { $0 } }
+        for (place, expected) in [
+            (Interceptors(call: [header]), ["de", "de"]), (Interceptors(attempt: [header]), ["de", "it"]),
+        ] {
+            language.withLock { $0 = "de" }
+            let count = Mutex(0)
+            let (client, transport) = client(
+                { _ in
+                    language.withLock { $0 = "it" }
+                    let isFirst = count.withLock { count in
+                        defer { count += 1 }
+                        return count == 0
+                    }
+                    return isFirst ? .failure(.connectionLost) : .json("1")
+                }, place)
+            #expect(try run(client.get("/x")).isFinished)
+            #expect(transport.requests.map { $0.headerFields[.acceptLanguage] } == expected)
+            language.withLock { $0 = nil }
+            #expect(try run(client.get("/x", headers: ["Accept-Language": "fr"])).isFinished)
+            #expect(transport.requests.last?.headerFields[.acceptLanguage] == "fr")
+            language.withLock { $0 = "a\nb" }
+            #expect(try run(client.get("/x")).failure?.code == .invalidHeader)
+        }
+    }
+
+    @Test func aSecretDynamicHeaderStaysAtTheClientsOrigin() throws {
+        let (client, transport) = client({ _ in .json("1") }) {
+            $0.allowsOtherOrigins = true
+            $0.secretFields = [HTTPField.Name("X-Key")!]
+            $0.options.interceptors.call = [
+                DynamicHeader("X-Key") { "k" }, DynamicHeader("X-App") { "shop" },
+            ]
+        }
+        for path in ["/x", "https://other.test/x"] { #expect(try run(client.get(path)).isFinished) }
+        #expect(transport.requests.map { $0.headerFields[HTTPField.Name("X-Key")!] } == ["k", nil])
+        #expect(transport.requests.map { $0.headerFields[HTTPField.Name("X-App")!] } == ["shop", "shop"])
     }
 }

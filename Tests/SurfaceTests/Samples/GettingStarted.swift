@@ -163,6 +163,10 @@ func optionsOfARequest(client: Client) -> Observable<Response, NetworkError> {
     client.items(GoodsList(keyword: "tea").with { $0.presentation = .hidden }, .numbered(size: 20))
 }
 
+func sendALanguage(_ configuration: inout ClientConfiguration, language: Property<String>) {
+    configuration.options.interceptors.call.append(DynamicHeader("Accept-Language") { language.value })
+}
+
 func readTheHead(client: Client) async throws {
     let response = try await client.get("/goods/7").value()
     print(response.status.code, response.head.headerFields[.eTag] ?? "no tag", response.text)

@@ -121,6 +121,10 @@ func showFailures(_ client: Client, _ configuration: inout ClientConfiguration) 
     client.errorTips.subscribe { error in toast.show(client.text(for: error)) }
 }
 
+func dynamicHeader(_ configuration: inout ClientConfiguration, _ language: Property<String>) {
+    configuration.options.interceptors.call.append(DynamicHeader("Accept-Language") { language.value })
+}
+
 private struct Upload: Endpoint {
     typealias Output = Response
     let path = "/photos"
