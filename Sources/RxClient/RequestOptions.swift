@@ -81,7 +81,7 @@ public struct RequestOptions: Sendable {
         _modify { yield &values.envelope }
     }
     /// The accepted content types; others fail with `contentType`. Default: the JSON types if the output is
-    /// decoded, otherwise all types. A response without a content type is accepted.
+    /// decoded, with `text/plain` if it is a `String`; otherwise all types. A response without a content type is accepted.
     public var contentTypes: ContentTypes? {
         get { values.contentTypes }
         _modify { yield &values.contentTypes }

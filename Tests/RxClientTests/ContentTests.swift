@@ -81,6 +81,27 @@ import Testing
         #expect(try run(client("7", type: nil).request(Fetch<Int>())).values == [7])
     }
 
+    @Test("Plain text is a string, at an endpoint and by hand; of JSON and other outputs nothing changes")
+    func plainText() throws {
+        let plain = client("green \u{2615}, \"tea\"", type: "Text/Plain; charset=utf-8")
+        let text = "green \u{2615}, \"tea\""
+        #expect(try run(plain.request(Fetch<String>())).values == [text])
+        #expect(try run(plain.get("/x").decode(String.self)).values == [text])
+        #expect(try run(plain.request(Fetch<String>(types: .json))).failure?.code == .contentType)
+        #expect(try run(plain.request(Fetch<Int>())).failure?.code == .contentType)
+        #expect(try run(plain.get("/x").decode(Int.self)).failure?.code == .contentType)
+        #expect(try run(client("", type: "text/plain").request(Fetch<String>())).values == [""])
+        let json = client(#""tea""#)
+        #expect(try run(json.request(Fetch<String>())).values == ["tea"])
+        #expect(try run(json.get("/x").decode(String.self)).values == ["tea"])
+        let html = client("<html>", type: "text/html")
+        #expect(try run(html.request(Fetch<String>())).failure?.code == .contentType)
+        let labelled = client(#"{"code":0,"data":"tea"}"#, type: "text/plain") {
+            $0.options.envelope = Envelope()
+        }
+        #expect(try run(labelled.request(Fetch<String>())).values == ["tea"])
+    }
+
     @Test("Responses and empty outputs accept any content type by default")
     func anything() throws {
         let page = client("<html>", type: "text/html")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTypes
 public import RxHTTP
 import RxJSON
 public import RxLite
@@ -10,7 +11,7 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// A document that does not match the type fails with `decoding`; the error names the place and keeps the
     /// body. The response of an ``InlineEndpoint`` without content types must have one of the client's
     /// content types (``RequestOptions/contentTypes``), like the response of an endpoint; other types fail
-    /// with `contentType`. For a 204 or 205 an optional is `nil`. Bodies above 256 KiB are decoded off the
+    /// with `contentType`. A `String` is also the text of a `text/plain` response, in UTF-8. For a 204 or 205 an optional is `nil`. Bodies above 256 KiB are decoded off the
     /// stream's scheduler, so that its other streams continue.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type = T.self
@@ -23,12 +24,15 @@ extension Response {
     /// The maximum size, in bytes, of a body that is decoded on the stream's scheduler.
     static let inPlaceLimit = 256 << 10
 
-    /// The content as a value, decoded from JSON.
+    /// The content as a value, decoded from JSON; a `String` from `text/plain` is the text.
     ///
     /// - Throws: ``NetworkError`` with the code `decoding`, or `contentType`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(NetworkError) -> T {
         if type == Empty.self, let empty = Empty() as? T { return empty }
         if hasNoContent, let absent: T = absentOutput() { return absent }
+        if type == String.self, payloadPath.isEmpty, payload == nil, isPlainText, let text = text as? T {
+            return text
+        }
         if let decodableTypes { try checkContentType(decodableTypes) }
         do {
             guard !body.isEmpty else { throw Misfit("the body is empty") }
@@ -41,6 +45,8 @@ extension Response {
             throw decodingError(error)
         }
     }
+
+    private var isPlainText: Bool { MediaType(head[.contentType]).name == "text/plain" }
 
     private func findPayload() throws(JSONFlaw) -> JSONPart? {
         let tape = try JSONPart(wholeOf: body).tape

@@ -17,6 +17,8 @@ final class Validation: Sendable {
     enum Output: Hashable {
         case response
         case decoded
+        /// A string, which may also be plain text.
+        case text
         /// An output that the endpoint makes.
         case other
     }
@@ -31,7 +33,13 @@ final class Validation: Sendable {
     ) {
         let envelope = envelope?.isAbsent == true ? nil : envelope
         self.envelope = envelope
-        self.contentTypes = contentTypes ?? (output == .decoded ? decodable : .any)
+        let standard: ContentTypes =
+            switch output {
+            case .decoded: decodable
+            case .text: decodable.or("text/plain")
+            case .response, .other: .any
+            }
+        self.contentTypes = contentTypes ?? standard
         // A response decoded by hand must pass the same check as the response of an endpoint with that
         // output.
         decodableTypes = output == .response && contentTypes == nil ? decodable : nil
@@ -74,12 +82,14 @@ extension Client {
 struct Validations: Sendable {
     private let response: Validation
     private let decoded: Validation
+    private let text: Validation
     private let other: Validation
 
     init(_ options: RequestOptions) {
         let types = options.contentTypes ?? .json
         response = Validation(.response, options.envelope, decodable: types)
         decoded = Validation(.decoded, options.envelope, decodable: types)
+        text = Validation(.text, options.envelope, decodable: types)
         other = Validation(.other, options.envelope, decodable: types)
     }
 
@@ -87,6 +97,7 @@ struct Validations: Sendable {
         switch output {
         case .response: response
         case .decoded: decoded
+        case .text: text
         case .other: other
         }
     }
@@ -95,6 +106,7 @@ struct Validations: Sendable {
 extension Endpoint {
     static var kindOfOutput: Validation.Output {
         if Output.self == Response.self { return .response }
+        if Output.self == String.self { return .text }
         return Output.self is any Decodable.Type && Output.self != Empty.self ? .decoded : .other
     }
 }
