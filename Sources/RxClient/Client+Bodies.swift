@@ -4,7 +4,7 @@ public import RxLite
 public import RxParameters
 
 // Overloads that do not compile, so that the compiler names the right call: GET and HEAD take their
-// parameters as `query`.
+// parameters as `query`, and a model is sent as JSON, as a form or in the query.
 
 extension Client {
     /// Unavailable: a GET has no body. Pass its parameters as `query`.
@@ -27,6 +27,54 @@ extension Client {
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters
     ) -> Observable<Response, NetworkError> {
         request(InlineEndpoint(.head, path, at: pathValues, parameters))
+    }
+
+    /// Unavailable: say how the model is sent, such as `.json(model)`.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+    )
+    public func post(
+        _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
+    ) -> Observable<Response, NetworkError> {
+        request(InlineEndpoint(.post, path, at: pathValues, .standard(model)))
+    }
+
+    /// Unavailable: say how the model is sent, such as `.json(model)`.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+    )
+    public func put(
+        _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
+    ) -> Observable<Response, NetworkError> {
+        request(InlineEndpoint(.put, path, at: pathValues, .standard(model)))
+    }
+
+    /// Unavailable: say how the model is sent, such as `.json(model)`.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+    )
+    public func patch(
+        _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
+    ) -> Observable<Response, NetworkError> {
+        request(InlineEndpoint(.patch, path, at: pathValues, .standard(model)))
+    }
+
+    /// Unavailable: say how the model is sent, such as `.json(model)`.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+    )
+    public func delete(
+        _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
+    ) -> Observable<Response, NetworkError> {
+        request(InlineEndpoint(.delete, path, at: pathValues, .standard(model)))
     }
 }
 
@@ -51,5 +99,53 @@ extension Endpoint where Self == InlineEndpoint {
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters
     ) -> InlineEndpoint {
         InlineEndpoint(.head, path, at: pathValues, parameters)
+    }
+
+    /// Unavailable: say how the model is sent, such as `.json(model)`.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+    )
+    public static func post(
+        _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
+    ) -> InlineEndpoint {
+        InlineEndpoint(.post, path, at: pathValues, .standard(model))
+    }
+
+    /// Unavailable: say how the model is sent, such as `.json(model)`.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+    )
+    public static func put(
+        _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
+    ) -> InlineEndpoint {
+        InlineEndpoint(.put, path, at: pathValues, .standard(model))
+    }
+
+    /// Unavailable: say how the model is sent, such as `.json(model)`.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+    )
+    public static func patch(
+        _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
+    ) -> InlineEndpoint {
+        InlineEndpoint(.patch, path, at: pathValues, .standard(model))
+    }
+
+    /// Unavailable: say how the model is sent, such as `.json(model)`.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+    )
+    public static func delete(
+        _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
+    ) -> InlineEndpoint {
+        InlineEndpoint(.delete, path, at: pathValues, .standard(model))
     }
 }

@@ -26,6 +26,13 @@ import Testing
             "parameters of a GET endpoint without a label",
             #"client.progress(of: .get("/a", ["a": 1])).subscribe()"#,
             "a GET has no body: pass the parameters as 'query:'"),
+        Mistake(
+            "a model as the parameters", #"client.post("/a", Goods()).subscribe()"#,
+            "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"),
+        Mistake(
+            "a model as the parameters of an endpoint",
+            #"client.progress(of: .put("/a", Goods())).subscribe()"#,
+            "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"),
         Mistake("a base URL without a label", #"_ = Client("https://a.test")"#, "'baseURL:'"),
         Mistake(
             "a configuration without a label", "_ = Client(ClientConfiguration())", "'configuration:'"),
@@ -56,6 +63,7 @@ import Testing
     @Test(arguments: [
         #"_ = Client(configuration: ClientConfiguration(baseURL: "https://a.test"))"#,
         #"client.get("/a", query: ["a": 1]).subscribe()"#,
+        #"client.post("/a", .json(Goods())).subscribe()"#, #"client.post("/a", ["a": 1]).subscribe()"#,
     ])
     func theFixCompiles(_ code: String) async throws {
         let compiler = try Compiler()
@@ -63,6 +71,6 @@ import Testing
     }
 
     private static func function(_ code: String) -> String {
-        "import RxNetworking\nfunc use(_ client: Client) {\n    \(code)\n}\n"
+        "import RxNetworking\nstruct Goods: Codable, Sendable { var id = 1 }\nfunc use(_ client: Client) {\n    \(code)\n}\n"
     }
 }
