@@ -66,7 +66,7 @@ import Testing
         }
         // The count is written before its observers are notified, and a place is freed before the stream's
         // subscriber has handled its end.
-        await queue.allComplete.value()
+        try await queue.allComplete.value()
         while ended.withLock({ $0 }) < 40 { await Task.yield() }
         #expect(ended.withLock { $0 } == 40)
         #expect(shown.withLock { $0.first } == false)
