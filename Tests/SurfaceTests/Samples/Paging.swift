@@ -22,7 +22,7 @@ func shareAList(client: Client, loadMore: Signal<Void>) {
     list.map(\.hasMore).distinctUntilChanged().subscribe { hasMore in show(hasMore) }
 }
 
-struct GoodsPages: Endpoint {
+struct GoodsSync: Endpoint {
     let path = "/goods"
 
     func output(from response: Response) throws(NetworkError) -> Page<Goods> {
@@ -31,7 +31,7 @@ struct GoodsPages: Endpoint {
     }
 }
 
-struct SavedGoods: Codable {
+struct SavedGoods {
     var items: [Goods] = []
     var position: PagePosition?
 
@@ -39,7 +39,7 @@ struct SavedGoods: Codable {
 }
 
 func syncAList(client: Client, saved: inout SavedGoods) async throws {
-    for try await page in client.eachPage(GoodsPages(), .nextURL, from: saved.position) {
+    for try await page in client.eachPage(GoodsSync(), .nextURL, from: saved.position) {
         saved.items += page.items
         saved.position = page.next
         try saved.write()
