@@ -62,12 +62,12 @@ func everyItem(_ client: Client) async throws {
     for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20)) { show(goods) }
 }
 
-private struct Shelf {
+private struct Warehouse {
     func insert(_ goods: [Goods], continuingAt position: PagePosition?) throws {}
 }
 
 func everyPage(_ client: Client, saved: PagePosition?) async throws {
-    let store = Shelf()
+    let store = Warehouse()
     for try await page in client.eachPage(GoodsList(keyword: "tea"), .offset(size: 100), from: saved) {
         try store.insert(page.items, continuingAt: page.next)
     }
