@@ -14,6 +14,12 @@ import Testing
         MarbleCase("interval of less than zero", "(01|)") {
             Observable<Int, Lost>.interval(.seconds(-1), on: $0).take(2).map { "\($0)" }
         },
+        MarbleCase("interval without an error type", "---0--1--(2|)") {
+            Observable.interval(.milliseconds(3), on: $0).take(3).map { "\($0)" }.setFailureType()
+        },
+        MarbleCase("timer without an error type", "---(x|)") {
+            Observable.timer(.milliseconds(3), on: $0).map { "x" }.setFailureType()
+        },
         MarbleCase("interval, cancelled", "--0-1", span: "^-----!") {
             Observable<Int, Lost>.interval(.milliseconds(2), on: $0).map { "\($0)" }
         },

@@ -20,6 +20,19 @@ extension Observable where Element == Int {
     }
 }
 
+extension Observable where Element == Int, Failure == Never {
+    /// Counts from 0, one number at the end of every `period`. Never ends, and cannot fail, unless the context requires
+    /// an error type.
+    @inlinable
+    public static func interval(
+        _ period: Duration, on scheduler: any Scheduler = ActorScheduler.shared
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            Beat(Swift.max(period, .zero), scheduler, into: observer).start()
+        }
+    }
+}
+
 /// The state of one interval.
 @usableFromInline
 final class Beat<Failure: Error>: @unchecked Sendable {
