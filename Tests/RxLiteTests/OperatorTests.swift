@@ -147,6 +147,11 @@ import Testing
             let other = try clock.cold("-b|")
             return try clock.cold("-a#").catch { _ in other }
         },
+        MarbleCase("catch with two branches", "-a-(b|)") { clock in
+            try clock.cold("-a-#").catch { error in
+                if error == Lost() { return .just("b") } else { return .fail(error) }
+            }
+        },
         MarbleCase("catch nothing", "-a|") { clock in
             let other = try clock.cold("-b|")
             return try clock.cold("-a|").catch { _ in other }

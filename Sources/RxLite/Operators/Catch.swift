@@ -25,4 +25,13 @@ extension Observable {
                     }))
         }
     }
+
+    /// After an error, continues with a stream that fails with the same type, for a closure that returns `.just` in one
+    /// branch and `.fail` in another.
+    @inlinable
+    @_disfavoredOverload
+    public func `catch`(_ recover: @escaping @Sendable (Failure) -> Observable) -> Observable {
+        // The generic form, which the compiler prefers.
+        self.catch { error -> Observable<Element, Failure> in recover(error) }
+    }
 }
