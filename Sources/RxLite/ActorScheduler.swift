@@ -3,7 +3,7 @@ import Synchronization
 /// Runs work on an actor, such as the main actor, and measures time with the continuous clock.
 ///
 /// ```swift
-/// goods.observe(on: ActorScheduler.main)   // everything below runs on the main actor
+/// goods.observe(on: .main)   // everything below runs on the main actor
 /// ```
 ///
 /// To get callbacks that the compiler knows to be on the actor, use
@@ -143,6 +143,11 @@ public final class ActorScheduler: Scheduler {
     private static var currentTask: Int? {
         unsafe withUnsafeCurrentTask { unsafe $0?.hashValue }
     }
+}
+
+extension Scheduler where Self == ActorScheduler {
+    /// The scheduler of the main actor, for `observe(on: .main)`.
+    public static var main: ActorScheduler { ActorScheduler.main }
 }
 
 /// One piece of delayed work.

@@ -4,22 +4,57 @@
 /// final class Player {
 ///     private let volumeState = State(0.5)
 ///     var volume: Property<Double> { Property(volumeState) }
+///     var isMuted: Property<Bool> { volumeState.map { $0 == 0 } }
 /// }
 /// ```
 ///
 /// Reading is thread-safe.
 public struct Property<Value: Sendable>: Sendable {
-    @usableFromInline let state: State<Value>
+    @usableFromInline let read: @Sendable () -> Value
+    /// The current value, then each new one. Never ends.
+    public let observable: Observable<Value, Never>
+    /// Names the state that the value comes from.
+    @usableFromInline let name: Naming
+
+    @usableFromInline
+    typealias Naming = @Sendable (String, (@Sendable (Value) -> String)?, StaticString, UInt) -> Void
 
     /// Creates a view of a state.
     @inlinable
-    public init(_ state: State<Value>) { self.state = state }
+    public init(_ state: State<Value>) {
+        self.init(read: { state.value }, state.observable) { name, showing, fileID, line in
+            state.inspected(name, showing: showing, fileID: fileID, line: line)
+        }
+    }
+
+    @usableFromInline
+    init(
+        read: @escaping @Sendable () -> Value, _ observable: Observable<Value, Never>, name: @escaping Naming
+    ) {
+        self.read = read
+        self.observable = observable
+        self.name = name
+    }
 
     /// The current value.
     @inlinable
-    public var value: Value { state.value }
+    public var value: Value { read() }
 
-    /// The current value, then each new one. Never ends.
-    @inlinable
-    public var observable: Observable<Value, Never> { state.observable }
+    /// A property whose value is that of this one, transformed.
+    ///
+    /// The result is not stored: `transform` runs for each read, and for each value of each subscription. It must
+    /// return the same result for the same value.
+    public func map<T: Sendable>(_ transform: @escaping @Sendable (Value) -> T) -> Property<T> {
+        Property<T>(read: { [read] in transform(read()) }, observable.map(transform)) {
+            [name] text, showing, fileID, line in
+            name(text, { (showing ?? ShortText.of)(transform($0)) }, fileID, line)
+        }
+    }
+}
+
+extension State {
+    /// A property whose value is that of this state, transformed; see ``Property/map(_:)``.
+    public func map<T: Sendable>(_ transform: @escaping @Sendable (Value) -> T) -> Property<T> {
+        Property(self).map(transform)
+    }
 }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let reload = Signal<Void>()
-/// reload.observable.subscribe { print("reloading") }
+/// reload.subscribe { print("reloading") }
 /// reload.send()
 /// ```
 ///

@@ -4,7 +4,7 @@ public import Synchronization
 ///
 /// ```swift
 /// let runningRequests = State(0)
-/// runningRequests.observable.map { $0 > 0 }.subscribe { indicator.isVisible = $0 }
+/// runningRequests.map { $0 > 0 }.subscribe { indicator.isVisible = $0 }
 /// runningRequests.update { $0 += 1 }
 /// ```
 ///

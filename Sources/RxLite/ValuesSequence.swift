@@ -3,7 +3,7 @@ extension Observable {
     /// ``makeAsyncIterator()``; in all else the two are alike.
     ///
     /// ```swift
-    /// for await count in counts.observable.values(buffering: .latest(1)) { print(count) }
+    /// for await count in counts.values(buffering: .latest(1)) { print(count) }
     /// ```
     ///
     /// A loop that must neither miss a value nor fall far behind has the stream fail when it does:

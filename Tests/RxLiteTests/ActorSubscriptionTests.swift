@@ -46,6 +46,19 @@ import Testing
         #expect(log.entries == [1, 2])
     }
 
+    @MainActor @Test func theSchedulerOfTheMainActorHasAShortName() async {
+        let stream = Observable<Int, Never>.sequence(0..<10).observe(on: .main)
+        #expect(stream.scheduler === ActorScheduler.main)
+        #expect(Signal<Int>().observe(on: .main).scheduler === ActorScheduler.main)
+        let screen = Screen()
+        await withCheckedContinuation { continuation in
+            stream.subscribe(
+                onNext: { number in MainActor.assumeIsolated { screen.show(number) } },
+                onFinish: { continuation.resume() })
+        }
+        #expect(screen.shown == Array(0..<10))
+    }
+
     @MainActor @Test func anErrorOnTheMainActor() async {
         let screen = Screen()
         await withCheckedContinuation { continuation in

@@ -118,6 +118,65 @@ import Testing
         },
     ]
 
+    static let mixed = [
+        MarbleCase("merge of a stream that can fail with one that cannot", "-xab--#") { clock in
+            try .merge(clock.coldNever("--a"), clock.cold("-x-b--#"))
+        },
+        MarbleCase("merge of one that cannot fail with one that can", "-xab--#") { clock in
+            try .merge(clock.cold("-x-b--#"), clock.coldNever("--a"))
+        },
+        MarbleCase("merge(with:) a stream that cannot fail", "-xab--#") { clock in
+            try clock.cold("-x-b--#").merge(with: clock.coldNever("--a"))
+        },
+        MarbleCase("merge(with:) a stream that can fail", "-xab--#") { clock in
+            try clock.coldNever("--a").merge(with: clock.cold("-x-b--#"))
+        },
+        MarbleCase("merge(with:) a property", "p-a--#") { clock in
+            try clock.cold("--a--#").merge(with: State("p").map { $0 })
+        },
+        MarbleCase("zip with a stream that cannot fail", "--a-#") { clock in
+            try Observable.zip(clock.cold("-a--#"), clock.coldNever("--xx")).map { $0.0 }
+        },
+        MarbleCase("zip of a stream that cannot fail", "--a-#") { clock in
+            try Observable.zip(clock.coldNever("--xx"), clock.cold("-a--#")).map { $0.1 }
+        },
+        MarbleCase("combineLatest with a stream that cannot fail", "--Ab#") { clock in
+            try Observable.combineLatest(clock.cold("-a-b#"), clock.coldNever("--x")).map { one, _ in
+                one == "a" ? "A" : one
+            }
+        },
+        MarbleCase("combineLatest of a state and a stream that can fail", "-a-b#") { clock in
+            try Observable.combineLatest(State("x"), clock.cold("-a-b#")).map { $0 == "x" ? $1 : "?" }
+        },
+        MarbleCase("combineLatest with a closure", "---A-BC-----|") { clock in
+            try Observable.combineLatest(clock.cold("-a----b--|"), clock.cold("---x-y------|")) {
+                one, other in
+                let both = one + other
+                return ["ax": "A", "ay": "B", "by": "C"][both] ?? "?"
+            }
+        },
+        MarbleCase("combineLatest of a state with a closure", "-A-B#") { clock in
+            try Observable.combineLatest(State("x"), clock.cold("-a-b#")) {
+                $0 == "x" ? $1.uppercased() : "?"
+            }
+        },
+        MarbleCase("combineLatest with a state and a closure", "-A-B#") { clock in
+            try Observable.combineLatest(clock.cold("-a-b#"), State("x")) {
+                $1 == "x" ? $0.uppercased() : "?"
+            }
+        },
+        MarbleCase("combineLatest of three to five with a closure", "----(abc|)") { clock in
+            let (a, b) = try (clock.cold("-a|"), clock.cold("--b|"))
+            let (c, d, e) = try (clock.cold("---c|"), clock.cold("----d|"), clock.cold("----e|"))
+            let three = Observable.combineLatest(a, b, d) { $0 + $1 + $2 == "abd" ? "a" : "?" }
+            let four = Observable.combineLatest(a, b, c, d) { $0 + $1 + $2 + $3 == "abcd" ? "b" : "?" }
+            let five = Observable.combineLatest(a, b, c, d, e) {
+                $0 + $1 + $2 + $3 + $4 == "abcde" ? "c" : "?"
+            }
+            return .merge(three, four, five).take(3)
+        },
+    ]
+
     static let races = [
         (["--a--b|", "-x---y---|"], "-x---y---|"),
         (["-a-b|", "-x-y|"], "-a-b|"),
@@ -175,6 +234,7 @@ import Testing
 
     @Test(arguments: zips) func zip(_ line: MarbleCase) throws { try line.check() }
     @Test(arguments: latest + moreLatest) func combineLatest(_ line: MarbleCase) throws { try line.check() }
+    @Test(arguments: mixed) func failingWithNeverFailing(_ line: MarbleCase) throws { try line.check() }
     @Test(arguments: races) func race(_ line: MarbleCase) throws { try line.check() }
     @Test(arguments: samples + others) func sampling(_ line: MarbleCase) throws { try line.check() }
 

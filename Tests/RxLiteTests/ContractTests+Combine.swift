@@ -28,6 +28,21 @@ extension ContractTests {
         Operator("combineLatest with empty") { source, _ in
             Observable.combineLatest(source, Observable<Int, Failure>.empty())
         },
+        Operator("combineLatest with a closure") { source, _ in
+            Observable.combineLatest(Observable<Int, Failure>.just(2), source) { $0 + $1.number }
+        },
+        Operator("combineLatest with a stream that cannot fail") { source, _ in
+            Observable.combineLatest(Observable<Int, Never>.just(1), source) { $0 + $1.number }
+        },
+        Operator("zip with a stream that cannot fail") { source, _ in
+            Observable.zip(source, Observable<Int, Never>.sequence(0...))
+        },
+        Operator("merge with a stream that cannot fail") { source, _ in
+            source.map(\.number).merge(with: Observable<Int, Never>.just(9))
+        },
+        Operator("merge with a property, take 9", isEager: true) { source, _ in
+            source.map(\.number).merge(with: Property(State(9))).take(9)
+        },
         Operator("race with itself") { source, _ in .race(source, source) },
         Operator("race after never") { source, _ in .race(.never(), source) },
         Operator("race with a timer") { source, clock in

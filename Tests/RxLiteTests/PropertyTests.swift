@@ -13,4 +13,35 @@ import Testing
         #expect(recorder.values == [1, 2, 3])
         #expect(recorder.completion == nil)
     }
+
+    @Test func aMappedPropertyHasACurrentValueToo() {
+        let state = State(1)
+        let text = state.map { $0 * 10 }.map { "<\($0)>" }
+        let recorder = Recorder(text.observable, on: VirtualScheduler())
+        state.value = 2
+        #expect(text.value == "<20>")
+        #expect(recorder.values == ["<10>", "<20>"])
+        state.value = 3
+        #expect(text.value == "<30>")
+    }
+
+    @Test func aMappedPropertyRunsItsClosureOnlyWhenAsked() {
+        let calls = Shared(0)
+        let property = Property(State(1)).map { number in
+            calls.change { $0 += 1 }
+            return number
+        }
+        #expect(calls.value == 0)
+        #expect(property.value == 1)
+        #expect(calls.value == 1)
+    }
+
+    @Test func aMappedPropertyKeepsItsState() {
+        let count = LiveCount()
+        var property: Property<Int>? = State(Counted(count)).map { _ in 1 }
+        #expect(count.alive == 1)
+        #expect(property?.value == 1)
+        property = nil
+        #expect(count.alive == 0)
+    }
 }

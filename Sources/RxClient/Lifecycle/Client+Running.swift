@@ -6,7 +6,7 @@ extension Client {
     /// The number of running requests that show the indicator, for a loading indicator.
     ///
     /// ```swift
-    /// client.activity.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { indicator.isOn = $0 }
+    /// client.activity.map { $0 > 0 }.distinctUntilChanged().subscribe { indicator.isOn = $0 }
     /// ```
     ///
     /// A request counts once, from its start to any end, regardless of its attempts, logins and redirects. It

@@ -3,7 +3,7 @@ extension Client {
     /// ``ClientConfiguration/circuitBreaker``, or the client has no such server.
     ///
     /// ```swift
-    /// client.circuitBreaker()?.state.observable.subscribe { state in lamp.show(state) }
+    /// client.circuitBreaker()?.state.subscribe { state in lamp.show(state) }
     /// ```
     public func circuitBreaker(of server: ServerRole = .main) -> CircuitBreaker? {
         servers.pair[server]?.host?.breaker

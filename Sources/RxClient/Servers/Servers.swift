@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// client.servers.main = "https://staging.example.com/v1"
-/// client.servers.active.observable.subscribe { role in badge.isHidden = role == .main }
+/// client.servers.active.subscribe { role in badge.isHidden = role == .main }
 /// ```
 ///
 /// Requests that begin after a change use it; requests in flight keep their servers. Safe from any thread.

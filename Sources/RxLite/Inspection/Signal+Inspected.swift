@@ -60,7 +60,7 @@ extension Property {
         _ name: String, showing: (@Sendable (Value) -> String)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> Property {
-        state.inspected(name, showing: showing, fileID: fileID, line: line)
+        self.name(name, showing, fileID, line)
         return self
     }
 }

@@ -10,7 +10,7 @@ extension Observable {
     /// ```
     ///
     /// ```swift
-    /// changes.buffer(by: save.observable)
+    /// changes.buffer(by: save)
     /// ```
     ///
     /// The source is started first. A source that sends and ends at once makes a single list.
@@ -43,7 +43,9 @@ extension Observable {
     /// The values in lists that a signal, or another stream that cannot fail, closes.
     @inlinable
     @_disfavoredOverload
-    public func buffer<Notice>(by notifier: Observable<Notice, Never>) -> Observable<[Element], Failure> {
-        buffer(by: notifier.setFailureType())
+    public func buffer<Notifier: ObservableConvertible>(
+        by notifier: Notifier
+    ) -> Observable<[Element], Failure> where Notifier.Failure == Never {
+        buffer(by: notifier.observable.setFailureType())
     }
 }

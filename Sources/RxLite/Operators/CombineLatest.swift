@@ -9,7 +9,7 @@ extension Observable {
     ///               ----1a1b2b-2c-------|
     /// ```
     ///
-    /// The streams must have the same error type; `setFailureType()` adapts streams that cannot fail.
+    /// The streams have the same error type; one of two may also be unable to fail.
     @inlinable
     public static func combineLatest<A, B>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
@@ -74,5 +74,114 @@ extension Observable {
             let inputs = streams.map { combining.input($0) }
             return { observer.next(inputs.map { $0.latest }) }
         }
+    }
+
+    /// The results of `combine` for the latest values of both streams, with each value of one of them, once each has
+    /// sent its first. Ends when both have ended, or with the first error.
+    ///
+    /// ```swift
+    /// Observable.combineLatest(name, password) { !$0.isEmpty && $1.count >= 8 }.bind(to: canLogIn)
+    /// ```
+    @inlinable
+    public static func combineLatest<A: ObservableConvertible, B: ObservableConvertible>(
+        _ a: A, _ b: B, _ combine: @escaping @Sendable (A.Element, B.Element) -> Element
+    ) -> Observable where A.Failure == Failure, B.Failure == Failure {
+        Observable<(A.Element, B.Element), Failure>.combineLatest(a.observable, b.observable)
+            .map { combine($0.0, $0.1) }
+    }
+
+    /// The results of `combine` for the latest values of three streams.
+    @inlinable
+    public static func combineLatest<
+        A: ObservableConvertible, B: ObservableConvertible, C: ObservableConvertible
+    >(
+        _ a: A, _ b: B, _ c: C, _ combine: @escaping @Sendable (A.Element, B.Element, C.Element) -> Element
+    ) -> Observable where A.Failure == Failure, B.Failure == Failure, C.Failure == Failure {
+        Observable<(A.Element, B.Element, C.Element), Failure>.combineLatest(
+            a.observable, b.observable, c.observable
+        )
+        .map { combine($0.0, $0.1, $0.2) }
+    }
+
+    /// The results of `combine` for the latest values of four streams.
+    @inlinable
+    public static func combineLatest<
+        A: ObservableConvertible, B: ObservableConvertible, C: ObservableConvertible, D: ObservableConvertible
+    >(
+        _ a: A, _ b: B, _ c: C, _ d: D,
+        _ combine: @escaping @Sendable (A.Element, B.Element, C.Element, D.Element) -> Element
+    ) -> Observable
+    where A.Failure == Failure, B.Failure == Failure, C.Failure == Failure, D.Failure == Failure {
+        Observable<(A.Element, B.Element, C.Element, D.Element), Failure>.combineLatest(
+            a.observable, b.observable, c.observable, d.observable
+        )
+        .map { combine($0.0, $0.1, $0.2, $0.3) }
+    }
+
+    /// The results of `combine` for the latest values of five streams.
+    @inlinable
+    public static func combineLatest<
+        A: ObservableConvertible, B: ObservableConvertible, C: ObservableConvertible,
+        D: ObservableConvertible, E: ObservableConvertible
+    >(
+        _ a: A, _ b: B, _ c: C, _ d: D, _ e: E,
+        _ combine: @escaping @Sendable (A.Element, B.Element, C.Element, D.Element, E.Element) -> Element
+    ) -> Observable
+    where
+        A.Failure == Failure, B.Failure == Failure, C.Failure == Failure, D.Failure == Failure,
+        E.Failure == Failure
+    {
+        Observable<(A.Element, B.Element, C.Element, D.Element, E.Element), Failure>.combineLatest(
+            a.observable, b.observable, c.observable, d.observable, e.observable
+        )
+        .map { combine($0.0, $0.1, $0.2, $0.3, $0.4) }
+    }
+}
+
+extension Observable {
+    /// The latest values of a stream that cannot fail and of one that can, as a tuple.
+    @inlinable
+    @_disfavoredOverload
+    public static func combineLatest<A: ObservableConvertible, B>(
+        _ a: A, _ b: Observable<B, Failure>
+    ) -> Observable where Element == (A.Element, B), A.Failure == Never {
+        combineLatest(a.observable.setFailureType(to: Failure.self), b)
+    }
+
+    /// The latest values of a stream that can fail and of one that cannot, as a tuple.
+    @inlinable
+    @_disfavoredOverload
+    public static func combineLatest<A, B: ObservableConvertible>(
+        _ a: Observable<A, Failure>, _ b: B
+    ) -> Observable where Element == (A, B.Element), B.Failure == Never {
+        combineLatest(a, b.observable.setFailureType(to: Failure.self))
+    }
+
+    /// The results of `combine` for the latest values of a stream that cannot fail and of one that can.
+    @inlinable
+    @_disfavoredOverload
+    public static func combineLatest<A: ObservableConvertible, B>(
+        _ a: A, _ b: Observable<B, Failure>, _ combine: @escaping @Sendable (A.Element, B) -> Element
+    ) -> Observable where A.Failure == Never {
+        combineLatest(a.observable.setFailureType(to: Failure.self), b, combine)
+    }
+
+    /// The results of `combine` for the latest values of a stream that can fail and of one that cannot.
+    @inlinable
+    @_disfavoredOverload
+    public static func combineLatest<A, B: ObservableConvertible>(
+        _ a: Observable<A, Failure>, _ b: B, _ combine: @escaping @Sendable (A, B.Element) -> Element
+    ) -> Observable where B.Failure == Never {
+        combineLatest(a, b.observable.setFailureType(to: Failure.self), combine)
+    }
+}
+
+extension Observable where Failure == Never {
+    /// The latest values of two signals, states or properties, as a tuple.
+    @inlinable
+    public static func combineLatest<A: HotObservable, B: HotObservable>(
+        _ a: A, _ b: B
+    ) -> Observable where Element == (A.Element, B.Element) {
+        combineLatest(a.observable, b.observable)
     }
 }

@@ -9,7 +9,7 @@ extension Observable {
     /// ```
     ///
     /// ```swift
-    /// status.repeat(when: { runs in runs.flatMap { _ in foreground.observable.take(1) } })
+    /// status.repeat(when: { runs in runs.flatMap { _ in foreground.take(1) } })
     /// ```
     ///
     /// Each notice after an end starts the stream again. The finished run is closed by then, and while the

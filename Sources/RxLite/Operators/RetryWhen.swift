@@ -10,7 +10,7 @@ extension Observable {
     ///
     /// ```swift
     /// load.retry(when: { errors in
-    ///     errors.flatMap { error in reachability.observable.filter { $0 }.take(1) }
+    ///     errors.flatMap { error in reachability.filter { $0 }.take(1) }
     /// })
     /// ```
     ///

@@ -32,8 +32,9 @@ extension Observable {
     /// The latest value each time a signal sends, if that value has not been sent yet.
     @inlinable
     @_disfavoredOverload
-    public func sample<Notice>(by notifier: Observable<Notice, Never>) -> Observable {
-        sample(by: notifier.setFailureType())
+    public func sample<Notifier: ObservableConvertible>(by notifier: Notifier) -> Observable
+    where Notifier.Failure == Never {
+        sample(by: notifier.observable.setFailureType())
     }
 
     /// The latest value at the end of every `period`, if one has arrived within it. A value that waits at the

@@ -87,7 +87,8 @@ extension Observable {
     /// The values after the first value of a signal, or of another stream that cannot fail.
     @inlinable
     @_disfavoredOverload
-    public func skip<Notice>(until notifier: Observable<Notice, Never>) -> Observable {
-        skip(until: notifier.setFailureType())
+    public func skip<Notifier: ObservableConvertible>(until notifier: Notifier) -> Observable
+    where Notifier.Failure == Never {
+        skip(until: notifier.observable.setFailureType())
     }
 }

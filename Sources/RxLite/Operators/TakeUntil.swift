@@ -31,7 +31,8 @@ extension Observable {
     /// The values until a signal, or another stream that cannot fail, sends its first value; then the end.
     @inlinable
     @_disfavoredOverload
-    public func take<Notice>(until notifier: Observable<Notice, Never>) -> Observable {
-        take(until: notifier.setFailureType())
+    public func take<Notifier: ObservableConvertible>(until notifier: Notifier) -> Observable
+    where Notifier.Failure == Never {
+        take(until: notifier.observable.setFailureType())
     }
 }

@@ -36,11 +36,11 @@ extension Observable {
     /// Each value together with the latest of a stream that cannot fail.
     @inlinable
     @_disfavoredOverload
-    public func withLatestFrom<Other, T: Sendable>(
-        _ other: Observable<Other, Never>,
-        _ combine: @escaping @Sendable (Element, Other) throws(Failure) -> T
-    ) -> Observable<T, Failure> {
-        withLatestFrom(other.setFailureType(), combine)
+    public func withLatestFrom<Other: ObservableConvertible, T: Sendable>(
+        _ other: Other,
+        _ combine: @escaping @Sendable (Element, Other.Element) throws(Failure) -> T
+    ) -> Observable<T, Failure> where Other.Failure == Never {
+        withLatestFrom(other.observable.setFailureType(), combine)
     }
 
     /// For each value, the latest of `other`.
@@ -52,7 +52,9 @@ extension Observable {
     /// For each value, the latest of a stream that cannot fail.
     @inlinable
     @_disfavoredOverload
-    public func withLatestFrom<Other>(_ other: Observable<Other, Never>) -> Observable<Other, Failure> {
-        withLatestFrom(other.setFailureType())
+    public func withLatestFrom<Other: ObservableConvertible>(
+        _ other: Other
+    ) -> Observable<Other.Element, Failure> where Other.Failure == Never {
+        withLatestFrom(other.observable.setFailureType())
     }
 }

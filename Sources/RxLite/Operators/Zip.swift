@@ -10,7 +10,7 @@ extension Observable {
     /// ```
     ///
     /// A stream that is 16 values ahead is paused until they have been taken. The first error ends the
-    /// stream. The streams must have the same error type; `setFailureType()` adapts streams that cannot fail.
+    /// stream. The streams have the same error type; one of two may also be unable to fail.
     @inlinable
     public static func zip<A, B>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
@@ -69,5 +69,35 @@ extension Observable {
             let inputs = streams.map { zip.input($0) }
             return { observer.next(inputs.map { $0.take() }) }
         }
+    }
+}
+
+extension Observable {
+    /// The values of a stream that cannot fail, each with the one of a stream that can, as tuples.
+    @inlinable
+    @_disfavoredOverload
+    public static func zip<A: ObservableConvertible, B>(
+        _ a: A, _ b: Observable<B, Failure>
+    ) -> Observable where Element == (A.Element, B), A.Failure == Never {
+        zip(a.observable.setFailureType(to: Failure.self), b)
+    }
+
+    /// The values of a stream that can fail, each with the one of a stream that cannot, as tuples.
+    @inlinable
+    @_disfavoredOverload
+    public static func zip<A, B: ObservableConvertible>(
+        _ a: Observable<A, Failure>, _ b: B
+    ) -> Observable where Element == (A, B.Element), B.Failure == Never {
+        zip(a, b.observable.setFailureType(to: Failure.self))
+    }
+}
+
+extension Observable where Failure == Never {
+    /// The values of two signals, states or properties, in pairs.
+    @inlinable
+    public static func zip<A: HotObservable, B: HotObservable>(
+        _ a: A, _ b: B
+    ) -> Observable where Element == (A.Element, B.Element) {
+        zip(a.observable, b.observable)
     }
 }

@@ -55,11 +55,13 @@ import Testing
             let cart = State(["tea"]).inspected("cart") { "\($0.count) goods" }
             cart.value = ["tea", "cup"]
             Property(State(true)).inspected("online")
+            State(1).map { $0 * 10 }.inspected("tens")
         }
         #expect(
             watch.lines() == [
                 "reload1 begun", "reload1 1", "cart1 begun", "cart1 1 goods", "cart1 2 goods",
-                "online1 begun", "online1 true", "online1 released", "cart1 released", "reload1 released",
+                "online1 begun", "online1 true", "online1 released", "tens1 begun", "tens1 10",
+                "tens1 released", "cart1 released", "reload1 released",
             ])
     }
 

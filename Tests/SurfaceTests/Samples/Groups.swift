@@ -33,7 +33,7 @@ func oneAfterTheOther(client: Client) async throws {
 
 func again(client: Client) {
     let search = Signal<String>()
-    search.observable
+    search
         .flatMap(.latest) { keyword in client.request(GoodsList(keyword: keyword)).asResult() }
         .subscribe(onNext: { result in show(result) })
     search.send("t")
@@ -42,7 +42,7 @@ func again(client: Client) {
 
 func queueUploads(client: Client, notes: [String]) {
     let uploads = RequestQueue(limit: 2)
-    uploads.count.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
+    uploads.count.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
     for note in notes {
         client.post("/notes", .text(note)).queued(in: uploads).subscribe(onFailure: { error in show(error) })
     }
@@ -69,7 +69,7 @@ func learnTheID(client: Client) {
 }
 
 func accompany(client: Client) {
-    client.activity.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
+    client.activity.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
     client.errorTips.subscribe { error in show(error.message) }
 
     var configuration = ClientConfiguration()

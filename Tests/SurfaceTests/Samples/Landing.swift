@@ -10,7 +10,7 @@ func threeWays(client: Client, search: Signal<String>) async throws {
     client.get("/goods/7").decode(Goods.self)
         .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error.message) })
 
-    search.observable
+    search
         .debounce(.milliseconds(300))
         .flatMap(.latest) { keyword in client.request(GoodsList(keyword: keyword)) }
         .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error.message) })

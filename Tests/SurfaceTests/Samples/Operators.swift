@@ -20,8 +20,12 @@ func patience(loading: Observable<String, PortError>) -> Observable<String, Port
 
 func inspectedStreams(loading: @escaping @Sendable (String) -> Observable<[String], Never>) {
     let query = Signal<String>().inspected("search")
-    query.observable.flatMap(.latest) { word in loading(word).inspected("results") }
+    query.flatMap(.latest) { word in loading(word).inspected("results") }
         .subscribe { show($0) }
+}
+
+func combinations(name: State<String>, password: State<String>, canLogIn: State<Bool>) {
+    Observable.combineLatest(name, password) { !$0.isEmpty && $1.count >= 8 }.bind(to: canLogIn)
 }
 
 private func show(_: [String]) {}

@@ -22,7 +22,7 @@ func breakTheCircuit() {
     configuration.circuitBreaker = CircuitBreaker.Policy(
         failureRatio: 0.5, minimumRequests: 20, openDuration: .seconds(30))
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
-    client.circuitBreaker()?.state.observable.subscribe { state in
+    client.circuitBreaker()?.state.subscribe { state in
         switch state {
         case .closed: print("all is well")
         case .open(let since, let until): print("open from \(since) to \(until)")

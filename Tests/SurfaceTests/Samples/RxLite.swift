@@ -2,7 +2,8 @@ import RxNetworking
 
 func searchField(search: @escaping @Sendable (String) -> Observable<[String], PortError>) {
     let query = Signal<String>()
-    let results = query.observable
+    let results =
+        query
         .debounce(.milliseconds(300))
         .distinctUntilChanged()
         .flatMap(.latest) { words in search(words).replaceError(with: []) }
@@ -29,7 +30,7 @@ func comingFromElsewhere(
     show: @escaping @MainActor @Sendable ([String]) -> Void
 ) {
     // RxLite
-    query.observable
+    query
         .debounce(.milliseconds(300))
         .distinctUntilChanged()
         .flatMap(.latest) { words in search(words).replaceError(with: []) }
@@ -38,8 +39,7 @@ func comingFromElsewhere(
 }
 
 func writtenOutForRxSwift(
-    names: Observable<String, Never>, streams: Observable<Observable<String, Never>, Never>,
-    state: State<String>
+    names: Observable<String, Never>, streams: Observable<Observable<String, Never>, Never>
 ) -> [Any] {
     let numbered = Observable.zip(.sequence(0...), names)  // enumerated
     let lastThree = names.collect().map { all in all.suffix(3) }  // takeLast(3)
@@ -47,12 +47,11 @@ func writtenOutForRxSwift(
     let later = Observable.timer(.seconds(1)).flatMap { names }  // delaySubscription
     let merged = streams.flatMap(.merge(limit: 4)) { $0 }  // merge(maxConcurrent: 4)
     let newest = streams.flatMap(.latest) { $0 }  // switchLatest
-    names.subscribe { state.value = $0 }  // bind(to: state)
     return [numbered, lastThree, third, later, merged, newest]
 }
 
 func writtenOutForCombine(
-    names: Observable<String, Never>, clock: any Scheduler, state: State<String>,
+    names: Observable<String, Never>, clock: any Scheduler,
     load: @escaping @Sendable () async -> String
 ) -> [Any] {
     let hasTea = names.filter { $0 == "tea" }.map { _ in true }.take(1).ifEmpty(default: false)  // contains
@@ -60,6 +59,5 @@ func writtenOutForCombine(
     let times = names.map { _ in clock.now }.pairwise().map { $0.current - $0.previous }  // measureInterval
     let second = names.skip(1).take(1)  // output(at: 1)
     let once = Observable<String, Never>.async { await load() }.share(replay: 1, reset: [])  // Future
-    names.subscribe { state.value = $0 }  // assign(to:on:)
     return [hasTea, count, times, second, once]
 }

@@ -26,7 +26,7 @@ func failOver() {
     configuration.failover = Failover(probeInterval: .seconds(30))
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
 
-    client.servers.active.observable.subscribe { server in
+    client.servers.active.subscribe { server in
         print(server == .main ? "at the main server" : "at the standby server")
     }
 }

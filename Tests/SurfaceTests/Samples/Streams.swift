@@ -7,7 +7,7 @@ func events() {
         onFinish: { print("end") })
 
     let numbers = Signal<Int>()
-    numbers.observable.subscribe { number in
+    numbers.subscribe { number in
         if number < 3 { numbers.send(number + 1) }
         print(number)
     }
@@ -22,7 +22,7 @@ func coldAndHot(compute: @escaping @Sendable () -> Int) {
 
 func endingAndCancelling() {
     let ticks = Signal<Void>()
-    let subscription = ticks.observable.subscribe { print("tick") }
+    let subscription = ticks.subscribe { print("tick") }
     ticks.send()
     subscription.cancel()
     ticks.send()  // not delivered
@@ -44,7 +44,8 @@ func errors() {
 
 func theBrake() async {
     let lines = Signal<String>()
-    let reading = lines.observable
+    let reading =
+        lines
         .flatMap(.concat) { line in Observable<Character, Never>.sequence(line) }
         .subscribe { print($0) }
     reading.pause()
@@ -102,16 +103,16 @@ actor Meter {
 
 func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) -> Void) async throws {
     let counts = State(0)
-    counts.observable
+    counts
         .map { count in "\(count) requests" }  // on the thread that changes the state
         .observe(on: ActorScheduler.main, buffering: .latest(1))
         .map { text in text.uppercased() }  // on the main actor
         .subscribe(isolatedTo: MainActor.self) { text in show(text) }
 
-    counts.observable.subscribe(isolatedTo: meter) { meter, count in meter.set(count) }
+    counts.subscribe(isolatedTo: meter) { meter, count in meter.set(count) }
 
     let newest = try await counts.observable.value()
-    for await count in counts.observable.values(buffering: .latest(1)) {
+    for await count in counts.values(buffering: .latest(1)) {
         if count == newest { break }
     }
 }
@@ -124,7 +125,7 @@ func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) 
 
 func doors() async {
     let progress = Signal<Int>()
-    progress.observable.subscribe { percent in print(percent) }
+    progress.subscribe { percent in print(percent) }
     await withTaskGroup(of: Void.self) { group in
         for percent in [25, 50, 75] {
             group.addTask { progress.send(percent) }

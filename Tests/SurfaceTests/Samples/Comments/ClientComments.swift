@@ -75,7 +75,7 @@ private struct Chosen: Endpoint {
 ) -> [Any] {
     configuration.circuitBreaker = CircuitBreaker.Policy(failureRatio: 0.5, minimumRequests: 20)
 
-    client.circuitBreaker()?.state.observable.subscribe { state in lamp.show(state) }
+    client.circuitBreaker()?.state.subscribe { state in lamp.show(state) }
 
     client.response(GoodsList(keyword: "tea"))
         .retry(.exponentialBackoff().limited(by: budget))
@@ -95,7 +95,7 @@ private struct Chosen: Endpoint {
     client.response(GoodsList(keyword: "tea")).guarded(by: breaker)
 
     client.servers.main = "https://staging.example.com/v1"
-    client.servers.active.observable.subscribe { role in badge.isHidden = role == .main }
+    client.servers.active.subscribe { role in badge.isHidden = role == .main }
 }
 
 @Statements func operators(_ client: Client, _ envelope: Envelope, _ photos: [String]) -> [Any] {
@@ -206,7 +206,7 @@ func lifecycle(_ client: Client, _ configuration: inout ClientConfiguration) asy
 
     try await client.shutDown(within: .seconds(20)).value()
 
-    client.activity.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { indicator.isOn = $0 }
+    client.activity.map { $0 > 0 }.distinctUntilChanged().subscribe { indicator.isOn = $0 }
 
     client.errorTips.subscribe { error in toast.show(error.message) }
 

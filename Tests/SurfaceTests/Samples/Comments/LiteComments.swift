@@ -14,6 +14,7 @@ private enum Screens {
     final class Player {
         private let volumeState = State(0.5)
         var volume: Property<Double> { Property(volumeState) }
+        var isMuted: Property<Bool> { volumeState.map { $0 == 0 } }
     }
 }
 
@@ -29,7 +30,7 @@ actor Basket {
 
     goods.subscribe(isolatedTo: cart) { cart, goods in cart.add(goods) }
 
-    goods.observe(on: ActorScheduler.main)  // everything below runs on the main actor
+    goods.observe(on: .main)  // everything below runs on the main actor
 }
 
 extension Screen {
@@ -39,7 +40,7 @@ extension Screen {
 func signals() {
     func reload() {
         let reload = Signal<Void>()
-        reload.observable.subscribe { print("reloading") }
+        reload.subscribe { print("reloading") }
         reload.send()
     }
     reload()
@@ -71,7 +72,7 @@ func awaited(_ client: Client, _ counts: Signal<Int>) async throws {
     let squares = try await Observable.sequence(1...3).map { $0 * $0 }.collect().value()  // [1, 4, 9]
     show(squares)
 
-    for await count in counts.observable.values(buffering: .latest(1)) { print(count) }
+    for await count in counts.values(buffering: .latest(1)) { print(count) }
 }
 
 struct StoreError: Error {}
@@ -126,10 +127,10 @@ struct TooSlow: Error {}
     _ sensor: Observable<Int, Never>
 ) -> [Any] {
     load.retry(when: { errors in
-        errors.flatMap { error in reachability.observable.filter { $0 }.take(1) }
+        errors.flatMap { error in reachability.filter { $0 }.take(1) }
     })
 
-    status.repeat(when: { runs in runs.flatMap { _ in foreground.observable.take(1) } })
+    status.repeat(when: { runs in runs.flatMap { _ in foreground.take(1) } })
 
     let prices = feed.share(
         replay: 1, reset: [.unused, .failed],
@@ -152,7 +153,7 @@ struct TooSlow: Error {}
 
     client.page(1).expand { page in page.next.map { client.page($0) } ?? .empty() }
 
-    changes.buffer(by: save.observable)
+    changes.buffer(by: save)
 
     upload.ignoreElements(as: Receipt.self).merge(with: receipts)
 
@@ -179,6 +180,13 @@ let progressBar = ProgressBar()
 
 func states() {
     let runningRequests = State(0)
-    runningRequests.observable.map { $0 > 0 }.subscribe { indicator.isVisible = $0 }
+    runningRequests.map { $0 > 0 }.subscribe { indicator.isVisible = $0 }
     runningRequests.update { $0 += 1 }
+}
+
+@Statements func hotStreams(_ names: Signal<[String]>, _ title: State<String>) -> [Any] {
+    names.map { "\($0.count) names" }.bind(to: title)
+
+    let query = Signal<String>()
+    query.debounce(.milliseconds(300)).distinctUntilChanged().subscribe { print($0) }
 }
