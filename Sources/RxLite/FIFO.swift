@@ -51,6 +51,9 @@ struct FIFO<Element> {
     @inlinable
     mutating func removeAll() { self = FIFO() }
 
+    /// The elements in order.
+    @inlinable var elements: [Element] { slots[head...].compactMap { $0 } }
+
     @inlinable
     func forEach(_ body: (Element) -> Void) {
         for slot in slots[head...] { slot.map(body) }

@@ -76,6 +76,14 @@ extension HotObservable {
         observable.distinctUntilChanged(by: key)
     }
 
+    /// A stream for each key that the values have; see ``Observable/groupBy(_:)``.
+    @inlinable
+    public func groupBy<Key: Hashable & Sendable>(
+        _ key: @escaping @Sendable (Element) -> Key
+    ) -> Observable<GroupedObservable<Key, Element, Never>, Never> {
+        observable.groupBy(key)
+    }
+
     /// `values` first, then those of this stream.
     @inlinable
     public func startWith(_ values: Element...) -> Observable<Element, Never> {
@@ -140,6 +148,14 @@ extension HotObservable {
         until notifier: Notifier
     ) -> Observable<Element, Never> where Notifier.Failure == Never {
         observable.take(until: notifier)
+    }
+
+    /// The first value that satisfies `predicate`, then the end.
+    @inlinable
+    public func first(
+        where predicate: @escaping @Sendable (Element) -> Bool
+    ) -> Observable<Element, Never> {
+        observable.first(where: predicate)
     }
 
     /// The values after the first `count`; with one, those after the current value of a state.

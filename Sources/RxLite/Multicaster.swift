@@ -44,7 +44,7 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @usableFromInline let lane = Lane()
     @safe @exclusivity(unchecked) @usableFromInline var listeners = Seats<Listener>()
     @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
-    @usableFromInline let replayCount: Int
+    @safe @exclusivity(unchecked) @usableFromInline var replayCount: Int
     @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
     /// Shows the values of a signal or state that has a name.
     @safe @exclusivity(unchecked) @usableFromInline var probe: StreamProbe<Element>?
@@ -107,6 +107,14 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
                 self.listeners.append(listener)
             }
         }
+    }
+
+    /// Keeps no more values for listeners to come. Only from inside ``lane``.
+    @usableFromInline
+    func stopReplaying() {
+        lane.assertInside()
+        replayCount = 0
+        replay.removeAll()
     }
 
     /// Delivers a value to all listeners. Only from inside ``lane``.

@@ -25,7 +25,7 @@ import Testing
 
     static let operators: [Operator] =
         linear + early + flattening + timed + shared
-        + transforming + limiting + recovering + watching + combining + waiting + noticed
+        + transforming + limiting + recovering + watching + combining + waiting + noticed + grouped
 
     static let linear = [
         Operator("source alone") { source, _ in source },
@@ -215,6 +215,9 @@ import Testing
         },
         Operator("take for") { source, clock in source.take(for: .milliseconds(2500), on: clock) },
         Operator("last", isDeferred: true) { source, _ in source.last() },
+        Operator("take last", isDeferred: true) { source, _ in source.takeLast(2) },
+        Operator("take last 0") { source, _ in source.takeLast(0) },
+        Operator("first where") { source, _ in source.first(where: { $0.number == 2 }) },
         Operator("skip") { source, _ in source.skip(2) },
         Operator("skip while") { source, _ in source.skip(while: { $0.number < 2 }) },
         Operator("skip until just") { source, _ in source.skip(until: Observable<Int, Never>.just(1)) },
@@ -228,6 +231,25 @@ import Testing
         Operator("if empty, default") { source, _ in source.map(\.number).ifEmpty(default: 9) },
         Operator("if empty, the source again") { source, _ in source.ifEmpty(switchTo: source) },
         Operator("if empty, fail") { source, _ in source.ifEmpty(fail: Failure()) },
+    ]
+
+    static let grouped = [
+        Operator("group by") { source, _ in source.groupBy { $0.number }.map(\.key) },
+        Operator("group by, merged") { source, _ in
+            source.groupBy { $0.number % 2 }.flatMap { $0.observable }
+        },
+        Operator("group by, each key once") { source, _ in
+            source.groupBy { $0.number }.flatMap { $0.observable }
+        },
+        Operator("group by, take 1 of each") { source, _ in
+            source.groupBy { $0.number % 2 }.flatMap { $0.observable.take(1) }.take(2)
+        },
+        Operator("group by, one group") { source, _ in
+            source.groupBy { $0.number % 2 }.take(1).flatMap { $0.observable }
+        },
+        Operator("group by, on a clock", isEager: true) { source, clock in
+            source.groupBy { $0.number % 2 }.flatMap { $0.observable.observe(on: clock) }
+        },
     ]
 
     static let recovering = [

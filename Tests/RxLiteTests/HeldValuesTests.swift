@@ -185,3 +185,22 @@ import Testing
         #expect(log.entries.sorted() == (1...5).flatMap { Array(repeating: $0, count: 100) })
     }
 }
+
+extension Observable where Failure == Never {
+    /// Subscribes, and pauses the subscription within the value with this number, from 1.
+    func subscribePausing(
+        inValue number: Int, _ onNext: @escaping @Sendable (Element) -> Void
+    ) -> Subscription {
+        let start = Signal<Void>()
+        let subscription = Shared<Subscription?>(nil)
+        let count = Shared(0)
+        let running = start.take(1).flatMap { self }.subscribe { value in
+            onNext(value)
+            count.change { $0 += 1 }
+            if count.value == number { subscription.value?.pause() }
+        }
+        subscription.change { $0 = running }
+        start.send()
+        return running
+    }
+}

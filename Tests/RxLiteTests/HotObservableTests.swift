@@ -30,6 +30,7 @@ import Testing
         #expect(try values { signal, _ in signal.take(2) } == [1, 2])
         #expect(try values { signal, _ in signal.take(while: { $0 < 2 }, inclusive: true) } == [1, 2])
         #expect(try values { signal, _ in signal.take(until: signal.filter { $0 == 3 }) } == [1, 2, 2])
+        #expect(try values { signal, _ in signal.first(where: { $0 > 1 }) } == [2])
         #expect(try values { signal, _ in signal.skip(2) } == [2, 3])
         #expect(try values { signal, _ in signal.merge(with: State(9)) } == [9, 1, 2, 2, 3])
         #expect(try values { signal, _ in signal.withLatestFrom(State("s")) } == ["s", "s", "s", "s"])
@@ -39,6 +40,9 @@ import Testing
         #expect(try values { signal, clock in signal.throttle(.milliseconds(5), on: clock) } == [1])
         #expect(try values { signal, clock in signal.delay(.seconds(1), on: clock) } == [])
         #expect(try values { signal, clock in signal.observe(on: clock) } == [1, 2, 2, 3])
+        #expect(
+            try values { signal, _ in signal.groupBy { $0 }.flatMap { group in group.observable.take(1) } }
+                == [1, 2, 3])
         #expect(
             try values { signal, _ in signal.flatMap(.latest) { number in .sequence([number, 0]) } }
                 == [1, 0, 2, 0, 2, 0, 3, 0])

@@ -50,6 +50,15 @@ import Testing
         MarbleCase("last", "-----(b|)") { try $0.cold("-a-b-|").last() },
         MarbleCase("last of none", "-|") { try $0.cold("-|").last() },
         MarbleCase("last, error", "----#") { try $0.cold("-a-b#").last() },
+        MarbleCase("first(where:)", "---(b|)") { try $0.cold("-a-b-b-|").first(where: { $0 > "a" }) },
+        MarbleCase("first(where:), none", "---|") { try $0.cold("-a-|").first(where: { $0 > "a" }) },
+        MarbleCase("first(where:), error before", "--#") { try $0.cold("-a#").first(where: { $0 > "a" }) },
+        MarbleCase("takeLast", "-----(bc|)") { try $0.cold("-abc-|").takeLast(2) },
+        MarbleCase("takeLast of fewer", "---(a|)") { try $0.cold("-a-|").takeLast(2) },
+        MarbleCase("takeLast of none", "-|") { try $0.cold("-|").takeLast(2) },
+        MarbleCase("takeLast, error", "---#") { try $0.cold("-ab#").takeLast(2) },
+        MarbleCase("takeLast 0", "|") { try $0.cold("-a-|").takeLast(0) },
+        MarbleCase("takeLast fewer than none", "|") { try $0.cold("-a-|").takeLast(-1) },
     ]
 
     static let skipping = [
@@ -130,6 +139,21 @@ import Testing
         try clock.cold(marbles).skip(until: notifier.observable).subscribe()
         try clock.run()
         #expect(try notifier.subscriptions == [SubscriptionSpan(span)])
+    }
+
+    @Test func firstWhereStopsTheSource() {
+        let seen = Log<Int>()
+        Observable<Int, Never>.sequence(1...).first(where: { $0 > 4 }).subscribe { seen.add($0) }
+        #expect(seen.entries == [5])
+    }
+
+    @Test func theLastValuesWaitForAPausedSubscriber() {
+        let seen = Log<Int>()
+        let subscription = Observable<Int, Never>.sequence(1...9).takeLast(3)
+            .subscribePausing(inValue: 1) { seen.add($0) }
+        #expect(seen.entries == [7])
+        subscription.resume()
+        #expect(seen.entries == [7, 8, 9])
     }
 
     @Test(arguments: [false, true])

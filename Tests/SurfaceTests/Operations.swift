@@ -51,6 +51,9 @@ enum Operations {
         "distinctUntilChanged(by: equal)": { sources, _ in
             sources[0].distinctUntilChanged(by: { $0.lowercased() == $1.lowercased() })
         },
+        "groupBy { $0 }.flatMap { … }": { sources, _ in
+            sources[0].groupBy { $0 }.flatMap { group in group.observable }
+        },
         "flatMap { … }": { sources, _ in sources[0].flatMap { value in sources[1].map { _ in value } } },
         "flatMap(.merge(limit: 2)) { … }": { sources, _ in
             sources[0].flatMap(.merge(limit: 2)) { value in sources[1].map { _ in value } }
@@ -99,7 +102,9 @@ enum Operations {
         },
         "take(until: other)": { sources, _ in sources[0].take(until: sources[1].neverFailing()) },
         "take(for: 5 ms)": { sources, _ in sources[0].take(for: .milliseconds(5)) },
+        #"first(where: { $0 > "a" })"#: { sources, _ in sources[0].first(where: { $0 > "a" }) },
         "last()": { sources, _ in sources[0].last() },
+        "takeLast(2)": { sources, _ in sources[0].takeLast(2) },
         "skip(1)": { sources, _ in sources[0].skip(1) },
         #"skip(while: { $0 < "b" })"#: { sources, _ in sources[0].skip(while: { $0 < "b" }) },
         "skip(until: other)": { sources, _ in sources[0].skip(until: sources[1].neverFailing()) },

@@ -22,4 +22,36 @@ extension Observable {
                 })
         }
     }
+
+    /// The last `count` values, when the source has finished. None if the source fails; with a count of zero or less it
+    /// is not started.
+    ///
+    /// ```
+    ///             --1--2--3--|
+    /// takeLast(2)
+    ///             -----------(23|)
+    /// ```
+    ///
+    /// The values wait while the subscriber is paused.
+    @inlinable
+    public func takeLast(_ count: Int) -> Observable {
+        guard count > 0 else { return .empty() }
+        return lift { observer in
+            let scope = observer.scope.child()
+            let latest = Confined(FIFO<Element>(), in: observer.scope.lane)
+            return Observer(
+                scope: scope,
+                next: { value in
+                    if latest.value.count == count { _ = latest.value.popFirst() }
+                    latest.value.append(value)
+                },
+                end: { completion in
+                    scope.close()
+                    let values = latest.value
+                    latest.value.removeAll()
+                    guard case .finished = completion else { return observer.end(completion) }
+                    Observable(pulling: values.elements).subscribe(observer)
+                })
+        }
+    }
 }

@@ -65,7 +65,8 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
             return (connection, notice)
         }
         notice?.cancel()
-        let subscriber = SharedSubscriber(observer, of: connection, policy, droppedCount)
+        let subscriber = SharedSubscriber(
+            observer, of: connection.multicaster, connection, policy, droppedCount)
         subscriber.join()
         // Leaves before its pause is undone: a source paused by this subscriber alone must not resume just to
         // be cancelled.
@@ -83,7 +84,7 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
                 Observer(
                     scope: scope,
                     next: { value in
-                        connection.send(value)
+                        connection.send(value, to: connection.multicaster)
                         connection.brake()
                     },
                     end: { completion in scope.end { self.end(connection, completion) } }))

@@ -27,7 +27,8 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     /// The scope of the participation in the run. It ends before the observer's scope if values wait for a
     /// paused observer after the end.
     @usableFromInline let scope: Scope
-    @usableFromInline let connection: SharedConnection<Element, Failure>
+    @usableFromInline let multicaster: Multicaster<Element, Failure>
+    @usableFromInline let source: SharedSource
     @usableFromInline let policy: BufferPolicy<Failure>
     @usableFromInline let droppedCount: State<Int>?
     @usableFromInline let queue = Mutex(Queue())
@@ -37,18 +38,19 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let isScheduled = Atomic<Bool>(false)
     /// Accessed only from inside the observer's lane: a resumption during a delivery must not overtake it.
     @usableFromInline let isDelivering: Confined<Bool>
-    /// The state in which the subscriber is counted. Accessed only while the connection's demand is being
+    /// The state in which the subscriber is counted. Accessed only while the source's demand is being
     /// changed, which is under a lock.
     @usableFromInline let part = Atomic(SharedDemand.Part.joining)
 
     /// Only from inside the observer's lane.
     @inlinable
     init(
-        _ observer: Observer<Element, Failure>, of connection: SharedConnection<Element, Failure>,
-        _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>?
+        _ observer: Observer<Element, Failure>, of multicaster: Multicaster<Element, Failure>,
+        _ source: SharedSource, _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>?
     ) {
         self.observer = observer
-        self.connection = connection
+        self.multicaster = multicaster
+        self.source = source
         self.policy = policy
         self.droppedCount = droppedCount
         scope = observer.scope.child()
@@ -64,13 +66,13 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         let input = Observer<Element, Failure>(
             scope: scope, next: { _ in },
             end: { completion in self.scope.end { self.end(completion) } })
-        connection.multicaster.add(input, as: self)
+        multicaster.add(input, as: self)
         observer.scope.onResume { self.deliver() }
         scope.onPause { self.count() }
         scope.onResume { self.countAfterLeaving() }
         scope.onClose {
             let wasFull = self.leave()
-            self.connection.changeDemand { demand in
+            self.source.changeDemand { demand in
                 demand.remove(self.part.exchange(.gone, ordering: .relaxed))
                 if wasFull { demand.full -= 1 }
             }
@@ -84,7 +86,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
 
     /// Counts the subscriber in its current state. From any lane.
     private func count() {
-        connection.changeDemand { demand in
+        source.changeDemand { demand in
             let former = self.part.load(ordering: .relaxed)
             guard former != .gone else { return }
             let part = self.scope.isPaused ? SharedDemand.Part.paused : .listening
@@ -146,7 +148,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         }
         switch admission {
         case .kept: break
-        case .full: connection.changeDemand { $0.full += 1 }
+        case .full: source.changeDemand { $0.full += 1 }
         case .dropped: droppedCount?.update { $0 += 1 }
         case .overflown:
             droppedCount?.update { $0 += 1 }
@@ -172,7 +174,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         while observer.scope.isOpen, !observer.scope.isPaused, let event = next() {
             switch event {
             case .value(let value, let isRoomy):
-                if isRoomy { connection.changeDemand { $0.full -= 1 } }
+                if isRoomy { source.changeDemand { $0.full -= 1 } }
                 observer.next(value)
             case .end(let completion): observer.end(completion)
             }

@@ -26,6 +26,21 @@ extension Observable {
                     }))
         }
     }
+
+    /// The first value that satisfies `predicate`, then the end; no value if none does. The source is stopped with it.
+    ///
+    /// ```
+    ///                        --1--2--3--|
+    /// first(where: { $0 > 1 })
+    ///                        -----(2|)
+    /// ```
+    ///
+    /// In an asynchronous function, `await` makes the call the one of `AsyncSequence`, which returns the value.
+    @inlinable
+    @_disfavoredOverload
+    public func first(where predicate: @escaping @Sendable (Element) -> Bool) -> Observable {
+        filter(predicate).take(1)
+    }
 }
 
 /// The state of one take.

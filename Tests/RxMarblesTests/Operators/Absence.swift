@@ -4,7 +4,7 @@ enum Absence {
         "window": "streams of streams by time have no use in networking; buffer collects",
         "windowCount": "as window", "windowTime": "as window", "windowToggle": "as window",
         "windowWhen": "as window",
-        "groupBy": "a stream per key is a dictionary of signals, which its owner can also end",
+        "groupBy": "the recordings have no form for values that are streams",
         "publish": "share is the one way to share", "publishBehavior": "as publish",
         "publishLast": "as publish",
         "publishReplay": "as publish", "refCount": "as publish", "connectable": "as publish",

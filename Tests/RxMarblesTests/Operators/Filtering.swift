@@ -12,7 +12,7 @@ enum Filtering {
         case "takeWhile":
             return source.numbered().take(while: try use.predicate(0), inclusive: use[1].isTrue).map(\.value)
         case "takeUntil": return source.take(until: try use.input(0))
-        case "takeLast": return last(try use.number(0), of: source)
+        case "takeLast": return source.takeLast(try use.number(0))
         case "skip": return source.skip(try use.number(0))
         case "skipWhile": return source.numbered().skip(while: try use.predicate(0)).map(\.value)
         case "skipUntil": return source.skip(until: try use.input(0))
@@ -37,11 +37,6 @@ enum Filtering {
         case "distinctUntilKeyChanged": return try distinctUntilKeyChanged(source, use)
         default: return nil
         }
-    }
-
-    private static func last(_ count: Int, of source: Stream) -> Stream {
-        guard count > 0 else { return .empty() }
-        return source.collect().flatMap { values in Stream.sequence(values.suffix(count)) }
     }
 
     private static func butLast(_ count: Int, of source: Stream) -> Stream {

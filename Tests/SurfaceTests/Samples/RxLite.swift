@@ -42,12 +42,11 @@ func writtenOutForRxSwift(
     names: Observable<String, Never>, streams: Observable<Observable<String, Never>, Never>
 ) -> [Any] {
     let numbered = Observable.zip(.sequence(0...), names)  // enumerated
-    let lastThree = names.collect().map { all in all.suffix(3) }  // takeLast(3)
     let third = names.skip(2).take(1)  // element(at: 2)
     let later = Observable.timer(.seconds(1)).flatMap { names }  // delaySubscription
     let merged = streams.flatMap(.merge(limit: 4)) { $0 }  // merge(maxConcurrent: 4)
     let newest = streams.flatMap(.latest) { $0 }  // switchLatest
-    return [numbered, lastThree, third, later, merged, newest]
+    return [numbered, third, later, merged, newest]
 }
 
 func writtenOutForCombine(

@@ -184,9 +184,19 @@ func states() {
     runningRequests.update { $0 += 1 }
 }
 
-@Statements func hotStreams(_ names: Signal<[String]>, _ title: State<String>) -> [Any] {
+struct Reading: Sendable {
+    let sensor: String
+}
+
+@Statements func hotStreams(
+    _ names: Signal<[String]>, _ title: State<String>, _ readings: Observable<Reading, Never>
+) -> [Any] {
     names.map { "\($0.count) names" }.bind(to: title)
 
     let query = Signal<String>()
     query.debounce(.milliseconds(300)).distinctUntilChanged().subscribe { print($0) }
+
+    readings.groupBy { $0.sensor }.flatMap { group in
+        group.observable.throttle(.seconds(1)).map { (group.key, $0) }
+    }
 }
