@@ -228,6 +228,8 @@ let package = Package(
             name: "Swift5Chains", dependencies: ["RxNetworking"], path: "Tests/Swift5Chains",
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .tests("RxNetworkingTests", ["RxNetworking", "TestServers", "session-probe"]),
+        // Apps whose former network layers others have described.
+        .tests("SeedTests", ["RxNetworking", "RxTesting", "TestServers"]),
         // Drives the client by JSON lines, for suites that are written in other languages.
         .program("conformance-driver", ["RxNetworking"], path: "Tests/ConformanceDriver"),
         .tests("ConformanceDriverTests", ["conformance-driver", "TestServers"]),

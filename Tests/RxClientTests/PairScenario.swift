@@ -403,7 +403,8 @@ final class PairScenario {
             .max() ?? 0
         }
         let sent = transport.exchanges.filter {
-            $0.endedAt ?? .seconds(9999) > $0.startedAt && $0.request.headerFields[.accept] != "text/event-stream"
+            $0.endedAt ?? .seconds(9999) > $0.startedAt
+                && $0.request.headerFields[.accept] != "text/event-stream"
         }
         for (host, exchanges) in Dictionary(grouping: sent, by: { $0.request.url.host() }) {
             let limit = configuration.hostLimits.concurrency ?? .max
