@@ -9,7 +9,7 @@
 #   TakesNoMemory  address: they measure the memory of the process, in which the sanitizer keeps freed memory.
 #   SoakTests      thread and address, for the same reason.
 #   KilledRecordingTests
-#                  thread: the limit of file sizes, by which they kill, strikes the sanitizer's own files.
+#                  thread and address: the limit of file sizes, by which they kill, strikes the sanitizer itself.
 #   ServiceTests   thread and address: a sanitizer finds nothing with other people's servers that it does not find with
 #                  the servers of the tests.
 # Under a sanitizer the tests of a target run one after another, because it makes them so slow that hundreds of
@@ -31,7 +31,9 @@ if [ "${1:-}" = --sanitize ]; then
     sanitizer=${2:-}
     case "$sanitizer" in
     thread) run=(--no-parallel --skip StackTests --skip SoakTests --skip KilledRecordingTests) ;;
-    address) run=(--no-parallel --skip StackTests --skip TakesNoMemory --skip SoakTests) ;;
+    address)
+        run=(--no-parallel --skip StackTests --skip TakesNoMemory --skip SoakTests --skip KilledRecordingTests)
+        ;;
     *)
         echo "usage: Tests/run.sh [--sanitize thread|address] [arguments of swift test]" >&2
         exit 2

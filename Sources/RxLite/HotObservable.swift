@@ -45,7 +45,7 @@ extension HotObservable {
         observable.scan(initial, combine)
     }
 
-    /// Each value starts a stream, whose values and error are those of the result; see ``Observable/flatMap(_:_:)``.
+    /// Each value starts a stream, whose values and error are those of the result; see `Observable.flatMap`.
     @inlinable
     public func flatMap<T, E>(
         _ strategy: FlattenStrategy = .merge,

@@ -65,7 +65,7 @@ extension Observable where Failure == NetworkError {
 
 extension Observable where Failure == NetworkError {
     /// The pages of a list whose pages come from any source, one after the other. It is the stream behind
-    /// ``Client/eachPage(_:_:options:from:)``.
+    /// `Client.eachPage`.
     ///
     /// The stream loads the next page when the previous one has been taken, or as far ahead as ``PagingOptions/ahead``
     /// says. The first failure ends the stream.

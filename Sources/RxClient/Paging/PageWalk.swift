@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// A page of a list that is read page by page: ``Client/eachPage(_:_:options:from:)``.
+/// A page of a list that is read page by page: `Client.eachPage`.
 public struct LoadedPage<Item: Sendable>: Sendable {
     /// The items of the page, without those that a limit or ``PagingOptions/identity`` excludes.
     public let items: [Item]

@@ -21,7 +21,7 @@ extension Observable {
     /// arrives.
     ///
     /// If the stream of notices ends without a value, or never sends one, the run is never forgotten: a
-    /// source without subscribers then runs to its end. Use ``catch(_:)`` to turn a stream that can fail into
+    /// source without subscribers then runs to its end. Use `catch` to turn a stream that can fail into
     /// one that cannot.
     ///
     /// - Parameters:
