@@ -54,7 +54,7 @@ struct PairSetup {
     }
 }
 
-/// What the server and the accessories see.
+/// The requests and events seen by the server and the accessories.
 final class PairLog: Sendable {
     private struct Contents {
         var isWell = false

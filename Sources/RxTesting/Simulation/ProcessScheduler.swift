@@ -11,7 +11,7 @@ final class ProcessScheduler: DatedScheduler {
         var isAlive = true
         var count = 0
         var timers: [Int: (timer: any Cancellable, work: @Sendable () -> Void)] = [:]
-        /// What a killed process has left; `nil` once the simulation is over.
+        /// The work left by a killed process; `nil` once the simulation is over.
         var remains: [@Sendable () -> Void]? = []
     }
 
@@ -67,7 +67,7 @@ final class ProcessScheduler: DatedScheduler {
         if isOver { work() }
     }
 
-    /// Runs what the killed process has left, once.
+    /// Runs the work left by the killed process, once.
     func release() {
         let remains = contents.withLock { $0.remains.take() } ?? []
         for work in remains { work() }
