@@ -31,6 +31,33 @@ import Testing
         await until { poller.living == 0 }
     }
 
+    enum Source: CaseIterable {
+        case just, emitter, shared
+
+        /// A stream that ends before `subscribe` returns.
+        var stream: Observable<Int, Never> {
+            switch self {
+            case .just: .just(1)
+            // Its end waits in the lane until the subscription has been set up, as does one that comes from another thread.
+            case .emitter: .create { $0.finish() }
+            case .shared: Observable.just(1).share()
+            }
+        }
+    }
+
+    /// A stream that begins again at its end, each time before `subscribe` has returned.
+    @Test(arguments: Source.allCases) func restartsWithinSubscribeNeedNoStack(_ source: Source) {
+        let rounds = Shared(0)
+        @Sendable func poll() {
+            source.stream.subscribe(onFinish: {
+                rounds.change { $0 += 1 }
+                if rounds.value < 20_000 { poll() }
+            })
+        }
+        runWithSmallStack { poll() }
+        #expect(rounds.value == 20_000)
+    }
+
     /// A subscription made within the end of an inner stream still works for the stream around it.
     @Test func aStreamStartedAtAnEndFeedsWhatTheEndedOneFed() async {
         let lanes = Log<Lane>()
