@@ -62,9 +62,7 @@ import Testing
     }
 
     private func process() throws -> ChildProcess {
-        try ChildProcess(
-            ChildProcess.product("session-probe"), [server.baseURL, folder.file("credential.json")],
-            environment: ["PATH": "/usr/bin", "no_proxy": "*"])
+        try .isolated("session-probe", [server.baseURL, folder.file("credential.json")])
     }
 
     private func saved() async throws -> Credential? {

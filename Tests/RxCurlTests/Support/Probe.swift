@@ -2,9 +2,7 @@ import TestServers
 
 /// The process that downloads, and that can be killed.
 func downloadProbe(_ url: String, to path: String) throws -> ChildProcess {
-    try ChildProcess(
-        ChildProcess.product("download-probe"), [url, path],
-        environment: ["PATH": "/usr/bin", "no_proxy": "*"])
+    try .isolated("download-probe", [url, path])
 }
 
 extension ChildProcess {

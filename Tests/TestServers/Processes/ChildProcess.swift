@@ -64,6 +64,14 @@ public final class ChildProcess: Sendable {
         return tests.lastIndex(of: "/").map { tests[...$0] + name } ?? name
     }
 
+    /// Starts a program of this package in an environment that has nothing of this process's but the folder of a libcurl
+    /// apart from the system's (`LD_LIBRARY_PATH`), which it is linked with.
+    public static func isolated(_ product: String, _ arguments: [String]) throws(SystemError) -> ChildProcess {
+        var environment = ["PATH": "/usr/bin", "no_proxy": "*"]
+        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        return try ChildProcess(self.product(product), arguments, environment: environment)
+    }
+
     /// Writes text to its input; waits if the process is slow to read it. Throws if the process has ended
     /// without reading everything, or after ``closeInput()``.
     public func write(_ text: String) throws(SystemError) {
