@@ -45,7 +45,7 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     /// The callbacks run one at a time on the stream's ``scheduler``, or without one on the thread that produces the
     /// event, which may be the calling thread. The stream runs until its end or until the returned subscription is
     /// cancelled; letting go of it changes nothing. An error that is a cancellation (``CancellationReporting``) calls
-    /// no callback. Where more than 32 calls nest on a thread, each in a callback of the one before, the stream starts
+    /// no callback. Where more than 16 calls nest on a thread, each in a callback of the one before, the stream starts
     /// when the outermost returns: a stream may begin again at its own end any number of times.
     ///
     /// - Parameters:

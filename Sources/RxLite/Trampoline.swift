@@ -13,7 +13,7 @@ internal import Darwin
 /// makes it in a loop. Each thread has one.
 @usableFromInline
 final class Trampoline {
-    private static var depthLimit: Int { 32 }
+    private static var depthLimit: Int { 16 }
 
     private var depth = 0
     private var waiting = FIFO<Callback>()
