@@ -8,8 +8,8 @@ import Synchronization
 /// let task = Task { try await Task.sleep(for: .seconds(3600), clock: clock.clock) }
 /// ```
 ///
-/// A sleeping task resumes when the scheduler has advanced to its deadline. The task runs elsewhere, so a test awaits its
-/// effect after the advance.
+/// A sleeping task resumes when the scheduler has advanced to its deadline. In ``VirtualScheduler/run(_:)`` time advances
+/// by itself; elsewhere the task runs on another thread, so a test awaits its effect after the advance.
 public struct VirtualClock: Clock {
     /// A point in virtual time.
     public struct Instant: InstantProtocol {
@@ -52,6 +52,58 @@ public struct VirtualClock: Clock {
 extension VirtualScheduler {
     /// The virtual time as a clock of the standard library.
     public var clock: VirtualClock { VirtualClock(scheduler: self) }
+
+    /// Runs asynchronous code in virtual time: time advances to the next due work whenever the code waits.
+    ///
+    /// ```swift
+    /// let cart = try await clock.run { try await client.get("/cart").decode(Cart.self).value() }
+    /// ```
+    ///
+    /// The code, its child tasks and the actors that they call run on this scheduler, one piece of work after another, so
+    /// each run is the same. A `Task { }`, the main actor, and closures of streams such as `async` run elsewhere; time
+    /// stands still while nothing but them has work.
+    ///
+    /// - Throws: the error of `body`, or ``VirtualTimeError``, after which `body` does not continue. If the calling task
+    ///   is cancelled, so is `body`.
+    public func run<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let executor = VirtualExecutor(self)
+        let task = Task(executorPreference: executor) {
+            defer { executor.isOver.store(true, ordering: .releasing) }
+            return try await body()
+        }
+        return try await withTaskCancellationHandler {
+            do {
+                while true {
+                    try run(until: { executor.isOver.load(ordering: .acquiring) })
+                    if executor.isOver.load(ordering: .acquiring) { break }
+                    // The code waits for another executor.
+                    await Task.yield()
+                }
+            } catch {
+                task.cancel()
+                throw error
+            }
+            return try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
+
+/// Runs the jobs of tasks as work of a virtual scheduler.
+private final class VirtualExecutor: TaskExecutor {
+    /// Whether the code has ended.
+    let isOver = Atomic<Bool>(false)
+    private let scheduler: VirtualScheduler
+
+    init(_ scheduler: VirtualScheduler) { self.scheduler = scheduler }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        scheduler.schedule { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
 }
 
 /// One sleeping task.

@@ -44,3 +44,9 @@ import Testing
     let second = try Simulation(seed: 7).run(orders)
     #expect(first.events == second.events)
 }
+
+@Test func ordersSurviveRestarts() async throws {
+    let options = SimulationOptions(faults: [.reset, .status, .restart], faultTime: .seconds(30))
+    let summary = try await Simulation.explore(seeds: 1...200, name: "orders", options: options, orders)
+    #expect(summary.unreached == [])
+}

@@ -96,3 +96,16 @@ extension Observable {
     #expect(waits == same)
     #expect(Set(waits).count == 3)
 }
+
+@Test func aCartAfterAnHour() async throws {
+    let clock = VirtualScheduler()
+    let transport = ScriptedTransport(on: clock, [.when(.get, "/cart", .json("[7]", after: .seconds(5)))])
+    let client = Client(baseURL: "https://shop.test", transport: transport)
+
+    let cart = try await clock.run {
+        try await clock.clock.sleep(for: .seconds(3600))
+        return try await client.get("/cart").decode([Int].self).value()
+    }
+    #expect(cart == [7])
+    #expect(clock.now == .seconds(3605))
+}
