@@ -21,6 +21,33 @@ func tellKindsApart(
     }
 }
 
+/// A control of an app.
+struct Button { var onTap: @Sendable () async -> Void }
+
+func catchInAClosure(_ client: Client, _ button: inout Button) {
+    button.onTap = {
+        do throws(NetworkError) {
+            show(try await client.get("/cart").value().text)
+        } catch {
+            show(client.text(for: error))
+        }
+    }
+}
+
+func passOthersOn(_ client: Client, showOffline: @escaping @Sendable () -> Void) async throws {
+    do {
+        show(try await client.get("/cart").value().text)
+    } catch where [.unreachable, .connect].contains(error.code) {
+        showOffline()
+    }
+    do {
+        show(try await client.get("/cart").value().text)
+    } catch {
+        guard error.isUnsent || error.code == .totalTimeout else { throw error }
+        showOffline()
+    }
+}
+
 func showTexts(_ client: Client, _ configuration: inout ClientConfiguration) {
     var texts = ErrorTexts([.unreachable: "网络不给力，请检查网络设置", .loginExpired: "登录超时，请重新登录"], fallback: "请求失败")
     texts.set("请求超时，请稍后再试", for: NetworkError.Code.timeouts)
