@@ -62,4 +62,7 @@ func rewriteAndSign(
     configuration.signature = Signature { content in
         .parameters(["sign": digest(of: content.canonicalQuery + key)])
     }
+    configuration.signature = Signature { content in
+        .headers(["X-Signature": digest(of: content.request.method.rawValue + content.canonicalQuery + key)])
+    }
 }

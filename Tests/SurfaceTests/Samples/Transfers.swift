@@ -31,3 +31,9 @@ func watchProgress(_ client: Client) async throws {
         show(progress.fraction ?? 0)
     }
 }
+
+func saveState(_ state: String, in files: any FileSystem) async throws {
+    let release = try await files.lock("/var/lib/app/state.json.lock").value()
+    defer { release() }
+    try await files.replace("/var/lib/app/state.json", with: Array(state.utf8)).value()
+}
