@@ -1,4 +1,4 @@
-/// A stream that sends with or without subscribers and cannot fail: ``Signal``, ``State`` and ``Property``.
+/// A stream that sends with or without subscribers and cannot fail: ``Signal``, ``MutableProperty`` and ``Property``.
 ///
 /// The usual operators can be called on it directly. For all others there is ``ObservableConvertible/observable``.
 ///
@@ -9,7 +9,7 @@
 public protocol HotObservable<Element>: ObservableConvertible where Failure == Never {}
 
 extension Signal: HotObservable {}
-extension State: HotObservable {}
+extension MutableProperty: HotObservable {}
 extension Property: HotObservable {}
 
 extension HotObservable {
@@ -158,7 +158,7 @@ extension HotObservable {
         observable.first(where: predicate)
     }
 
-    /// The values after the first `count`; with one, those after the current value of a state.
+    /// The values after the first `count`; with one, those after the current value of a property.
     @inlinable
     public func skip(_ count: Int) -> Observable<Element, Never> {
         observable.skip(count)
@@ -192,7 +192,7 @@ extension HotObservable {
     @inlinable
     public func observe(
         on scheduler: any Scheduler, buffering policy: BufferPolicy<Never> = .suspend(high: 256, low: 64),
-        countingDropped droppedCount: State<Int>? = nil
+        countingDropped droppedCount: MutableProperty<Int>? = nil
     ) -> Observable<Element, Never> {
         observable.observe(on: scheduler, buffering: policy, countingDropped: droppedCount)
     }

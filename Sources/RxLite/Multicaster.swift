@@ -1,4 +1,4 @@
-/// Sends each event to all listeners, in the same order for all: the core of ``Signal``, ``State`` and
+/// Sends each event to all listeners, in the same order for all: the core of ``Signal``, ``MutableProperty`` and
 /// ``Observable/share(replay:reset:buffering:countingDropped:)``.
 @usableFromInline
 final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable {
@@ -46,9 +46,9 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
     @safe @exclusivity(unchecked) @usableFromInline var replayCount: Int
     @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
-    /// Shows the values of a signal or state that has a name.
+    /// Shows the values of a signal or property that has a name.
     @safe @exclusivity(unchecked) @usableFromInline var probe: StreamProbe<Element>?
-    /// Makes the probe of a signal or state that got its name when no inspector was attached.
+    /// Makes the probe of a signal or property that got its name when no inspector was attached.
     @safe @exclusivity(unchecked) @usableFromInline var lateProbe:
         (@Sendable (_ isLate: Bool) -> StreamProbe<Element>?)?
 

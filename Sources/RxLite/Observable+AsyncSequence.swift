@@ -6,7 +6,7 @@ extension Observable: AsyncSequence {
     /// ```
     ///
     /// Each loop is a new subscription. When 64 values wait for the loop the stream is paused, until 16 are left; sources
-    /// that cannot pause (signals, states, timers) are buffered without limit. ``values(buffering:)`` has other
+    /// that cannot pause (signals, properties, timers) are buffered without limit. ``values(buffering:)`` has other
     /// policies. Leaving the loop, or cancelling its task, cancels the stream.
     ///
     /// A loop whose task is cancelled throws: `NetworkError` with the code `cancelled`, `CancellationError` where the

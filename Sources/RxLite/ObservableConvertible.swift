@@ -1,4 +1,4 @@
-/// A type that can be used as a stream: ``Observable``, ``Signal``, ``State`` and ``Property``.
+/// A type that can be used as a stream: ``Observable``, ``Signal``, ``MutableProperty`` and ``Property``.
 ///
 /// Operators that take a second stream accept any of them: `take(until: stop)`, `withLatestFrom(filter)`.
 public protocol ObservableConvertible<Element, Failure>: Sendable {
@@ -17,19 +17,19 @@ extension Observable: ObservableConvertible {
 }
 
 extension ObservableConvertible where Failure == Never {
-    /// Sets `state` to each value of the stream.
+    /// Sets `property` to each value of the stream.
     ///
     /// ```swift
     /// names.map { "\($0.count) names" }.bind(to: title)
     /// ```
     ///
-    /// The state is retained until the stream has ended or the subscription is cancelled. The end of the stream leaves
-    /// the last value in place.
+    /// The property is retained until the stream has ended or the subscription is cancelled. The end of the stream
+    /// leaves the last value in place.
     ///
     /// - Returns: the subscription, which ends the binding when it is cancelled.
     @inlinable
     @discardableResult
-    public func bind(to state: State<Element>) -> Subscription {
-        observable.subscribe { state.value = $0 }
+    public func bind(to property: MutableProperty<Element>) -> Subscription {
+        observable.subscribe { property.value = $0 }
     }
 }

@@ -2,9 +2,9 @@
 ///
 /// ```swift
 /// final class Player {
-///     private let volumeState = State(0.5)
-///     var volume: Property<Double> { Property(volumeState) }
-///     var isMuted: Property<Bool> { volumeState.map { $0 == 0 } }
+///     private let mutableVolume = MutableProperty(0.5)
+///     var volume: Property<Double> { Property(mutableVolume) }
+///     var isMuted: Property<Bool> { mutableVolume.map { $0 == 0 } }
 /// }
 /// ```
 ///
@@ -13,17 +13,17 @@ public struct Property<Value: Sendable>: Sendable {
     @usableFromInline let read: @Sendable () -> Value
     /// The current value, then each new one. Never ends.
     public let observable: Observable<Value, Never>
-    /// Names the state that the value comes from.
+    /// Names the mutable property that the value comes from.
     @usableFromInline let name: Naming
 
     @usableFromInline
     typealias Naming = @Sendable (String, (@Sendable (Value) -> String)?, StaticString, UInt) -> Void
 
-    /// Creates a view of a state.
+    /// Creates a view of a mutable property.
     @inlinable
-    public init(_ state: State<Value>) {
-        self.init(read: { state.value }, state.observable) { name, showing, fileID, line in
-            state.inspected(name, showing: showing, fileID: fileID, line: line)
+    public init(_ property: MutableProperty<Value>) {
+        self.init(read: { property.value }, property.observable) { name, showing, fileID, line in
+            property.inspected(name, showing: showing, fileID: fileID, line: line)
         }
     }
 
@@ -52,8 +52,8 @@ public struct Property<Value: Sendable>: Sendable {
     }
 }
 
-extension State {
-    /// A property whose value is that of this state, transformed; see ``Property/map(_:)``.
+extension MutableProperty {
+    /// A property whose value is that of this one, transformed; see ``Property/map(_:)``.
     public func map<T: Sendable>(_ transform: @escaping @Sendable (Value) -> T) -> Property<T> {
         Property(self).map(transform)
     }

@@ -33,7 +33,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @usableFromInline let upstream: Observable<Element, Failure>
     @usableFromInline let observer: Observer<Element, Failure>
     @usableFromInline let policy: BufferPolicy<Failure>
-    @usableFromInline let droppedCount: State<Int>?
+    @usableFromInline let droppedCount: MutableProperty<Int>?
     @usableFromInline let sourceScope: Scope
     @usableFromInline let pausesAtOnce: Bool
     /// The marble of an inspected stream that led to this subscription.
@@ -54,7 +54,8 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @inlinable
     init(
         _ upstream: Observable<Element, Failure>, to observer: Observer<Element, Failure>,
-        _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>? = nil, pausesAtOnce: Bool = false
+        _ policy: BufferPolicy<Failure>, _ droppedCount: MutableProperty<Int>? = nil,
+        pausesAtOnce: Bool = false
     ) {
         self.upstream = upstream
         self.observer = observer

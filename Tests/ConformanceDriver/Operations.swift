@@ -34,7 +34,7 @@ final class Operations: Sendable {
 
     private let contents = Mutex(Contents())
     private let output: Output
-    private let count = State(0)
+    private let count = MutableProperty(0)
 
     init(output: Output) { self.output = output }
 

@@ -44,7 +44,7 @@ import Testing
     @Test("A paused waiter delays neither the work nor the other waiters", arguments: Work.allCases)
     func pausedWaiter(work: Work) throws {
         let bench = bench(work)
-        let paused = State<[String]>([])
+        let paused = MutableProperty<[String]>([])
         let path = work == .joinedGet ? "/same" : "/paused"
         let subscription = bench.client.get(path).subscribe(
             onNext: { response in paused.update { $0.append(response.text) } },

@@ -123,7 +123,7 @@ import Testing
     @Test("Events carry its date")
     func events() throws {
         let (client, _) = client(.json("1", after: .seconds(2)))
-        let dates = State<[Date]>([])
+        let dates = MutableProperty<[Date]>([])
         client.traffic.subscribe { event in dates.update { $0.append(event.date) } }
         client.get("/x").subscribe()
         try clock.run()

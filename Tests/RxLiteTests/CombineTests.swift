@@ -132,7 +132,7 @@ import Testing
             try clock.coldNever("--a").merge(with: clock.cold("-x-b--#"))
         },
         MarbleCase("merge(with:) a property", "p-a--#") { clock in
-            try clock.cold("--a--#").merge(with: State("p").map { $0 })
+            try clock.cold("--a--#").merge(with: MutableProperty("p").map { $0 })
         },
         MarbleCase("zip with a stream that cannot fail", "--a-#") { clock in
             try Observable.zip(clock.cold("-a--#"), clock.coldNever("--xx")).map { $0.0 }
@@ -145,8 +145,9 @@ import Testing
                 one == "a" ? "A" : one
             }
         },
-        MarbleCase("combineLatest of a state and a stream that can fail", "-a-b#") { clock in
-            try Observable.combineLatest(State("x"), clock.cold("-a-b#")).map { $0 == "x" ? $1 : "?" }
+        MarbleCase("combineLatest of a property and a stream that can fail", "-a-b#") { clock in
+            try Observable.combineLatest(MutableProperty("x"), clock.cold("-a-b#"))
+                .map { $0 == "x" ? $1 : "?" }
         },
         MarbleCase("combineLatest with a closure", "---A-BC-----|") { clock in
             try Observable.combineLatest(clock.cold("-a----b--|"), clock.cold("---x-y------|")) {
@@ -155,13 +156,13 @@ import Testing
                 return ["ax": "A", "ay": "B", "by": "C"][both] ?? "?"
             }
         },
-        MarbleCase("combineLatest of a state with a closure", "-A-B#") { clock in
-            try Observable.combineLatest(State("x"), clock.cold("-a-b#")) {
+        MarbleCase("combineLatest of a property with a closure", "-A-B#") { clock in
+            try Observable.combineLatest(MutableProperty("x"), clock.cold("-a-b#")) {
                 $0 == "x" ? $1.uppercased() : "?"
             }
         },
-        MarbleCase("combineLatest with a state and a closure", "-A-B#") { clock in
-            try Observable.combineLatest(clock.cold("-a-b#"), State("x")) {
+        MarbleCase("combineLatest with a property and a closure", "-A-B#") { clock in
+            try Observable.combineLatest(clock.cold("-a-b#"), MutableProperty("x")) {
                 $1 == "x" ? $0.uppercased() : "?"
             }
         },

@@ -41,7 +41,7 @@ extension ContractTests {
             source.map(\.number).merge(with: Observable<Int, Never>.just(9))
         },
         Operator("merge with a property, take 9", isEager: true) { source, _ in
-            source.map(\.number).merge(with: Property(State(9))).take(9)
+            source.map(\.number).merge(with: Property(MutableProperty(9))).take(9)
         },
         Operator("race with itself") { source, _ in .race(source, source) },
         Operator("race after never") { source, _ in .race(.never(), source) },

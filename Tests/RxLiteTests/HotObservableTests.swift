@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Operators called on signals, states and properties.
+/// Operators called on signals and properties.
 @Suite struct HotObservableTests {
     /// The values that a stream of a signal sends for 1, 2, 2, 3, one each millisecond.
     private func values<T: Sendable>(
@@ -32,10 +32,11 @@ import Testing
         #expect(try values { signal, _ in signal.take(until: signal.filter { $0 == 3 }) } == [1, 2, 2])
         #expect(try values { signal, _ in signal.first(where: { $0 > 1 }) } == [2])
         #expect(try values { signal, _ in signal.skip(2) } == [2, 3])
-        #expect(try values { signal, _ in signal.merge(with: State(9)) } == [9, 1, 2, 2, 3])
-        #expect(try values { signal, _ in signal.withLatestFrom(State("s")) } == ["s", "s", "s", "s"])
-        #expect(try values { signal, _ in signal.withLatestFrom(State(9)) { $0 + $1 } } == [10, 11, 11, 12])
-        #expect(try values { signal, _ in State(9).sample(by: signal) } == [9])
+        #expect(try values { signal, _ in signal.merge(with: MutableProperty(9)) } == [9, 1, 2, 2, 3])
+        let (letter, nine) = (MutableProperty("s"), MutableProperty(9))
+        #expect(try values { signal, _ in signal.withLatestFrom(letter) } == ["s", "s", "s", "s"])
+        #expect(try values { signal, _ in signal.withLatestFrom(nine) { $0 + $1 } } == [10, 11, 11, 12])
+        #expect(try values { signal, _ in MutableProperty(9).sample(by: signal) } == [9])
         #expect(try values { signal, clock in signal.debounce(.milliseconds(2), on: clock) } == [3])
         #expect(try values { signal, clock in signal.throttle(.milliseconds(5), on: clock) } == [1])
         #expect(try values { signal, clock in signal.delay(.seconds(1), on: clock) } == [])
@@ -71,7 +72,7 @@ import Testing
     }
 
     @Test func signalsStatesAndPropertiesAreCombined() {
-        let (name, age, isAdult) = (State("Lin"), State(17), Signal<Bool>())
+        let (name, age, isAdult) = (MutableProperty("Lin"), MutableProperty(17), Signal<Bool>())
         let log = Log<String>()
         Observable.combineLatest(name, age).subscribe { log.add("\($0)\($1)") }
         Observable.combineLatest(name, age.map { $0 + 1 }) { "\($0) \($1)" }.subscribe { log.add($0) }
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test func aSignalIsLoopedOver() async {
-        let state = State(1)
+        let state = MutableProperty(1)
         var seen: [Int] = []
         for await value in state.values(buffering: .unbounded) {
             seen.append(value)
@@ -97,7 +98,7 @@ import Testing
     }
 
     @MainActor @Test func aStateIsShownOnTheMainActor() async {
-        let state = State(1)
+        let state = MutableProperty(1)
         await withCheckedContinuation { continuation in
             state.subscribe(isolatedTo: MainActor.self) { value in
                 MainActor.assertIsolated()
@@ -107,14 +108,14 @@ import Testing
     }
 
     @Test func aBoundStateFollowsItsStream() {
-        let (signal, state) = (Signal<Int>(), State(0))
+        let (signal, state) = (Signal<Int>(), MutableProperty(0))
         let binding = signal.map { $0 * 2 }.bind(to: state)
         signal.send(1)
         #expect(state.value == 2)
         binding.cancel()
         signal.send(2)
         #expect(state.value == 2)
-        let (source, copy) = (State("a"), State(""))
+        let (source, copy) = (MutableProperty("a"), MutableProperty(""))
         source.bind(to: copy)
         #expect(copy.value == "a")
         Observable.just("b").bind(to: copy)
@@ -124,7 +125,7 @@ import Testing
     @Test func aBoundStateIsReleasedWithTheBinding() {
         let count = LiveCount()
         let signal = Signal<Counted>()
-        let binding = signal.bind(to: State(Counted(count)))
+        let binding = signal.bind(to: MutableProperty(Counted(count)))
         #expect(count.alive == 1)
         binding.cancel()
         #expect(count.alive == 0)

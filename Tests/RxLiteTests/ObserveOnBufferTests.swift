@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: lines) func everyPolicy(_ line: Line) throws {
         let taken = Shared(0)
-        let dropped = State(0)
+        let dropped = MutableProperty(0)
         let ends = Log<Completion<Lost>>()
         Observable<Int, Lost>.sequence(1...10).handleEvents(onNext: { _ in taken.change { $0 += 1 } })
             .observe(on: clock, buffering: line.policy, countingDropped: dropped)
@@ -50,7 +50,7 @@ import Testing
         _ policy: BufferPolicy<Lost>, _ expected: [Int], _ count: Int
     ) throws {
         let numbers = Signal<Int>()
-        let dropped = State(0)
+        let dropped = MutableProperty(0)
         let held = Shared<Subscription?>(nil)
         let new = numbers.observable.setFailureType(to: Lost.self)
             .observe(on: clock, buffering: policy, countingDropped: dropped)

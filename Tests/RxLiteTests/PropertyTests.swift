@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PropertyTests {
     @Test func itShowsWhatItsStateIs() {
-        let state = State(1)
+        let state = MutableProperty(1)
         let property = Property(state)
         let recorder = Recorder(property.observable, on: VirtualScheduler())
         state.value = 2
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func aMappedPropertyHasACurrentValueToo() {
-        let state = State(1)
+        let state = MutableProperty(1)
         let text = state.map { $0 * 10 }.map { "<\($0)>" }
         let recorder = Recorder(text.observable, on: VirtualScheduler())
         state.value = 2
@@ -27,7 +27,7 @@ import Testing
 
     @Test func aMappedPropertyRunsItsClosureOnlyWhenAsked() {
         let calls = Shared(0)
-        let property = Property(State(1)).map { number in
+        let property = Property(MutableProperty(1)).map { number in
             calls.change { $0 += 1 }
             return number
         }
@@ -38,7 +38,7 @@ import Testing
 
     @Test func aMappedPropertyKeepsItsState() {
         let count = LiveCount()
-        var property: Property<Int>? = State(Counted(count)).map { _ in 1 }
+        var property: Property<Int>? = MutableProperty(Counted(count)).map { _ in 1 }
         #expect(count.alive == 1)
         #expect(property?.value == 1)
         property = nil

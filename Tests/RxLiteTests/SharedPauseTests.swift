@@ -15,7 +15,7 @@ import Testing
         init(
             _ count: Int, failing: Bool = false,
             buffering policy: BufferPolicy<Lost> = .suspend(high: 256, low: 64),
-            countingDropped droppedCount: State<Int>? = nil
+            countingDropped droppedCount: MutableProperty<Int>? = nil
         ) {
             let values = Observable<Int, Lost>.sequence(1...count)
             let end: Observable<Int, Lost> = failing ? .fail(Lost()) : .empty()
@@ -77,7 +77,7 @@ import Testing
             (.fail(above: 2, with: Lost()), ["1", "2", "lost"], 1),
         ] as [(BufferPolicy<Lost>, [String], Int)])
     func otherPoliciesNeverHoldTheSource(policy: BufferPolicy<Lost>, paused: [String], dropped: Int) {
-        let droppedCount = State(0)
+        let droppedCount = MutableProperty(0)
         let run = Run(600, buffering: policy, countingDropped: droppedCount)
         run.start.send()
         #expect(run.running.entries == texts(1...600, "end"))

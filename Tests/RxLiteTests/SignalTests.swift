@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func aStateGivesItsValueThenEachNewOne() {
-        let state = State("a")
+        let state = MutableProperty("a")
         state.observable.subscribe { [log] in log.add("A\($0)") }
         state.value = "b"
         state.observable.subscribe { [log] in log.add("B\($0)") }
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func aStateSetFromWithinADeliveryIsDeliveredInOrder() {
-        let state = State(0)
+        let state = MutableProperty(0)
         for name in ["A", "B"] {
             state.observable.subscribe { [log] value in
                 log.add("\(name)\(value)")
@@ -116,7 +116,7 @@ import Testing
 
     @Test func theLastDeliveredValueOfAStateIsItsValue() async {
         for _ in 0..<20 {
-            let state = State(0)
+            let state = MutableProperty(0)
             let seen = (0..<2).map { _ in Log<Int>() }
             for log in seen { state.observable.subscribe { log.add($0) } }
             await withTaskGroup(of: Void.self) { group in

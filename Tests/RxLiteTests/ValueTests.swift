@@ -12,7 +12,7 @@ import Testing
         #expect(try await numbers.value() == 1)
         #expect(try await Observable<Int, Never>.sequence(7...).value() == 7)
         #expect(try await failing.value() == 1)
-        #expect(try await State("tea").observable.value() == "tea")
+        #expect(try await MutableProperty("tea").observable.value() == "tea")
         let endless = Observable<Int, Never>.create { emitter in
             while !emitter.isCancelled { emitter.send(3) }
         }

@@ -49,7 +49,7 @@ import Testing
     func cancelled() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
-        let stored = State(0)
+        let stored = MutableProperty(0)
         let task = Task {
             for try await number in client.items(Numbers(), .offset(size: 10)) {
                 stored.value = number

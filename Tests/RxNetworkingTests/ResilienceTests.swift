@@ -96,7 +96,7 @@ import Testing
         }
         let client = client(server) { $0.limits = RequestLimits(concurrency: 1) }
         let order = Mutex<[String]>([])
-        let done = State(0)
+        let done = MutableProperty(0)
         let paths = ["/first"] + (0..<10).map { "/\($0)" }
         let subscriptions = paths.map { path in
             client.get(path).subscribe(

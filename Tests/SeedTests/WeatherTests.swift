@@ -105,7 +105,7 @@ import Testing
 
     @Test("Plug-ins are called once for each request, except for one that has none")
     func accessories() async throws {
-        let calls = State<[String]>([])
+        let calls = MutableProperty<[String]>([])
         let server = try server()
         var configuration = Self.configuration(server)
         configuration.accessories = [

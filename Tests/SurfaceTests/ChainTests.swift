@@ -6,7 +6,7 @@ import Testing
     /// type.
     @Test func everyChainIsAStream() async {
         let client = Client(baseURL: "https://api.example.com")
-        let chains = await chains(client: client, query: Signal(), page: State(1))
+        let chains = await chains(client: client, query: Signal(), page: MutableProperty(1))
         #expect(chains.count == 40)
         let inner = synchronousChains(client: client, words: .never())
         for chain in chains + inner {

@@ -9,7 +9,7 @@ extension Recipe {
         let client = Client.shop(stage.baseURL)
         let run = "\(ContinuousClock.now)"
         // Code
-        let asked = State(questions[0])
+        let asked = MutableProperty(questions[0])
         let sink = WebSocketSink()
         var settings = WebSocketSettings()
         settings.reconnection = .always(.constant(.milliseconds(100))) { _ in [.text(asked.value)] }

@@ -19,7 +19,7 @@ public final class RequestQueue: Sendable {
     public let limit: Int
     /// The number of waiting and running streams, for a loading indicator.
     public var count: Property<Int> { Property(shownCount) }
-    private let shownCount = State(0)
+    private let shownCount = MutableProperty(0)
 
     private struct Contents {
         var runningCount = 0

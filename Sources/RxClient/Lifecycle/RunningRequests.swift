@@ -36,7 +36,7 @@ final class RunningRequests: Sendable {
 
     private let contents = Mutex(Contents())
     /// The number of requests that show the indicator.
-    let shownCount = State(0)
+    let shownCount = MutableProperty(0)
 
     /// Adds a request; false if new requests are refused and `isExempt` is false.
     func insert(_ entry: Entry, isExempt: () -> Bool) -> Bool {

@@ -16,12 +16,12 @@ final class TrafficHub: Sendable {
     }
 
     private let signal = Signal<TrafficEvent>()
-    private let isClosed = State(false)
+    private let isClosed = MutableProperty(false)
     /// The number of subscribers and instruments.
     private let count = Atomic<Int>(0)
     private let contents = Mutex(Observers())
     /// The settings of developer tools, the latest last.
-    private let settings = State<[(owner: ObjectIdentifier, tools: DeveloperTools)]>([])
+    private let settings = MutableProperty<[(owner: ObjectIdentifier, tools: DeveloperTools)]>([])
 
     /// Whether there is a subscriber or an instrument.
     var isObserved: Bool { count.load(ordering: .relaxed) > 0 }

@@ -17,7 +17,7 @@ public final class CircuitBreaker: Sendable {
     private let clock: SharedClock
     private let circuit: Mutex<Circuit>
 
-    private let shownState = State(CircuitState.closed)
+    private let shownState = MutableProperty(CircuitState.closed)
 
     /// The state of the circuit. It opens and closes with the outcomes of requests, and is half-open from the
     /// first probe on.

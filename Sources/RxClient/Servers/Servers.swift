@@ -16,7 +16,7 @@ public final class Servers: Sendable {
         var state: FailoverState
     }
 
-    private let shownRole = State(ServerRole.main)
+    private let shownRole = MutableProperty(ServerRole.main)
     /// The server for requests whose endpoint makes no choice (``ServerChoice/active``). Changes with
     /// ``use(_:)`` and with a failover.
     public var active: Property<ServerRole> { Property(shownRole) }

@@ -35,7 +35,7 @@ final class StoredCredential: Sendable {
     private let store: any CredentialStore
     private let events: Signal<SessionEvent>
     /// The credential that this session has last loaded or saved.
-    private let previous: State<Credential?>
+    private let previous: MutableProperty<Credential?>
     /// The store's lease: one for all work of this session that needs it at the same time.
     private let lease: Observable<Void, NetworkError>
 
@@ -44,7 +44,7 @@ final class StoredCredential: Sendable {
 
     /// - Parameter events: receives the failures of the store.
     init(in store: any CredentialStore, events: Signal<SessionEvent>) {
-        let previous = State<Credential?>(nil)
+        let previous = MutableProperty<Credential?>(nil)
         self.store = store
         self.events = events
         self.previous = previous

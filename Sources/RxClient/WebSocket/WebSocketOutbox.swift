@@ -56,7 +56,7 @@ final class WebSocketOutbox: Sendable {
 
     let limit: Int
     let overflow: WebSocketSink.Overflow
-    let state = State(WebSocketState.idle)
+    let state = MutableProperty(WebSocketState.idle)
     fileprivate let contents = Mutex(Contents())
 
     init(limit: Int, overflow: WebSocketSink.Overflow) {

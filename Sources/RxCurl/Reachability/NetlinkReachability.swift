@@ -28,7 +28,7 @@ internal import Glibc
 public final class NetlinkReachability: Reachability, @unchecked Sendable {
     // Unchecked: `watch` is touched only on the loop, which is asserted.
     private let loop: EventLoop
-    private let shown = State(NetworkStatus.unknown)
+    private let shown = MutableProperty(NetworkStatus.unknown)
     private var watch: Watch?
 
     private struct Watch {

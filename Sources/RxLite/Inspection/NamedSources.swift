@@ -1,13 +1,13 @@
 #if Inspector
 import Synchronization
 
-/// A signal or state that has a name. Those of all types of values are in one list.
+/// A signal or property that has a name. Those of all types of values are in one list.
 protocol NamedSource: AnyObject, Sendable {
     /// Begins its track, unless it has one or there are too many.
     func beginTrack()
 }
 
-/// The signals and states that got their names when no inspector was attached. Keeps none of them alive.
+/// The signals and properties that got their names when no inspector was attached. Keeps none of them alive.
 final class NamedSources: Sendable {
     private struct Entry: Sendable {
         weak var source: (any NamedSource)?

@@ -21,25 +21,25 @@ extension Signal {
     }
 }
 
-extension State {
-    /// Shows the value of this state and its changes on the inspector's page, as a line of marbles with this name, with
-    /// or without subscribers.
+extension MutableProperty {
+    /// Shows the value of this property and its changes on the inspector's page, as a line of marbles with this name,
+    /// with or without subscribers.
     ///
     /// ```swift
-    /// let cart = State<[Goods]>([]).inspected("cart") { "\($0.count) goods" }
+    /// let cart = MutableProperty<[Goods]>([]).inspected("cart") { "\($0.count) goods" }
     /// ```
     ///
-    /// Without an inspector in the process this does nothing until one is started. The state keeps `showing`, which
-    /// therefore must not capture the state's owner strongly. The parameters are those of
+    /// Without an inspector in the process this does nothing until one is started. The property keeps `showing`, which
+    /// therefore must not capture the property's owner strongly. The parameters are those of
     /// ``Observable/inspected(_:showing:fileID:line:)``.
     ///
-    /// - Returns: this state.
+    /// - Returns: this property.
     @discardableResult
     public func inspected(
         _ name: String, showing: (@Sendable (Value) -> String)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line
-    ) -> State {
-        multicaster.inspect(.state, name, "\(fileID):\(line)", showing) { [weak self] in
+    ) -> MutableProperty {
+        multicaster.inspect(.property, name, "\(fileID):\(line)", showing) { [weak self] in
             guard let value = self?.value else { return nil }
             return showing.map { $0(value) } ?? ShortText.of(value)
         }
@@ -48,7 +48,8 @@ extension State {
 }
 
 extension Property {
-    /// Shows the value and its changes on the inspector's page, as ``State/inspected(_:showing:fileID:line:)`` does.
+    /// Shows the value and its changes on the inspector's page, as
+    /// ``MutableProperty/inspected(_:showing:fileID:line:)`` does.
     ///
     /// ```swift
     /// client.activity.inspected("running requests")

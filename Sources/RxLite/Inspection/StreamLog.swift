@@ -73,8 +73,8 @@ package final class StreamLog: Sendable {
     /// The time since the log was first used.
     package var now: Duration { ContinuousClock.now - origin }
 
-    /// Begins to follow the subscriptions that are made from now on, and all signals and states that have names. Each call
-    /// needs a ``detach()``.
+    /// Begins to follow the subscriptions that are made from now on, and all signals and properties that have names.
+    /// Each call needs a ``detach()``.
     package func attach() {
         Self.attachments.add(1, ordering: .relaxed)
         #if Inspector
@@ -124,8 +124,8 @@ package final class StreamLog: Sendable {
         contents.open.values.sorted { $0.id < $1.id }
     }
 
-    /// The current values of the states among the tracks, with the time before they were read. Making their texts takes
-    /// the time that values' texts may take.
+    /// The current values of the properties among the tracks, with the time before they were read. Making their texts
+    /// takes the time that values' texts may take.
     package func currentTexts(of tracks: [StreamTrack]) -> (time: Duration, texts: [(StreamTrack, String)]) {
         let time = now
         // Outside of the lock, because it calls the program's code.

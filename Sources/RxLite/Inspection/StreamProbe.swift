@@ -1,6 +1,6 @@
-/// Reports the events of one subscription, signal or state to the ``StreamLog``.
+/// Reports the events of one subscription, signal or property to the ``StreamLog``.
 ///
-/// Released with a signal or state, it reports the end of that.
+/// Released with a signal or property, it reports the end of that.
 @usableFromInline
 final class StreamProbe<Element: Sendable>: @unchecked Sendable {
     // Unchecked: the variables are accessed only from inside the stream's lane, which is serial.

@@ -12,7 +12,7 @@ package struct StreamRecord: Sendable {
         case failed(String)
         /// The subscription was cancelled before an end.
         case cancelled
-        /// The signal or state was released.
+        /// The signal or property was released.
         case released
         /// The subscriber has paused the stream.
         case paused

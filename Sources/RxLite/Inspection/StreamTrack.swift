@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One subscription of an inspected stream, or one inspected signal or state: a line of marbles.
+/// One subscription of an inspected stream, or one inspected signal or property: a line of marbles.
 package final class StreamTrack: Sendable {
     /// The kinds of sources that a track shows.
     package enum Kind: String, Sendable {
@@ -10,8 +10,8 @@ package final class StreamTrack: Sendable {
         case inner
         /// A signal.
         case signal
-        /// A state, whose first marble is its value at that time.
-        case state
+        /// A property, whose first marble is its value at that time.
+        case property
     }
 
     /// The place of a track, which the caller of `inspected` determines.
@@ -61,7 +61,7 @@ package final class StreamTrack: Sendable {
     /// Whether the subscriber has paused the stream.
     package var isPaused: Bool { paused.load(ordering: .relaxed) }
 
-    /// The text of a state's current value.
+    /// The text of a property's current value.
     package var current: String? { currentText() }
 
     /// Counts a value. Only from inside the stream's lane, which is serial; others only read.

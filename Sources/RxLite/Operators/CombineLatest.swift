@@ -177,7 +177,7 @@ extension Observable {
 }
 
 extension Observable where Failure == Never {
-    /// The latest values of two signals, states or properties, as a tuple.
+    /// The latest values of two signals or properties, as a tuple.
     @inlinable
     public static func combineLatest<A: HotObservable, B: HotObservable>(
         _ a: A, _ b: B

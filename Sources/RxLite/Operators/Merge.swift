@@ -65,7 +65,7 @@ extension Observable where Failure == Never {
         .merge(setFailureType(to: E.self), other)
     }
 
-    /// The values of signals, states, properties and other streams that cannot fail, as they arrive.
+    /// The values of signals, properties and other streams that cannot fail, as they arrive.
     @inlinable
     @_disfavoredOverload
     public static func merge(_ streams: any ObservableConvertible<Element, Never>...) -> Observable {

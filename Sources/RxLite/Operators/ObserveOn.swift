@@ -19,7 +19,7 @@ extension Observable {
     @inlinable
     public func observe(
         on scheduler: any Scheduler, buffering policy: BufferPolicy<Failure> = .suspend(high: 256, low: 64),
-        countingDropped droppedCount: State<Int>? = nil
+        countingDropped droppedCount: MutableProperty<Int>? = nil
     ) -> Observable {
         let upstream = self
         return Observable(scheduler: scheduler) { observer in

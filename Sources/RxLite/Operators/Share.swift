@@ -48,7 +48,7 @@ extension Observable {
     public func share(
         replay: Int = 0, reset: ShareReset = .always,
         buffering policy: BufferPolicy<Failure> = .suspend(high: 256, low: 64),
-        countingDropped droppedCount: State<Int>? = nil
+        countingDropped droppedCount: MutableProperty<Int>? = nil
     ) -> Observable {
         let shared = SharedRun(self, replay: replay, reset: reset)
         return Observable(scheduler: scheduler) { observer in

@@ -31,7 +31,7 @@ extension Observable {
         replay: Int = 0, reset: ShareReset = .always, keepingAlive time: Duration,
         on scheduler: (any Scheduler)? = nil,
         buffering policy: BufferPolicy<Failure> = .suspend(high: 256, low: 64),
-        countingDropped droppedCount: State<Int>? = nil
+        countingDropped droppedCount: MutableProperty<Int>? = nil
     ) -> Observable {
         let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
         return share(

@@ -37,7 +37,7 @@ extension Observable {
     public func share<Notice>(
         replay: Int = 0, reset: ShareReset = .always,
         buffering policy: BufferPolicy<Failure> = .suspend(high: 256, low: 64),
-        countingDropped droppedCount: State<Int>? = nil,
+        countingDropped droppedCount: MutableProperty<Int>? = nil,
         when notices: @escaping @Sendable (Completion<Failure>?) -> Observable<Notice, Never>
     ) -> Observable {
         let shared = SharedRun(

@@ -52,7 +52,8 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     /// cancel.
     @inlinable
     func join(
-        _ observer: Observer<Element, Failure>, _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>?
+        _ observer: Observer<Element, Failure>, _ policy: BufferPolicy<Failure>,
+        _ droppedCount: MutableProperty<Int>?
     ) {
         guard observer.scope.isOpen else { return }
         let new = Connection(

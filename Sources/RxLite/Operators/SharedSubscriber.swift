@@ -30,7 +30,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let multicaster: Multicaster<Element, Failure>
     @usableFromInline let source: SharedSource
     @usableFromInline let policy: BufferPolicy<Failure>
-    @usableFromInline let droppedCount: State<Int>?
+    @usableFromInline let droppedCount: MutableProperty<Int>?
     @usableFromInline let queue = Mutex(Queue())
     /// Whether values wait, so that new ones must wait behind them. Changed under the queue's lock.
     @usableFromInline let hasWaiting = Atomic<Bool>(false)
@@ -46,7 +46,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     init(
         _ observer: Observer<Element, Failure>, of multicaster: Multicaster<Element, Failure>,
-        _ source: SharedSource, _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>?
+        _ source: SharedSource, _ policy: BufferPolicy<Failure>, _ droppedCount: MutableProperty<Int>?
     ) {
         self.observer = observer
         self.multicaster = multicaster

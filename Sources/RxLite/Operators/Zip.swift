@@ -93,7 +93,7 @@ extension Observable {
 }
 
 extension Observable where Failure == Never {
-    /// The values of two signals, states or properties, in pairs.
+    /// The values of two signals or properties, in pairs.
     @inlinable
     public static func zip<A: HotObservable, B: HotObservable>(
         _ a: A, _ b: B

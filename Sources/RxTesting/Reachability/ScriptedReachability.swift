@@ -18,12 +18,12 @@ public final class ScriptedReachability: Reachability {
     }
 
     private let script: Mutex<Script>
-    private let shown: State<NetworkStatus>
+    private let shown: MutableProperty<NetworkStatus>
 
     /// Creates an instance that is started.
     public init(_ status: NetworkStatus = .unknown) {
         script = Mutex(Script(status: status))
-        shown = State(status)
+        shown = MutableProperty(status)
     }
 
     /// The current status.

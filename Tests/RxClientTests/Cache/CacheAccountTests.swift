@@ -116,7 +116,7 @@ import Testing
 
     /// The requests of a login carry no credential, so their responses are those for anybody.
     @Test func anAnswerToARequestOfTheLoginIsNotTheAccounts() throws {
-        let made = State<Client?>(nil)
+        let made = MutableProperty<Client?>(nil)
         let session = Session(credential: Credential(token: "a"), clock: clock) {
             guard let client = made.value else { return .fail(NetworkError(.connect, "no client")) }
             return client.request(Goods()).map { _ in Credential(token: "b") }

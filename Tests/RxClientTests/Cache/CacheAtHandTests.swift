@@ -57,7 +57,7 @@ struct CacheAtHandTests {
             $0.cache = ResponseCache(store: store, currentDate: $0.cache.date)
         }
         try bench.run(Goods(), client)
-        let kinds = State<[String]>([])
+        let kinds = MutableProperty<[String]>([])
         client.traffic.subscribe { event in
             switch event.kind {
             case .started: kinds.update { $0.append("started") }

@@ -249,8 +249,8 @@ import Testing
     /// A store that fails the first of its removals, and delays some lookups.
     private struct ReluctantStore: CacheStore {
         let store = MemoryCacheStore()
-        let failures: State<Int>
-        var delays = State<[Observable<Void, NetworkError>]>([])
+        let failures: MutableProperty<Int>
+        var delays = MutableProperty<[Observable<Void, NetworkError>]>([])
         var usage: CacheUsage { store.usage }
         func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
             .deferred {
@@ -278,7 +278,7 @@ import Testing
     @Test("What the store could not remove is not used, and removed later", arguments: [1, 2, 3])
     func removalsThatFail(_ count: Int) throws {
         let clock = clock
-        let store = ReluctantStore(failures: State(count))
+        let store = ReluctantStore(failures: MutableProperty(count))
         let (client, _) = bench.client(
             .http,
             .when(.get, "/goods", .json("[1]", headers: Self.fresh), .json("[2]", headers: Self.fresh)),
@@ -295,7 +295,7 @@ import Testing
     @Test("What the store could not remove is not used by a lookup that began before it was removed")
     func removalsThatSucceedDuringALookup() throws {
         let clock = clock
-        let store = ReluctantStore(failures: State(1))
+        let store = ReluctantStore(failures: MutableProperty(1))
         let (client, _) = bench.client(
             .http,
             .when(.get, "/goods", .json("[1]", headers: Self.fresh), .json("[2]", headers: Self.fresh)),

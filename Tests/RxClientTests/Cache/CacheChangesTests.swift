@@ -82,7 +82,7 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.options.cachePolicy = .http
         let client = Client(configuration: configuration, transport: Counter())
-        let newest = State(0)
+        let newest = MutableProperty(0)
         @Sendable func number(_ call: InlineEndpoint) async throws -> Int {
             let response = try await client.request(call).value()
             return try #require(Int(response.text))

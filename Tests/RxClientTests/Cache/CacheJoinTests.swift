@@ -140,7 +140,7 @@ import Testing
 
     /// The login sends the same request as one that waits for the login: it must not join that one.
     @Test func theLoginJoinsNobody() throws {
-        let made = State<Client?>(nil)
+        let made = MutableProperty<Client?>(nil)
         let session = Session(clock: clock) {
             guard let client = made.value else { return .fail(NetworkError(.connect, "no client")) }
             return client.request(.get("/x")).map { Credential(token: $0.text) }

@@ -56,7 +56,7 @@ import Testing
         let first: ScriptedTransport.Reply =
             fails ? .status(.notFound, after: .seconds(1)) : .json("[1]", after: .seconds(1))
         let (client, _) = bench.client(.http, .when(.get, "/goods", first, .json("[2]")))
-        let followers = State<[Recorder<Response, NetworkError>]>([])
+        let followers = MutableProperty<[Recorder<Response, NetworkError>]>([])
         let follow: @Sendable () -> Void = {
             followers.update { $0.append(Recorder(client.get("/goods"), on: bench.clock)) }
         }

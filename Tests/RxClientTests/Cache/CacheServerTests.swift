@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func aRenewalInTheBackgroundShowsNothing() throws {
-        let stopped = State(0)
+        let stopped = MutableProperty(0)
         let (client, transport) = bench.client(
             .http,
             .when(
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func aSignatureDoesNotCount() throws {
-        let count = State(0)
+        let count = MutableProperty(0)
         let (client, transport) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
             $0.signature = Signature { _ in
                 count.update { $0 += 1 }

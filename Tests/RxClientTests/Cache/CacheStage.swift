@@ -24,7 +24,7 @@ struct CacheStage {
     ) {
         let clock = clock
         let all = answers + [.bytes(Array("new".utf8))]
-        let next = State(0)
+        let next = MutableProperty(0)
         transport = ScriptedTransport(on: clock) { _ in
             next.update { $0 += 1 }
             return all[min(next.value, all.count) - 1]

@@ -277,7 +277,7 @@ import Testing
     @Test("The first value decides: the other attempt is cancelled at once, and none of its values follows")
     func streams() throws {
         let clock = clock
-        let (count, cancelled) = (State(0), State<[Duration]>([]))
+        let (count, cancelled) = (MutableProperty(0), MutableProperty<[Duration]>([]))
         let stream = Observable<Int, NetworkError>.deferred(on: clock) {
             () -> Observable<Int, NetworkError> in
             count.update { $0 += 1 }

@@ -30,11 +30,11 @@ final class ShopVisit: Sendable {
     let client: Client
     let query = Signal<String>()
     let more = Signal<Void>()
-    let cart = State<[String]>([])
+    let cart = MutableProperty<[String]>([])
     let prices = Signal<Int>()
     let chat = Signal<String>()
     private let bag = SubscriptionBag()
-    private let shown = State<PagingState<Goods>?>(nil)
+    private let shown = MutableProperty<PagingState<Goods>?>(nil)
 
     init(_ api: DemoAPI) {
         var configuration = ClientConfiguration(baseURL: api.baseURL)

@@ -236,7 +236,7 @@ extension StreamTests {
                 func track(_ name: String) -> String {
                     "JSON.parse(streamsPage.jsonText()).tracks.find(track => track.name === '\(name)')"
                 }
-                let pot = State("empty").inspected("pot")
+                let pot = MutableProperty("empty").inspected("pot")
                 let brief = Signal<Int>()
                 let subscription = brief.observable.inspected("brief").subscribe()
                 pot.value = "half"

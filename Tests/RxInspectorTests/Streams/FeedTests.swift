@@ -36,7 +36,7 @@ extension StreamTests {
 
         @Test func streamsReachThePage() async throws {
             let inspector = try await Inspector.startForTests()
-            let count = State(3).inspected("count")
+            let count = MutableProperty(3).inspected("count")
             let reader = FeedReader(inspector)
             await reader.wait { !$0.all.isEmpty }
             let words = Signal<String>().inspected("words")
@@ -135,7 +135,7 @@ extension StreamTests {
             let sampling = RequestSampling(nil)
             let feed = StreamFeed(
                 InspectedClients(sampling), sampling, Inspector.Settings(), textLimit: .seconds(60))
-            let count = State(4711).inspected("count")
+            let count = MutableProperty(4711).inspected("count")
             let viewer = Viewer(outbox, feed)
             feed.add(viewer)
             viewer.send(["text": .string(String(repeating: "a", count: StreamFeed.backlog))]) { [:] }

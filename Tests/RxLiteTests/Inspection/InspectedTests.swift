@@ -52,10 +52,10 @@ import Testing
         do {
             let reload = Signal<Int>().inspected("reload")
             reload.send(1)
-            let cart = State(["tea"]).inspected("cart") { "\($0.count) goods" }
+            let cart = MutableProperty(["tea"]).inspected("cart") { "\($0.count) goods" }
             cart.value = ["tea", "cup"]
-            Property(State(true)).inspected("online")
-            State(1).map { $0 * 10 }.inspected("tens")
+            Property(MutableProperty(true)).inspected("online")
+            MutableProperty(1).map { $0 * 10 }.inspected("tens")
         }
         #expect(
             watch.lines() == [
@@ -76,7 +76,7 @@ import Testing
     #if Inspector
     @Test func signalsAndStatesFromBeforeTheInspectorAreFollowed() {
         let numbers = Signal<Int>().inspected("early")
-        let count = State(1).inspected("count")
+        let count = MutableProperty(1).inspected("count")
         numbers.send(1)
         count.value = 2
         StreamLog.shared.attach()
@@ -113,7 +113,7 @@ import Testing
         let log = StreamLog.shared
         log.attach()
         defer { log.detach() }
-        let count = State(0).inspected("count")
+        let count = MutableProperty(0).inspected("count")
         count.value = 7
         let track = log.openTracks.first { $0.origin.name == "count" }
         #expect(track?.current == "7")

@@ -4,7 +4,7 @@ import Testing
 @testable import RxLite
 
 extension InspectedTests {
-    /// Signals and states that wait for an inspector.
+    /// Signals and properties that wait for an inspector.
     @Suite(.serialized) struct Waiting {
         private final class Source: NamedSource {
             let tracks: Shared<Int>
@@ -25,7 +25,7 @@ extension InspectedTests {
         @Test func statesFromBeforeTheInspectorTakeHalfOfTheTracks() {
             let log = StreamLog.shared
             let others = log.openTracks.count
-            let states = (0..<StreamLog.openLimit).map { State($0).inspected("state") }
+            let states = (0..<StreamLog.openLimit).map { MutableProperty($0).inspected("state") }
             log.attach()
             defer { log.detach() }
             #expect(log.openTracks.count == StreamLog.openLimit / 2)
@@ -40,7 +40,7 @@ extension InspectedTests {
         @Test func statesWithoutATrackGetOneFromTheNextInspector() {
             let log = StreamLog.shared
             let others = log.openTracks.count
-            var states = (0..<StreamLog.openLimit).map { State($0).inspected("state") }
+            var states = (0..<StreamLog.openLimit).map { MutableProperty($0).inspected("state") }
             log.attach()
             log.detach()
             // Those that have tracks.
@@ -61,7 +61,7 @@ extension InspectedTests {
             let (watcher, _) = log.beginWatching()
             do {
                 let owner = Signal<Int>().inspected("owner")
-                State(1).inspected("state") { number in
+                MutableProperty(1).inspected("state") { number in
                     withExtendedLifetime(owner) { "\(number)" }
                 }
             }
@@ -78,7 +78,7 @@ extension InspectedTests {
             do {
                 let texts = Texts()
                 released = texts
-                State(1).inspected("number") { texts.text($0) }
+                MutableProperty(1).inspected("number") { texts.text($0) }
             }
             #expect(released == nil)
         }

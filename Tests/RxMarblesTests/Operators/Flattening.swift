@@ -54,7 +54,7 @@ enum Flattening {
         _ make: @escaping @Sendable (Value, _ index: Value) throws(RecordedError) -> Stream
     ) -> Stream {
         .deferred {
-            let count = State(0)
+            let count = MutableProperty(0)
             return source.flatMap(strategy) { value throws(RecordedError) in
                 let index = Value.number(count.value)
                 count.update { $0 += 1 }
@@ -74,7 +74,7 @@ enum Flattening {
         let combine = try use.function(0)
         let seed = use[1]
         return .deferred {
-            let result = State(seed)
+            let result = MutableProperty(seed)
             return source.numbered().flatMap(strategy) { numbered throws(RecordedError) in
                 use.graph.input(try combine(result.value, numbered.value, numbered.index))
                     .handleEvents(onNext: { result.value = $0 })

@@ -55,7 +55,7 @@ enum Folding {
 
     private static func single(_ source: Stream, _ predicate: CallTable?) -> Stream {
         .deferred {
-            let hasValues = State(false)
+            let hasValues = MutableProperty(false)
             return source.handleEvents(onNext: { _ in hasValues.value = true })
                 .filtered(by: predicate).numbered()
                 .map { numbered throws(RecordedError) in

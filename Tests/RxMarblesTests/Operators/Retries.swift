@@ -13,7 +13,7 @@ enum Retries {
         guard count > 0 else { return source }
         let wait = try retrying(use, delay)
         return .deferred { [resets] in
-            let failures = State(0)
+            let failures = MutableProperty(0)
             let attempt = resets ? source.handleEvents(onNext: { _ in failures.value = 0 }) : source
             return wait(attempt) {
                 failures.update { $0 += 1 }

@@ -18,7 +18,7 @@ struct Throttle: Sendable {
 
     func stream(of source: Stream) -> Stream {
         source.withEnd { values, end in
-            let state = State(Pending())
+            let state = MutableProperty(Pending())
             let windows = values.handleEvents(onNext: { value in state.update { $0.value = value } })
                 .flatMap(.first) { value in
                     leading ? sent(from: state) : window(opened: value, state)
@@ -31,7 +31,7 @@ struct Throttle: Sendable {
     }
 
     /// The waiting value, and the window that it opens.
-    private func sent(from state: State<Pending>) -> Stream {
+    private func sent(from state: MutableProperty<Pending>) -> Stream {
         guard let value = state.value.value else { return .empty() }
         state.update { $0.value = nil }
         return .concat([
@@ -40,7 +40,7 @@ struct Throttle: Sendable {
     }
 
     /// Open until its stream has sent a value, or has ended.
-    private func window(opened value: Value, _ state: State<Pending>) -> Stream {
+    private func window(opened value: Value, _ state: MutableProperty<Pending>) -> Stream {
         Stream.deferred { () throws(RecordedError) in graph.input(try wait(value)) }.take(1)
             .flatMap { _ in trailing ? sent(from: state) : .empty() }
     }

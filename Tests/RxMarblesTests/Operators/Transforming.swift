@@ -57,7 +57,7 @@ enum Transforming {
             throw use.unsupported("streams are begun at once, not by a scheduler")
         }
         return .deferred {
-            let count = State(0)
+            let count = MutableProperty(0)
             return source.expand(limit: limit) { value throws(RecordedError) in
                 defer { count.update { $0 += 1 } }
                 return use.graph.input(try transform(value, .number(count.value)))

@@ -45,7 +45,7 @@ enum Windowing {
         _ source: Stream, _ wait: @escaping @Sendable (Value) throws(RecordedError) -> Stream
     ) -> Stream {
         .deferred {
-            let latest = State(Value.undefined)
+            let latest = MutableProperty(Value.undefined)
             return source.handleEvents(onNext: { latest.value = $0 })
                 .flatMap(.first) { value throws(RecordedError) in
                     try wait(value).take(1).map { _ in latest.value }

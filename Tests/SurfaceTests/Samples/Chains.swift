@@ -29,7 +29,7 @@ nonisolated func anyNumber(in text: String) throws -> Int {
 }
 
 /// The chains, which stay unsubscribed.
-func chains(client: Client, query: Signal<String>, page: State<Int>) async -> [Any] {
+func chains(client: Client, query: Signal<String>, page: MutableProperty<Int>) async -> [Any] {
     let words = query.observable
     let products = client.request(ProductList())
     let a01 = client.get("/a").map { $0.text }

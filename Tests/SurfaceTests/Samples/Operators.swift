@@ -24,7 +24,9 @@ func inspectedStreams(loading: @escaping @Sendable (String) -> Observable<[Strin
         .subscribe { show($0) }
 }
 
-func combinations(name: State<String>, password: State<String>, canLogIn: State<Bool>) {
+func combinations(
+    name: MutableProperty<String>, password: MutableProperty<String>, canLogIn: MutableProperty<Bool>
+) {
     Observable.combineLatest(name, password) { !$0.isEmpty && $1.count >= 8 }.bind(to: canLogIn)
 }
 

@@ -102,9 +102,9 @@ actor Meter {
 }
 
 func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) -> Void) async throws {
-    let counts = State(0)
+    let counts = MutableProperty(0)
     counts
-        .map { count in "\(count) requests" }  // on the thread that changes the state
+        .map { count in "\(count) requests" }  // on the thread that changes the property
         .observe(on: ActorScheduler.main, buffering: .latest(1))
         .map { text in text.uppercased() }  // on the main actor
         .subscribe(isolatedTo: MainActor.self) { text in show(text) }

@@ -12,9 +12,9 @@ private enum Screens {
     }
 
     final class Player {
-        private let volumeState = State(0.5)
-        var volume: Property<Double> { Property(volumeState) }
-        var isMuted: Property<Bool> { volumeState.map { $0 == 0 } }
+        private let mutableVolume = MutableProperty(0.5)
+        var volume: Property<Double> { Property(mutableVolume) }
+        var isMuted: Property<Bool> { mutableVolume.map { $0 == 0 } }
     }
 }
 
@@ -122,7 +122,8 @@ struct Position: Sendable {
 struct TooSlow: Error {}
 
 @Statements func repetitions(
-    _ load: Observable<Goods, NetworkError>, _ reachability: State<Bool>, _ status: Observable<Int, Never>,
+    _ load: Observable<Goods, NetworkError>, _ reachability: MutableProperty<Bool>,
+    _ status: Observable<Int, Never>,
     _ foreground: Signal<Void>, _ background: Signal<Void>, _ feed: Observable<Int, NetworkError>,
     _ sensor: Observable<Int, Never>
 ) -> [Any] {
@@ -172,14 +173,14 @@ let progressBar = ProgressBar()
     let reload = Signal<Void>().inspected("reload")
     reload
 
-    let cart = State<[Goods]>([]).inspected("cart") { "\($0.count) goods" }
+    let cart = MutableProperty<[Goods]>([]).inspected("cart") { "\($0.count) goods" }
     cart
 
     client.activity.inspected("running requests")
 }
 
-func states() {
-    let runningRequests = State(0)
+func properties() {
+    let runningRequests = MutableProperty(0)
     runningRequests.map { $0 > 0 }.subscribe { indicator.isVisible = $0 }
     runningRequests.update { $0 += 1 }
 }
@@ -189,7 +190,7 @@ struct Reading: Sendable {
 }
 
 @Statements func hotStreams(
-    _ names: Signal<[String]>, _ title: State<String>, _ readings: Observable<Reading, Never>
+    _ names: Signal<[String]>, _ title: MutableProperty<String>, _ readings: Observable<Reading, Never>
 ) -> [Any] {
     names.map { "\($0.count) names" }.bind(to: title)
 

@@ -1,16 +1,16 @@
 public import Synchronization
 
-/// A value that changes over time and can be read at any moment.
+/// A value that changes over time, and can be read and set at any moment.
 ///
 /// ```swift
-/// let runningRequests = State(0)
+/// let runningRequests = MutableProperty(0)
 /// runningRequests.map { $0 > 0 }.subscribe { indicator.isVisible = $0 }
 /// runningRequests.update { $0 += 1 }
 /// ```
 ///
 /// Reading and writing are thread-safe. Subscribers get every value since their subscription, in the order in
-/// which they were set.
-public final class State<Value: Sendable>: Sendable {
+/// which they were set. A ``Property`` is a read-only view of it.
+public final class MutableProperty<Value: Sendable>: Sendable {
     @usableFromInline
     struct Contents {
         @usableFromInline var value: Value
@@ -24,7 +24,7 @@ public final class State<Value: Sendable>: Sendable {
     @usableFromInline let contents: Mutex<Contents>
     @usableFromInline let multicaster: Multicaster<Value, Never>
 
-    /// Creates a state with a first value.
+    /// Creates a property with a first value.
     @inlinable
     public init(_ value: Value) {
         contents = Mutex(Contents(value: value))
@@ -40,7 +40,7 @@ public final class State<Value: Sendable>: Sendable {
 
     /// Changes the value in one step, without interruption by other threads.
     ///
-    /// `change` runs under a lock: it must not access this state again.
+    /// `change` runs under a lock: it must not access this property again.
     @inlinable
     public func update(_ change: (inout Value) -> Void) {
         guard multicaster.lane.tryEnter() else {
