@@ -1,24 +1,12 @@
 import HTTPTypes
-import RxHTTP
+public import RxHTTP
 
-extension CacheEntry: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CacheEntry: RedactedDescription {
     /// Key and size.
     public var description: String { "\(metadata.key), \(body.count) bytes" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension CacheEntry.Metadata: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CacheEntry.Metadata: RedactedDescription {
     /// Key and status.
     public var description: String { "\(key), \(head.status.code)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

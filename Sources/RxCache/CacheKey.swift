@@ -1,4 +1,4 @@
-import RxHTTP
+public import RxHTTP
 
 /// The key that a response is stored under. Responses with the same key are variants of each other: the
 /// server selected them by other fields of the request (RFC 9111 §4.1).
@@ -42,13 +42,7 @@ public struct CacheKey: Hashable, Sendable, Codable {
     public var place: Substring { url.prefix { $0 != "?" } }
 }
 
-extension CacheKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CacheKey: RedactedDescription {
     /// Method and URL without user info and query.
     public var description: String { "\(method) \(url.withoutSecrets) (\(rules))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

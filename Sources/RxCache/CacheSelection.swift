@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import RxHTTP
+public import RxHTTP
 
 /// A selection of stored responses.
 public enum CacheSelection: Sendable, Hashable {
@@ -32,7 +32,7 @@ public enum CacheSelection: Sendable, Hashable {
     }
 }
 
-extension CacheSelection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CacheSelection: RedactedDescription {
     /// The kind and its value, without user info, query and identity.
     public var description: String {
         switch self {
@@ -43,10 +43,4 @@ extension CacheSelection: CustomStringConvertible, CustomDebugStringConvertible,
         case .identity: "identity"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

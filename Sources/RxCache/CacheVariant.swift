@@ -1,3 +1,5 @@
+public import RxHTTP
+
 /// The request fields by which a server selected a response, as its `Vary` names them (RFC 9111 §4.1).
 public struct CacheVariant: Hashable, Sendable, Codable {
     /// The values by the fields' names in lower case; `nil` for an absent field. Secret values are stored as
@@ -8,13 +10,7 @@ public struct CacheVariant: Hashable, Sendable, Codable {
     public init(_ fields: [String: String?] = [:]) { self.fields = fields }
 }
 
-extension CacheVariant: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CacheVariant: RedactedDescription {
     /// The names of the fields.
     public var description: String { fields.keys.sorted().joined(separator: ", ") }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

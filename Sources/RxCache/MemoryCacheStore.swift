@@ -57,13 +57,7 @@ public final class MemoryCacheStore: CacheStore {
     }
 }
 
-extension MemoryCacheStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension MemoryCacheStore: RedactedDescription {
     /// The number of entries and bytes.
     public var description: String { "\(usage.entries) entries, \(usage.bytes) bytes" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,12 +1,6 @@
-import RxHTTP
+public import RxHTTP
 
-extension Client: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Client: RedactedDescription {
     /// The base URL without user info and query.
     public var description: String { "client of \(servers.main.withoutSecrets)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -143,13 +143,7 @@ public struct EndpointWithOptions<Base: Endpoint>: Endpoint {
     }
 }
 
-extension EndpointWithOptions: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension EndpointWithOptions: RedactedDescription {
     /// The description of the endpoint.
     public var description: String { "\(base)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

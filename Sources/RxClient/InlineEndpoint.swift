@@ -57,17 +57,11 @@ extension InlineEndpoint {
     }
 }
 
-extension InlineEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension InlineEndpoint: RedactedDescription {
     /// Method and path without query, and the names of the parameters.
     public var description: String {
         var text = "\(method.rawValue) \(path.withoutSecrets)"
         if !parameters.isEmpty { text += ", \(parameters)" }
         return options.headers.fields.isEmpty ? text : text + ", \(options.headers)"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -172,15 +172,9 @@ public struct RequestOptions: Sendable {
     var isEmpty: Bool { _values.isShared(with: Self.none._values) || values.isEmpty }
 }
 
-extension RequestOptions: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RequestOptions: RedactedDescription {
     /// The header fields, as ``Headers`` shows them, and the tags.
     public var description: String {
         tags.isEmpty ? "\(headers)" : "\(headers), tags \(tags.sorted().joined(separator: ", "))"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

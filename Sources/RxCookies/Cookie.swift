@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import RxHTTP
 
 /// One cookie, as set by a server and stored in a ``CookieJar`` (RFC 6265).
 ///
@@ -94,7 +95,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     }
 }
 
-extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Cookie: RedactedDescription {
     /// One line without the value.
     public var description: String {
         var parts = ["\(name)=…", (isHostOnly ? "" : "*.") + domain + path]
@@ -103,10 +104,4 @@ extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomR
         if let sameSite { parts.append("SameSite=\(sameSite)") }
         return parts.joined(separator: "; ")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -14,7 +14,7 @@ public enum CookieEvent: Sendable {
     case storageFailed(NetworkError)
 }
 
-extension CookieEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CookieEvent: RedactedDescription {
     /// One line without values and without the query of a URL.
     public var description: String {
         switch self {
@@ -24,10 +24,4 @@ extension CookieEvent: CustomStringConvertible, CustomDebugStringConvertible, Cu
         case .storageFailed(let error): "storage failed: \(error)"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

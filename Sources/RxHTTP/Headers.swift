@@ -75,21 +75,15 @@ extension Headers: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension Headers: CustomStringConvertible, CustomReflectable {
+extension Headers: RedactedDescription {
     /// The names only, because any value may be a secret.
     public var description: String {
         fields.map { $0.value == nil ? "\($0.name): none" : "\($0.name): \(Redaction.mark)" }.joined(
             separator: ", ")
     }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension Headers.Field: CustomStringConvertible, CustomReflectable {
+extension Headers.Field: RedactedDescription {
     /// The name.
     public var description: String { "\(Headers([self]))" }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -210,7 +210,7 @@ extension NetworkError: CancellationReporting {
     public static var taskCancelled: NetworkError { NetworkError(.cancelled, "the task was cancelled") }
 }
 
-extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension NetworkError: RedactedDescription {
     /// One line: kind, request, message, details.
     public var description: String {
         var line = code.rawValue
@@ -225,12 +225,6 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
         if let details { line += " (\(details))" }
         return line
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// One line without text of the server, which may contain anything.
     package var shown: String { withoutServerText.description }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 
-extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Request: RedactedDescription {
     /// One line without secrets: method, URL without user info, query and fragment, id, header fields, size
     /// of the body. `Authorization`, `Cookie`, `Proxy-Authorization`, `Sec-WebSocket-Protocol` and
     /// ``secretFields`` appear by name only.
@@ -12,10 +12,4 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
         let size = body.count.map { "\($0) bytes" } ?? "a stream"
         return (parts + [size]).joined(separator: ", ")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -138,18 +138,12 @@ public struct ResponseHead: Sendable {
     }
 }
 
-extension ResponseHead: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ResponseHead: RedactedDescription {
     /// One line without secrets: the status and the fields, as ``Redaction`` shows them.
     public var description: String {
         let fields = Redaction().shown(headerFields).map { "\($0.name): \($0.value)" }
         return (["\(status.code)"] + fields).joined(separator: ", ")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension UInt8 {

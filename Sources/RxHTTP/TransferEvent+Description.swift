@@ -1,4 +1,4 @@
-extension TransferEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TransferEvent: RedactedDescription {
     /// One line without secrets and without content.
     public var description: String {
         switch self {
@@ -13,10 +13,4 @@ extension TransferEvent: CustomStringConvertible, CustomDebugStringConvertible, 
         case .finished(let metrics): "finished after \(metrics.total)"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

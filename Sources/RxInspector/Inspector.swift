@@ -1,5 +1,6 @@
 #if Inspector
 public import RxClient
+public import RxHTTP
 import RxLite
 
 /// Shows the requests of clients in a browser, while the program runs: a server for the Network panel of Chrome's
@@ -73,7 +74,7 @@ public final class Inspector: Sendable {
     }
 }
 
-extension Inspector: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Inspector: RedactedDescription {
     /// The addresses to open, with the token, for the terminal of the developer.
     public var description: String {
         """
@@ -84,8 +85,5 @@ extension Inspector: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
     /// The port only, because logs should not contain the token.
     public var debugDescription: String { "Inspector on port \(server.port)" }
-
-    /// Empty, so that `dump` shows no token.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 #endif

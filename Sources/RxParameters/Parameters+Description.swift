@@ -1,6 +1,6 @@
-import RxHTTP
+public import RxHTTP
 
-extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Parameters: RedactedDescription {
     /// The kind and the names, without the values.
     public var description: String {
         let kind =
@@ -30,10 +30,4 @@ extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, Cus
         guard case .query = format else { return false }
         return content == nil && additions.isEmpty && urlQuery.isEmpty && urlQueryModel == nil
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -49,28 +49,16 @@ public struct Signature: Sendable {
     public init(_ sign: @escaping @Sendable (Content) throws(NetworkError) -> Addition) { self.sign = sign }
 }
 
-extension Signature.Content: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Signature.Content: RedactedDescription {
     /// The names of the parameters, without the values.
     public var description: String {
         "\(request) with " + parameters.map(\.name).joined(separator: ", ")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension Signature.Addition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Signature.Addition: RedactedDescription {
     /// The names of parameters and fields.
     public var description: String {
         parameters.keys.sorted().joined(separator: ", ") + "\(headers)"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,14 +1,9 @@
 import RxCache
+public import RxHTTP
 
-extension ResponseCache: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ResponseCache: RedactedDescription {
     /// The amount of stored data.
     public var description: String {
         "cache of \(store.usage.entries) entries, \(store.usage.bytes) bytes"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -12,7 +12,7 @@ public enum RequestSelection: Sendable, Hashable {
     case tag(String)
 }
 
-extension RequestSelection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RequestSelection: RedactedDescription {
     /// The kind and its value, without user info and query.
     public var description: String {
         switch self {
@@ -22,10 +22,4 @@ extension RequestSelection: CustomStringConvertible, CustomDebugStringConvertibl
         case .tag(let tag): "tag \(tag)"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -114,7 +114,7 @@ extension TrafficEvent {
     package var exchangeID: ExchangeID { ExchangeID(request: request.id, number: exchange) }
 }
 
-extension TrafficEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TrafficEvent: RedactedDescription {
     /// One line without secrets: the event and the request.
     public var description: String {
         let word =
@@ -143,10 +143,4 @@ extension TrafficEvent: CustomStringConvertible, CustomDebugStringConvertible, C
             }
         return "\(request.id) \(word): \(request.method.rawValue) \(request.shownURL)"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -23,12 +23,9 @@ public struct PageArrival: Sendable {
     public var response: Response?
 }
 
-extension PageArrival: CustomStringConvertible, CustomReflectable {
+extension PageArrival: RedactedDescription {
     /// The number of items. Cursors are omitted, because they can contain secrets.
     public var description: String {
         response.map { "page of \(itemCount) items, \($0)" } ?? "page of \(itemCount) items"
     }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import RxHTTP
+public import RxHTTP
 public import RxParameters
 
 /// How to request one page: by its position, with additional parameters, or at another URL.
@@ -20,16 +20,10 @@ public struct PagePlacement: Sendable {
     }
 }
 
-extension PagePlacement: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PagePlacement: RedactedDescription {
     /// The names of the parameters, and the link without user info and query.
     public var description: String {
         let names = parameters.keys.sorted().joined(separator: ", ")
         return link.map { "\(names) link \($0.absoluteString.withoutSecrets)" } ?? names
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

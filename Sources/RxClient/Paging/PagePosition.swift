@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import RxHTTP
+public import RxHTTP
 
 /// The position of a page. Save it to continue there later: ``PagingState/position``,
 /// ``PagingOptions/start``.
@@ -16,7 +16,7 @@ public enum PagePosition: Hashable, Codable, Sendable {
     case link(URL)
 }
 
-extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PagePosition: RedactedDescription {
     /// The position; a link without user info and query, a cursor without its text.
     public var description: String {
         switch self {
@@ -27,10 +27,4 @@ extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, C
         case .link(let url): "link \(url.absoluteString.withoutSecrets)"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -220,13 +220,7 @@ public final class CallContext: Sendable {
     }
 }
 
-extension CallContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CallContext: RedactedDescription {
     /// The request's id, the kind and the attempt.
     public var description: String { "\(id), \(kind), attempt \(attempt)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -25,7 +25,7 @@ func transferEvent(in value: some Sendable) -> TransferEvent? {
     if case .transfer(let event) = value as? CallEvent { event } else { value as? TransferEvent }
 }
 
-extension CallEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CallEvent: RedactedDescription {
     /// The event or the response without secrets; for an output, its type.
     public var description: String {
         switch self {
@@ -34,10 +34,4 @@ extension CallEvent: CustomStringConvertible, CustomDebugStringConvertible, Cust
         case .output(let output): "\(type(of: output))"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -136,13 +136,7 @@ public struct Next: Sendable {
     }
 }
 
-extension Next: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Next: RedactedDescription {
     /// The names of the later stages.
     public var description: String { call.stages[index...].map(\.name).joined(separator: ", ") }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

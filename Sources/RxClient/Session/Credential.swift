@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import RxHTTP
 
 /// The proof of identity in requests: a token, and its expiry.
 public struct Credential: Sendable, Hashable, Codable {
@@ -29,10 +30,7 @@ public struct Credential: Sendable, Hashable, Codable {
     }
 }
 
-extension Credential: CustomStringConvertible, CustomReflectable {
+extension Credential: RedactedDescription {
     /// A text without the tokens.
     public var description: String { "Credential(hidden)" }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,6 +2,7 @@
 internal import Glibc
 #elseif canImport(Darwin)
 internal import Darwin
+public import RxHTTP
 #endif
 
 /// The proxy between this machine and the servers.
@@ -83,7 +84,7 @@ public struct Proxy: Sendable, Equatable {
     }
 }
 
-extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Proxy: RedactedDescription {
     /// The URL without user and password.
     public var description: String {
         switch choice {
@@ -92,12 +93,6 @@ extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
         case .server(let url): url.withoutUserInfo
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension String {

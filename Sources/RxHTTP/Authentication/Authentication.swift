@@ -83,7 +83,7 @@ public struct Authentication: Sendable {
     }
 }
 
-extension Authentication: CustomStringConvertible, CustomReflectable {
+extension Authentication: RedactedDescription {
     /// The scheme, without secrets.
     public var description: String {
         switch kind {
@@ -92,9 +92,6 @@ extension Authentication: CustomStringConvertible, CustomReflectable {
         case .digest: "Digest"
         }
     }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Request {

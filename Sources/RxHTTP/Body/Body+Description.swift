@@ -1,4 +1,4 @@
-extension Body: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Body: RedactedDescription {
     /// The number of bytes; never the content.
     public var description: String {
         switch self {
@@ -7,10 +7,4 @@ extension Body: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
         case .streamed(let body): body.count.map { "a stream of \($0) bytes" } ?? "a stream"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -165,9 +165,9 @@ extension UInt8 {
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
-extension Redaction: CustomReflectable {
-    /// Empty, because ``texts`` are secrets.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+extension Redaction: RedactedDescription {
+    /// Without the texts that it hides, which are secrets.
+    public var description: String { "Redaction(hidden)" }
 }
 
 extension Request {

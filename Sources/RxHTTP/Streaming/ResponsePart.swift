@@ -27,16 +27,10 @@ public struct ResponsePart: Sendable {
     }
 }
 
-extension ResponsePart: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ResponsePart: RedactedDescription {
     /// One line without secrets: the header fields, as ``Redaction`` shows them, and the size of the content.
     public var description: String {
         let fields = Redaction().shown(headerFields).map { "\($0.name): \($0.value)" }
         return (fields + ["\(body.count) bytes"]).joined(separator: ", ")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

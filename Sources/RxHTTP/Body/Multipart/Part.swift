@@ -56,7 +56,7 @@ public struct Part: Sendable {
     }
 }
 
-extension Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Part: RedactedDescription {
     /// Name, file name, type and size; never the content.
     public var description: String {
         var parts = [name.debugDescription]
@@ -65,10 +65,4 @@ extension Part: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
         if !headers.fields.isEmpty { parts.append("\(headers)") }
         return (parts + ["\(body)"]).joined(separator: ", ")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Empty, so that `dump` shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
