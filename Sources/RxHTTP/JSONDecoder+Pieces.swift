@@ -14,10 +14,10 @@ extension JSONDecoder {
         } catch {
             var failure = NetworkError(.decoding, "\(name()): \(error)")
             failure.body = bytes
-            if let place = (error as? DecodingError)?.place {
-                failure.codingPath = place.path
+            if let error = error as? DecodingError {
+                failure.codingPath = error.path.text(or: "")
                 failure.message =
-                    "\(name()), at \(place.path.isEmpty ? "the top level" : place.path): \(place.description)"
+                    "\(name()), at \(error.path.text(or: "the top level")): \(error.reason(in: bytes))"
             }
             throw failure
         }

@@ -24,6 +24,53 @@ extension JSONTape {
         return nil
     }
 
+    /// What stands where `path` leads, in words: `a string`, or `an object with the fields code and data`; `nil` if it
+    /// leads nowhere, as one of converted keys may.
+    package func words(for path: [any CodingKey], in bytes: [UInt8]) -> String? {
+        let end = path.reduce(Self.root) { (place: Int?, key) in
+            place.flatMap { place in
+                key.intValue.flatMap { element($0, of: place) }
+                    ?? value(of: key.stringValue, in: place, bytes)
+            }
+        }
+        return end.map { words(for: $0, bytes) }
+    }
+
+    private func element(_ index: Int, of place: Int) -> Int? {
+        guard kind(at: place) == .array, index >= 0 else { return nil }
+        var element = place + 2
+        for _ in 0..<index where element < self[place].length { element = self[element].next(after: element) }
+        return element < self[place].length ? element : nil
+    }
+
+    private func words(for place: Int, _ bytes: [UInt8]) -> String {
+        switch kind(at: place) {
+        case .null: return "null"
+        case .false: return "false"
+        case .true: return "true"
+        case .integer, .number: return "a number"
+        case .ascii, .plain, .escaped: return "a string"
+        case .array: return place + 2 < self[place].length ? "an array" : "an empty array"
+        case .object, .mixedObject: break
+        }
+        let shown = 8
+        var names: [String] = []
+        var key = place + 2
+        while key < self[place].length, names.count <= shown {
+            let name = String(decoding: bytes[literal(of: key)].dropFirst().dropLast(), as: UTF8.self)
+            names.append(name.count > 40 ? name.prefix(40) + "…" : name)
+            key = self[key + 1].next(after: key + 1)
+        }
+        switch names.count {
+        case 0: return "an empty object"
+        case 1: return "an object with the field \(names[0])"
+        case ...shown:
+            return
+                "an object with the fields \(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1])"
+        default: return "an object with the fields \(names.prefix(shown).joined(separator: ", ")) and others"
+        }
+    }
+
     /// The members of the document's top-level object, each with the bytes of its value; `nil` if the
     /// document is not an object, or a name is not valid text.
     package func members(in bytes: [UInt8]) -> [(name: String, value: ArraySlice<UInt8>)]? {

@@ -52,6 +52,48 @@ import Testing
         #expect(error?.requestID == response.request.id)
     }
 
+    @Test(
+        "One sentence says which field it is and what was found",
+        arguments: [
+            (
+                #"{"code": 0, "data": []}"#,
+                "at the top level: expected an array, found an object with the fields code and data"
+            ),
+            (#"{}"#, "at the top level: expected an array, found an empty object"),
+            ("7", "at the top level: expected an array, found a number"),
+            ("null", "at the top level: expected an array, found null"),
+            ("[[]]", "at [0]: expected an object, found an empty array"),
+            (
+                #"[{"title": "a", "price": 1}]"#,
+                "at [0].name: the field is missing in an object with the fields title and price"
+            ),
+            (#"[{"name": "a", "price": null}]"#, "at [0].price: expected a number (Double), found null"),
+            (#"[{"name": true, "price": 1}]"#, "at [0].name: expected a string, found true"),
+            (
+                #"[{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}]"#,
+                "at [0].name: the field is missing in an object with the fields a, b, c, d, e, f, g, h and others"
+            ),
+        ])
+    func sentence(json: String, message: String) throws {
+        let error = #expect(throws: NetworkError.self) { _ = try response(json).decode([Goods].self) }
+        #expect(error?.message == message)
+    }
+
+    @Test("The sentence of a value below the payload, and of one whose keys are converted")
+    func sentenceBelow() throws {
+        let error = #expect(throws: NetworkError.self) {
+            _ = try response(#"{"data": {"goods": {"name": "a"}}}"#, path: ["data", "goods"]).decode(
+                Goods.self)
+        }
+        #expect(
+            error?.message == "at data.goods.price: the field is missing in an object with the field name")
+        let converted = try response(#"{"unit_price": "a"}"#)
+        converted.decoder.keyDecodingStrategy = .convertFromSnakeCase
+        struct Priced: Decodable { let unitPrice: Int }
+        let mismatch = #expect(throws: NetworkError.self) { _ = try converted.decode(Priced.self) }
+        #expect(mismatch?.message == "at unitPrice: Expected to decode Int but found a string instead.")
+    }
+
     @Test("A missing payload is nil for an optional, at any depth; the payload follows the body")
     func missingPayload() throws {
         for text in [#"{}"#, #"{"data": null}"#, #"{"data": 5}"#, #"{"data": {}}"#] {

@@ -3,16 +3,18 @@ import HTTPTypes
 public import RxHTTP
 import RxJSON
 public import RxLite
+import RxParameters
 
 extension Observable where Element == Response, Failure == NetworkError {
     /// The content as a value: JSON decoded with the client's decoder, at the envelope's payload if an
     /// envelope was opened.
     ///
-    /// A document that does not match the type fails with `decoding`; the error names the place and keeps the
-    /// body. The response of an ``InlineEndpoint`` without content types must have one of the client's
-    /// content types (``RequestOptions/contentTypes``), like the response of an endpoint; other types fail
-    /// with `contentType`. A `String` is also the text of a `text/plain` response, in UTF-8. For a 204 or 205 an optional is `nil`. Bodies above 256 KiB are decoded off the
-    /// stream's scheduler, so that its other streams continue.
+    /// A document that does not match the type fails with `decoding`; the error names the place and what was found
+    /// there, and keeps the body. The response of an ``InlineEndpoint`` without content types must have one of the
+    /// client's content types (``RequestOptions/contentTypes``), like the response of an endpoint; other types fail
+    /// with `contentType`. A `String` is also the text of a `text/plain` response, in UTF-8. For a 204 or 205 an
+    /// optional is `nil`. Bodies above 256 KiB are decoded off the stream's scheduler, so that its other streams
+    /// continue.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type = T.self
     ) -> Observable<T, NetworkError> {
@@ -75,7 +77,7 @@ extension Response {
             switch underlying {
             case let misfit as Misfit: misfit
             case let flaw as JSONFlaw: Misfit("the JSON is invalid at byte \(flaw.offset)", at: "")
-            case let error as DecodingError: Misfit(error, below: payloadPath)
+            case let error as DecodingError: Misfit(error, in: body, below: payloadPath)
             default: Misfit("\(underlying)")
             }
         var error = NetworkError(.decoding, misfit.description, request: request)
@@ -101,9 +103,8 @@ struct Misfit: Error {
     }
 
     /// - Parameter keys: the path to the decoded value.
-    fileprivate init(_ error: DecodingError, below keys: [String]) {
-        let (path, description) = error.place
-        let joint = keys.isEmpty || path.isEmpty || path.hasPrefix("[") ? "" : "."
-        self.init(description, at: keys.joined(separator: ".") + joint + path)
+    fileprivate init(_ error: DecodingError, in body: [UInt8], below keys: [String]) {
+        let outer = keys.map { AnyCodingKey($0) }
+        self.init(error.reason(in: body, below: outer), at: (outer + error.path).text(or: ""))
     }
 }

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import RxHTTP
-import RxJSON
 public import RxLite
 import RxWebSocket
 import Synchronization
@@ -22,32 +21,19 @@ extension Observable where Element == WebSocketEvent, Failure == NetworkError {
         of type: T.Type = T.self, decoder: JSONDecoder? = nil
     ) -> Observable<T, NetworkError> {
         let clientDecoder = Mutex<JSONDecoder?>(decoder)
+        @Sendable func decode(_ bytes: [UInt8]) throws(NetworkError) -> T {
+            let decoder = clientDecoder.withLock { $0 } ?? JSONDecoder()
+            return try decoder.decode(T.self, named: "the message", bytes)
+        }
         return compactMap { event throws(NetworkError) -> T? in
             switch event {
             case .opened(let opening):
                 if let found = opening.head.decoder { clientDecoder.withLock { $0 = $0 ?? found } }
                 return nil
-            case .text(let text): return try T(json: Array(text.utf8), clientDecoder.withLock { $0 })
-            case .binary(let bytes): return try T(json: bytes, clientDecoder.withLock { $0 })
+            case .text(let text): return try decode(Array(text.utf8))
+            case .binary(let bytes): return try decode(bytes)
             case .ping, .pong, .closing, .reconnecting: return nil
             }
-        }
-    }
-}
-
-extension Decodable {
-    fileprivate init(json bytes: [UInt8], _ decoder: JSONDecoder?) throws(NetworkError) {
-        do {
-            self = try (decoder ?? JSONDecoder()).decode(Self.self, quicklyFrom: bytes)
-        } catch {
-            var failure = NetworkError(.decoding, "the message: \(error)")
-            failure.body = bytes
-            if let place = (error as? DecodingError)?.place {
-                failure.codingPath = place.path
-                failure.message =
-                    "the message, at \(place.path.isEmpty ? "the top" : place.path): \(place.description)"
-            }
-            throw failure
         }
     }
 }
