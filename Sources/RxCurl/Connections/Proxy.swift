@@ -1,8 +1,9 @@
+public import RxHTTP
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Darwin)
 internal import Darwin
-public import RxHTTP
 #endif
 
 /// The proxy between this machine and the servers.
