@@ -203,7 +203,8 @@ extension HotObservable {
         observable.setFailureType(to: E.self)
     }
 
-    /// Receives each value on the thread that sends it; see ``Observable/subscribe(onNext:onFailure:onFinish:)``.
+    /// Receives each value on the thread that sends it; see
+    /// ``Observable/subscribe(onNext:onFailure:onFinish:fileID:line:)``.
     @inlinable
     @discardableResult
     public func subscribe(

@@ -14,19 +14,24 @@ extension Observable {
     /// - Parameters:
     ///   - actor: the main actor, on which the callbacks run.
     ///   - onNext: receives each value.
-    ///   - onFailure: receives the error, if the stream fails.
+    ///   - onFailure: receives the error, if the stream fails. Default `nil`: a failure is an ``UnhandledFailure``.
     ///   - onFinish: called if the stream finishes.
+    ///   - fileID: the source file that an ``UnhandledFailure`` names. Default: the caller's.
+    ///   - line: the line that an ``UnhandledFailure`` names. Default: the caller's.
     @discardableResult
     public func subscribe(
         isolatedTo actor: MainActor.Type,
         onNext: @escaping @MainActor (Element) -> Void,
-        onFailure: @escaping @MainActor (Failure) -> Void = { _ in },
-        onFinish: @escaping @MainActor () -> Void = {}
+        onFailure: (@MainActor (Failure) -> Void)? = nil,
+        onFinish: @escaping @MainActor () -> Void = {},
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> Subscription {
-        observe(on: ActorScheduler.main).subscribe(
-            onNext: { value in MainActor.assumeIsolated { onNext(value) } },
-            onFailure: { error in MainActor.assumeIsolated { onFailure(error) } },
-            onFinish: { MainActor.assumeIsolated { onFinish() } })
+        let onFailure = onFailure.map { onFailure in
+            { @Sendable error in MainActor.assumeIsolated { onFailure(error) } }
+        }
+        return observe(on: ActorScheduler.main).subscribe(
+            onNext: { value in MainActor.assumeIsolated { onNext(value) } }, onFailure: onFailure,
+            onFinish: { MainActor.assumeIsolated { onFinish() } }, fileID: fileID, line: line)
     }
 
     /// Starts the stream, with its callbacks on `actor`, which they receive as their first argument.
@@ -41,18 +46,23 @@ extension Observable {
     /// - Parameters:
     ///   - actor: the actor on which the callbacks run.
     ///   - onNext: receives each value.
-    ///   - onFailure: receives the error, if the stream fails.
+    ///   - onFailure: receives the error, if the stream fails. Default `nil`: a failure is an ``UnhandledFailure``.
     ///   - onFinish: called if the stream finishes.
+    ///   - fileID: the source file that an ``UnhandledFailure`` names. Default: the caller's.
+    ///   - line: the line that an ``UnhandledFailure`` names. Default: the caller's.
     @discardableResult
     public func subscribe<Place: Actor>(
         isolatedTo actor: Place,
         onNext: @escaping @Sendable (isolated Place, Element) -> Void,
-        onFailure: @escaping @Sendable (isolated Place, Failure) -> Void = { _, _ in },
-        onFinish: @escaping @Sendable (isolated Place) -> Void = { _ in }
+        onFailure: (@Sendable (isolated Place, Failure) -> Void)? = nil,
+        onFinish: @escaping @Sendable (isolated Place) -> Void = { _ in },
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> Subscription {
-        observe(on: ActorScheduler(actor)).subscribe(
-            onNext: { value in actor.assumeIsolated { onNext($0, value) } },
-            onFailure: { error in actor.assumeIsolated { onFailure($0, error) } },
-            onFinish: { actor.assumeIsolated { onFinish($0) } })
+        let onFailure = onFailure.map { onFailure in
+            { @Sendable error in actor.assumeIsolated { onFailure($0, error) } }
+        }
+        return observe(on: ActorScheduler(actor)).subscribe(
+            onNext: { value in actor.assumeIsolated { onNext($0, value) } }, onFailure: onFailure,
+            onFinish: { actor.assumeIsolated { onFinish($0) } }, fileID: fileID, line: line)
     }
 }

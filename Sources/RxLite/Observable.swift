@@ -49,20 +49,24 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     /// when the outermost returns: a stream may begin again at its own end any number of times.
     ///
     /// - Parameters:
-    ///   - onNext: takes each value.
-    ///   - onFailure: takes the error, if the stream ends with one.
-    ///   - onFinish: called if the stream ends well.
+    ///   - onNext: receives each value.
+    ///   - onFailure: receives the error, if the stream fails. Default `nil`: a failure is an ``UnhandledFailure``.
+    ///   - onFinish: called if the stream finishes.
+    ///   - fileID: the source file that an ``UnhandledFailure`` names. Default: the caller's.
+    ///   - line: the line that an ``UnhandledFailure`` names. Default: the caller's.
     @inlinable
     @discardableResult
     public func subscribe(
         onNext: @escaping @Sendable (Element) -> Void = { _ in },
-        onFailure: @escaping @Sendable (Failure) -> Void = { _ in },
-        onFinish: @escaping @Sendable () -> Void = {}
+        onFailure: (@Sendable (Failure) -> Void)? = nil,
+        onFinish: @escaping @Sendable () -> Void = {},
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> Subscription {
         subscribe(onNext: onNext) { completion in
             switch completion {
             case .finished: onFinish()
-            case .failed(let error): onFailure(error)
+            case .failed(let error):
+                if let onFailure { onFailure(error) } else { Self.report(error, fileID: fileID, line: line) }
             }
         }
     }

@@ -30,7 +30,7 @@ import Testing
         "RxTestingSupport": ["RxHTTP", "RxLite", "RxTesting"],
     ]
 
-    /// Modules of the toolchain and the system, for all modules but RxLite.
+    /// Modules of the toolchain and the system. RxLite has no use for Foundation.
     static let platform: Set<String> = [
         "Swift", "Synchronization", "FoundationEssentials", "Glibc", "Musl", "Darwin",
     ]
@@ -62,7 +62,7 @@ import Testing
 
     static func mayImport(_ module: String) -> Set<String> {
         guard let own = arrows[module] else { return [] }
-        guard module != "RxLite" else { return ["Synchronization"] }
+        guard module != "RxLite" else { return platform.subtracting(["FoundationEssentials"]) }
         return own.union(platform).union(packages.filter { $0.value.contains(module) }.keys)
     }
 

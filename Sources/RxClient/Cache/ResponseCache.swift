@@ -97,6 +97,6 @@ public final class ResponseCache: Sendable {
     /// It has no subscriber; a later request reports its failure, if that persists.
     func refresh(_ key: CacheKey, by request: Observable<some Sendable, NetworkError>) {
         guard refreshing.withLock({ $0.insert(key).inserted }) else { return }
-        request.finally { _ = self.refreshing.withLock { $0.remove(key) } }.subscribe()
+        request.finally { _ = self.refreshing.withLock { $0.remove(key) } }.subscribe(onFailure: { _ in })
     }
 }

@@ -30,7 +30,8 @@ extension Session {
             }
             return (decision, isNew, contents.run)
         }
-        if isNew { login.subscribe() }
+        // The requests that wait for the login get its failure.
+        if isNew { login.subscribe(onFailure: { _ in }) }
         return (decision, login)
     }
 

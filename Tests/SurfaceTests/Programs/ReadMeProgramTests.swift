@@ -19,6 +19,21 @@ import Testing
         #expect(record.text == program.output)
     }
 
+    @Test func aDebugBuildWritesAnUnhandledFailureToTheStandardError() async throws {
+        let compiler = try Compiler()
+        let code = """
+            import RxLite
+            struct Late: Error {}
+            Observable<Int, Late>.fail(Late()).subscribe { print($0) }
+            print("end")
+            """
+        let main = try compiler.output.file("main.swift", Array(code.utf8))
+        let record = try await ChildProcess(compiler.program([main])).ended()
+        #expect(record.text == "end\n")
+        let report = "Observable<Int, Late> failed, and its subscription has no 'onFailure': Late()\n"
+        #expect(record.errorText.hasSuffix("main.swift:3: \(report)"), "\(record.errorText)")
+    }
+
     @Test func thereArePrograms() throws {
         let lines = try String(contentsOf: SampleTests.root.appending(path: "README.md"), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)

@@ -55,6 +55,10 @@ func showTexts(_ client: Client, _ configuration: inout ClientConfiguration) {
     client.errorTips.subscribe { error in show(client.text(for: error)) }
 }
 
+func acceptFailures() {
+    UnhandledFailure.handler = { _ in }
+}
+
 extension NetworkError.Code {
     static let soldOut = NetworkError.Code(rawValue: "soldOut")
 }

@@ -40,6 +40,8 @@ func errors() {
         return port
     }
     ports.subscribe(onNext: { print($0) }, onFailure: { error in print("not a port:", error.text) })
+
+    UnhandledFailure.handler = { failure in print("unhandled:", failure) }
 }
 
 func theBrake() async {
