@@ -8,11 +8,14 @@ import RxLite
 /// A client whose requests and state are shown. Does not keep the client.
 struct InspectedClient: Sendable {
     private(set) weak var client: Client?
+    /// The name, which no other client of the inspector has.
+    let name: String
     /// The subscription to the client's traffic.
     let subscription: Subscription
 
-    init(_ client: Client, _ subscription: Subscription) {
+    init(_ client: Client, named name: String, _ subscription: Subscription) {
         self.client = client
+        self.name = name
         self.subscription = subscription
     }
 
@@ -21,7 +24,7 @@ struct InspectedClient: Sendable {
         guard let client else { return nil }
         let configuration = client.configuration
         var members: [(String, JSON)] = [
-            ("name", .string(client.inspectedName)),
+            ("name", .string(name)),
             ("running", .integer(client.activity.value)),
             ("circuits", .array(Self.circuits(of: client))),
             ("cache", Self.cache(configuration.cache.statistics)),
@@ -60,7 +63,7 @@ struct InspectedClient: Sendable {
 
 extension Client {
     /// The server's name and port.
-    fileprivate var inspectedName: String {
+    var inspectedName: String {
         guard let origin = URL(string: servers.main).flatMap({ Origin($0) }) else { return "client" }
         return [80, 443].contains(origin.port) ? origin.host : "\(origin.host):\(origin.port)"
     }

@@ -18,14 +18,27 @@ final class InspectedClients: Sendable {
     init(_ sampling: RequestSampling) { self.sampling = sampling }
 
     /// Passes the client's events on from now on. Does nothing for a client that is in the list, and after ``stop()``.
-    func add(_ client: Client, _ take: @escaping @Sendable (TrafficEvent) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - name: the name of the client, by default that of its server; another number is added to a name that is used.
+    ///   - take: takes an event and the name.
+    func add(
+        _ client: Client, named name: String?, _ take: @escaping @Sendable (TrafficEvent, String) -> Void
+    ) {
         contents.withLock { contents in
             contents.list.removeAll { $0.client == nil }
             guard !contents.isStopped, !contents.list.contains(where: { $0.client === client }) else {
                 return
             }
-            contents.list.append(
-                InspectedClient(client, client.traffic(sampling).subscribe(onNext: take)))
+            let base = name ?? client.inspectedName
+            var (name, number) = (base, 1)
+            while contents.list.contains(where: { $0.name == name }) {
+                number += 1
+                name = "\(base) \(number)"
+            }
+            let taken = name
+            let subscription = client.traffic(sampling).subscribe { take($0, taken) }
+            contents.list.append(InspectedClient(client, named: name, subscription))
             client.apply(contents.tools, of: self)
         }
     }

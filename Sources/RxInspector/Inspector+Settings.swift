@@ -4,8 +4,8 @@ extension Inspector {
     public struct Settings: Sendable {
         /// The port on 127.0.0.1. Default 0: any free port.
         public var port: UInt16 = 0
-        /// Whether credentials, cookies and secret parameters are shown. Default false: they are redacted, as in a
-        /// `HARRecording`. Values of inspected streams are never redacted.
+        /// Whether the panel shows credentials, cookies and secret parameters. Default false: they are redacted, as in a
+        /// `HARRecording`. The page of streams never shows those of requests. Values of inspected streams are never redacted.
         public var showsSecrets = false
         /// Whether `/json/list` is served without the token, so that `chrome://inspect` finds the program by its port.
         /// Default false, because any user of the machine could read the token there.

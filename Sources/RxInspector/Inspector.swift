@@ -57,14 +57,17 @@ public final class Inspector: Sendable {
         let authority = "127.0.0.1:\(server.port)"
         site.open(at: authority)
         pageURL = "http://\(authority)/\(site.token)/"
-        let socket = "\(authority)/\(site.token)/devtools/page/\(site.targetID)"
-        webSocketURL = "ws://\(socket)"
-        devToolsURL = "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket)"
+        webSocketURL = "ws://\(site.socket(at: authority))"
+        devToolsURL = site.devToolsURL(at: authority)
     }
 
     /// Inspects the requests that the client makes from now on. Does nothing if the client is already inspected, or
     /// after ``stop()``.
-    public func inspect(_ client: Client) { site.inspect(client) }
+    ///
+    /// - Parameters:
+    ///   - client: the client.
+    ///   - name: the client's name on the page of streams. Default: the name of its server. Equal names are numbered.
+    public func inspect(_ client: Client, named name: String? = nil) { site.inspect(client, named: name) }
 
     /// Closes the server and its connections, and returns when they are closed. Clients are no longer inspected or
     /// throttled.

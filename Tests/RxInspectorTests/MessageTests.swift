@@ -11,6 +11,7 @@ import Testing
         let head = try #require(RequestHead("GET /a?b HTTP/1.1\r\nHost:\t a.test \r\nX: 1\r\nx: 2\r\n".utf8))
         #expect(head.method == "GET")
         #expect(head.path == "/a")
+        #expect(head.query == "b")
         #expect(head.host == "a.test")
         #expect(head.fields.count == 3)
     }

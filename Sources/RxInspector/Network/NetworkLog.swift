@@ -71,6 +71,11 @@ struct NetworkLog {
         Dictionary(rows.values.map { ($0.exchange, $0) }) { first, _ in first }
     }
 
+    /// The last row of the request with this number; `nil` if it has been dropped.
+    func latestRow(ofRequest number: UInt64) -> NetworkRow? {
+        order.last { rows[$0]?.exchange.request.rawValue == number }.flatMap { rows[$0] }
+    }
+
     /// The row with the id of the protocol.
     func row(_ id: String) -> NetworkRow? { rows[id] }
 

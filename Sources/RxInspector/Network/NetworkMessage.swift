@@ -157,6 +157,20 @@ enum NetworkMessage {
         ]
     }
 
+    /// An entry of the console: the panel makes the address a link to the row.
+    static func link(to row: NetworkRow) -> JSON {
+        [
+            "method": "Log.entryAdded",
+            "params": [
+                "entry": [
+                    "source": "network", "level": "info", "text": .string(row.shown.url),
+                    "url": .string(row.shown.url), "networkRequestId": .string(row.id),
+                    "timestamp": .number(Date().timeIntervalSince1970 * 1000),
+                ]
+            ],
+        ]
+    }
+
     /// A time of the protocol.
     static func seconds(_ time: Duration) -> JSON { .number(time / .seconds(1)) }
 }

@@ -81,6 +81,17 @@ actor TrafficRecorder {
         frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, limit: settings.requestsPerSecond))
     }
 
+    /// Tells the open panels of the last row of the request with this number, by an entry in their console that links to it.
+    ///
+    /// - Returns: the number of panels; `nil` if there is none.
+    func tellLink(toRequest number: UInt64) -> Int? {
+        takeEvents()
+        guard let row = log.latestRow(ofRequest: number) else { return nil }
+        let open = listeners.filter(\.isEnabled)
+        for listener in open { listener.frontEnd.outbox.send(NetworkMessage.link(to: row)) }
+        return open.count
+    }
+
     /// Takes an event of a client, on any thread.
     nonisolated func take(_ event: TrafficEvent) { inbox.append(event) }
 

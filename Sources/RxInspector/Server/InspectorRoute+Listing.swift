@@ -11,15 +11,12 @@ extension InspectorRoute {
     private static let version: JSON = ["Browser": "RxNetworking/1.0", "Protocol-Version": "1.3"]
 
     private static func list(_ request: RequestHead, _ site: InspectorSite) -> JSON {
-        // The address under which the asker reaches the server, which a tunnel changes.
         let host = request.host ?? site.authority
-        let socket = "\(host)/\(site.token)/devtools/page/\(site.targetID)"
         let target: JSON = [
             "description": "RxNetworking", "id": .string(site.targetID), "type": "page",
             "title": .string("RxNetworking: \(ProcessName.current)"), "url": .string("http://\(host)/"),
-            "webSocketDebuggerUrl": .string("ws://\(socket)"),
-            "devtoolsFrontendUrl": .string(
-                "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket)"),
+            "webSocketDebuggerUrl": .string("ws://\(site.socket(at: host))"),
+            "devtoolsFrontendUrl": .string(site.devToolsURL(at: host)),
         ]
         return [target]
     }

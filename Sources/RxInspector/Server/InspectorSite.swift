@@ -1,6 +1,8 @@
 #if Inspector
+import FoundationEssentials
 import RxClient
 import RxHAR
+import RxHTTP
 import Synchronization
 
 /// The parts of an inspector that its routes use.
@@ -27,10 +29,10 @@ final class InspectorSite: Sendable {
     }
 
     /// Shows the client's requests from now on.
-    func inspect(_ client: Client) {
-        clients.add(client) { [recorder, streams] event in
+    func inspect(_ client: Client, named name: String? = nil) {
+        clients.add(client, named: name) { [recorder, streams] event, name in
             recorder.take(event)
-            streams.take(event)
+            streams.take(event, of: name)
         }
     }
 
@@ -43,6 +45,23 @@ final class InspectorSite: Sendable {
                 .sorted { $0.startedDateTime < $1.startedDateTime })
     }
 
+    /// The exchanges of the request with this number as entries of an archive, and its command for curl, both without
+    /// secrets; `nil` if it has been dropped.
+    func exchanges(ofRequest number: UInt64) async throws -> JSON? {
+        guard let row = streams.request(number) else { return nil }
+        let rows = await recorder.rows
+        let exchanges = row.exchanged(endedOnly: false)
+        let entries = try exchanges.map {
+            JSON.text(
+                Array(try JSONEncoder().encode($0.entry(rows[$0.id], bodyLimit: settings.bodyLimit))))
+        }
+        // A stored response has a row, but no exchange.
+        let kept =
+            exchanges.isEmpty
+            ? rows.values.first { $0.exchange.request == row.id } : exchanges.last.flatMap { rows[$0.id] }
+        return ["curl": .string(row.command(withBodyOf: kept)), "entries": .array(entries)]
+    }
+
     /// Follows nothing anymore. The server disconnects the browsers.
     func stop() {
         clients.stop()
@@ -52,6 +71,16 @@ final class InspectorSite: Sendable {
 
     /// Host and port of the server.
     var authority: String { place.withLock { $0 } }
+
+    /// The address of the protocol's WebSocket, without the scheme.
+    ///
+    /// - Parameter authority: host and port under which the browser reaches the server, which a tunnel changes.
+    func socket(at authority: String) -> String { "\(authority)/\(token)/devtools/page/\(targetID)" }
+
+    /// The address of the Network panel.
+    func devToolsURL(at authority: String) -> String {
+        "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket(at: authority))"
+    }
 
     /// Notes the place of the server.
     func open(at authority: String) { place.withLock { $0 = authority } }

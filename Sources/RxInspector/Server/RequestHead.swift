@@ -7,6 +7,8 @@ struct RequestHead: Equatable, Sendable {
     let method: String
     /// The path as sent, without the query.
     let path: String
+    /// The query as sent, without the question mark; empty if there is none.
+    let query: String
     /// The server's name and port; `nil` if there is no `Host` field, or more than one.
     let host: String?
     private(set) var fields = HTTPFields()
@@ -18,7 +20,10 @@ struct RequestHead: Equatable, Sendable {
             separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard words.count == 3, words[2].starts(with: "HTTP/1.".utf8) else { return nil }
         method = String(decoding: words[0], as: UTF8.self)
-        path = String(decoding: words[1].prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
+        let target = words[1].split(
+            separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        path = String(decoding: target[0], as: UTF8.self)
+        query = target.count > 1 ? String(decoding: target[1], as: UTF8.self) : ""
         var hosts: [String] = []
         for line in lines where !line.trimmed.isEmpty {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),

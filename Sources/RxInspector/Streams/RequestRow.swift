@@ -29,8 +29,12 @@ struct RequestRow {
     private static let partLimit = 20
 
     private var request: Request
+    /// The number of bytes of the body, none of which are kept; `nil` if it is unknown.
+    private var bodyCount: Int64?
     private let start: Duration
     private let cause: StreamCause?
+    /// The name of its client.
+    private let client: String
     private var exchanges: [Exchange] = []
     private var marks: [(time: Duration, text: String)] = []
     private var cached: String?
@@ -41,14 +45,17 @@ struct RequestRow {
     private(set) var byteCount: Int
 
     /// - Parameter messageByteLimit: the maximum number of bytes that are kept of a WebSocket's messages.
-    init(_ event: TrafficEvent, at now: Duration, messageByteLimit: Int) {
+    init(_ event: TrafficEvent, of client: String, at now: Duration, messageByteLimit: Int) {
         request = event.request.keepingBody(upTo: 0)
+        bodyCount = event.request.body.count
+        self.client = client
         start = now
         cause = event.cause
         self.messageByteLimit = messageByteLimit
         byteCount = 1024 + request.byteCount
     }
 
+    var id: RequestID { request.id }
     var isEnded: Bool { end != nil }
 
     mutating func take(_ event: TrafficEvent, at now: Duration) {
@@ -57,6 +64,7 @@ struct RequestRow {
         case .sent:
             byteCount -= request.byteCount
             request = event.request.keepingBody(upTo: 0)
+            bodyCount = event.request.body.count
             byteCount += request.byteCount
             guard exchanges.count < Self.partLimit else { return }
             let draft = HARDraft(
@@ -125,7 +133,8 @@ extension RequestRow {
     var document: JSON {
         let url = request.shownURL
         var members: [(String, JSON)] = [
-            ("id", .string("\(request.id)")), ("method", .string(request.method.rawValue)),
+            ("id", .string("\(request.id)")), ("client", .string(client)),
+            ("method", .string(request.method.rawValue)),
             ("url", .string(url)),
             ("path", .string(Self.path(of: url))), ("t", .milliseconds(start)), ("state", .string(state)),
             ("bytes", .integer(Int(summary?.bytesReceived ?? 0))),
@@ -169,9 +178,25 @@ extension RequestRow {
         }
     }
 
-    /// The exchanges that have ended, and the open WebSockets.
-    var exchanged: [Exchanged] {
-        exchanges.filter(\.isArchived).map { exchange in
+    /// The request as a command for curl, without secrets, as it was last sent.
+    ///
+    /// - Parameter row: the row that has kept the body, if there is one.
+    func command(withBodyOf row: NetworkRow?) -> String {
+        var request = request
+        if let kept = row?.shown.request.body, kept.count == bodyCount {
+            request.body = kept
+        } else if bodyCount != 0 {
+            // Not a part of it as if it were the whole: the command expects the body on its standard input.
+            request.body = .stream(.empty(), length: bodyCount)
+        }
+        return request.curlCommand()
+    }
+
+    /// The exchanges.
+    ///
+    /// - Parameter endedOnly: whether to leave out those that have not ended, other than open WebSockets.
+    func exchanged(endedOnly: Bool) -> [Exchanged] {
+        exchanges.filter { !endedOnly || $0.isArchived }.map { exchange in
             Exchanged(
                 id: exchange.id, draft: exchange.draft, metrics: exchange.metrics, error: exchange.error,
                 end: exchange.draftEnd)

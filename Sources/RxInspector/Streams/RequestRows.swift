@@ -26,10 +26,15 @@ struct RequestRows {
         return order.filter { changed.contains($0) }.compactMap { rows[$0] }
     }
 
-    mutating func take(_ event: TrafficEvent, at now: Duration) {
+    /// The row of the request with this number; `nil` if it has been dropped.
+    func row(_ number: UInt64) -> RequestRow? { order.last { $0.rawValue == number }.flatMap { rows[$0] } }
+
+    /// - Parameter client: the name of the client.
+    mutating func take(_ event: TrafficEvent, of client: String, at now: Duration) {
         let id = event.request.id
         if case .started = event.kind {
-            let row = RequestRow(event, at: now, messageByteLimit: settings.bodyLimit)
+            let row = RequestRow(
+                event, of: client, at: now, messageByteLimit: settings.bodyLimit)
             byteCount += row.byteCount
             if let former = rows.updateValue(row, forKey: id) {
                 byteCount -= former.byteCount

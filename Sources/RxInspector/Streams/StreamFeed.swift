@@ -70,12 +70,17 @@ final class StreamFeed: Sendable {
     }
 
     /// The exchanges of the last requests that have ended.
-    var exchanges: [RequestRow.Exchanged] { requests.withLock { $0.all }.flatMap(\.exchanged) }
+    var exchanges: [RequestRow.Exchanged] {
+        requests.withLock { $0.all }.flatMap { $0.exchanged(endedOnly: true) }
+    }
 
-    /// Takes an event of a client, on any thread.
-    func take(_ event: TrafficEvent) {
+    /// The request with this number; `nil` if it has been dropped.
+    func request(_ number: UInt64) -> RequestRow? { requests.withLock { $0.row(number) } }
+
+    /// Takes an event of a client of this name, on any thread.
+    func take(_ event: TrafficEvent, of client: String) {
         let now = log.now
-        requests.withLock { $0.take(event, at: now) }
+        requests.withLock { $0.take(event, of: client, at: now) }
     }
 
     // MARK: - Pages

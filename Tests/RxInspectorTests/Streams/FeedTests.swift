@@ -28,7 +28,7 @@ extension StreamTests {
         @Test func thePageNeedsTheToken() async throws {
             let inspector = try await Inspector.startForTests()
             let root = inspector.pageURL.split(separator: "/").prefix(2).joined(separator: "//")
-            for path in ["/", "/streams", "/har"] {
+            for path in ["/", "/streams", "/har", "/request?1", "/panel?1"] {
                 await #expect(throws: NetworkError.self) { try await Client(baseURL: root).get(path).value() }
             }
             await inspector.stop()
@@ -187,6 +187,127 @@ extension StreamTests {
                     """
                 #expect(entry?["text"]?.string == text)
             }
+            await inspector.stop()
+        }
+
+        @Test func clientsHaveNames() async throws {
+            let clock = VirtualScheduler()
+            let clients = (0..<4).map { _ in
+                Client(
+                    baseURL: "https://a.test",
+                    transport: ScriptedTransport(on: clock, [.when(.get, "/goods", .json("1"))]))
+            }
+            let inspector = try await Inspector.startForTests(clients[0])
+            inspector.inspect(clients[1])
+            inspector.inspect(clients[2], named: "shop")
+            inspector.inspect(clients[3], named: "shop")
+            // It has a name already.
+            inspector.inspect(clients[0], named: "other")
+            for client in clients { _ = Recorder(client.get("/goods"), on: clock) }
+            try clock.run()
+            let reader = FeedReader(inspector)
+            await reader.wait { !$0.all.isEmpty }
+            let names = ["a.test", "a.test 2", "shop", "shop 2"]
+            #expect(reader.all.first?["clients"]?.elements?.compactMap { $0["name"]?.string } == names)
+            #expect(
+                reader.all.first?["requests"]?.elements?.compactMap { $0["client"]?.string } == names)
+            await inspector.stop()
+        }
+
+        /// The exchanges of a request, as the page asks for them.
+        private func exchanges(of number: String, _ inspector: Inspector) async throws -> JSON {
+            let text = try await Client(baseURL: "").get("\(inspector.pageURL)request?\(number)").value().text
+            return try #require(JSON(parsing: text))
+        }
+
+        @Test func theCommandOfARequestIsTheLibrarysOwn() async throws {
+            let clock = VirtualScheduler()
+            let client = Client(
+                baseURL: "https://a.test",
+                transport: ScriptedTransport(
+                    on: clock,
+                    [
+                        .when(
+                            .post, "/login", .status(.seeOther, headers: [.location: "/goods?token=canary1"])),
+                        .when(.get, "/goods", .json(#"{"token":"canary2","name":"tea's"}"#)),
+                    ]))
+            var settings = Inspector.Settings()
+            settings.bodyLimit = 40
+            let inspector = try await Inspector.start(client, settings: settings)
+            let sent = Recorder(client.traffic, on: clock)
+            let bodies = [#"{"password":"canary3","tea":"it's"}"#, String(repeating: "a", count: 41)]
+            for body in bodies {
+                _ = Recorder(client.post("/login", .text(body)), on: clock)
+                try clock.run()
+            }
+            _ = Recorder(client.get("/goods", headers: ["Authorization": "Bearer canary4"]), on: clock)
+            try clock.run()
+            let requests = sent.values.filter { if case .sent = $0.kind { true } else { false } }.map(
+                \.request)
+            #expect(requests.map(\.method) == [.post, .get, .post, .get, .get])
+            let last = try await exchanges(of: "\(requests[4].id.rawValue)", inspector)
+            #expect(last["curl"]?.string == requests[4].curlCommand())
+            let first = try await exchanges(of: "\(requests[0].id.rawValue)", inspector)
+            // The request as it was sent last, after the redirect.
+            #expect(first["curl"]?.string == requests[1].curlCommand())
+            let entries = try #require(first["entries"]?.elements)
+            #expect(entries.map { $0["response"]?["status"]?.integer } == [303, 200])
+            #expect(entries[1]["response"]?["content"]?["text"]?.string == #"{"token":"…","name":"tea's"}"#)
+            for text in [last, first].map({ String(decoding: $0.bytes, as: UTF8.self) }) {
+                #expect(!text.contains("canary"))
+            }
+            for number in ["", "0", "-1", "x", "99999999999999999999999"] {
+                await #expect(throws: NetworkError.self) { try await exchanges(of: number, inspector) }
+            }
+            await inspector.stop()
+        }
+
+        @Test(arguments: [34, 41]) func aBodyIsWholeInTheCommandOrNotThere(count: Int) async throws {
+            let clock = VirtualScheduler()
+            let client = Client(
+                baseURL: "https://a.test",
+                transport: ScriptedTransport(on: clock, [.when(.post, "/goods", .json("1"))]))
+            var settings = Inspector.Settings()
+            settings.bodyLimit = 40
+            let inspector = try await Inspector.start(client, settings: settings)
+            let sent = Recorder(client.traffic, on: clock)
+            _ = Recorder(client.post("/goods", .text(String(repeating: "a", count: count))), on: clock)
+            try clock.run()
+            let id = try #require(sent.values.first?.request.id.rawValue)
+            let command = try #require(try await exchanges(of: "\(id)", inspector)["curl"]?.string)
+            let whole = "--data-raw '\(String(repeating: "a", count: count))'"
+            #expect(command.contains(count <= 40 ? whole : "--data-binary @-"))
+            #expect(command.contains("--data-raw") == (count <= 40))
+            await inspector.stop()
+        }
+
+        @Test func thePanelIsToldOfARow() async throws {
+            let clock = VirtualScheduler()
+            let client = Client(
+                baseURL: "https://a.test",
+                transport: ScriptedTransport(on: clock, [.when(.get, "/goods", .json("1"))]))
+            let inspector = try await Inspector.startForTests(client)
+            let sent = Recorder(client.traffic, on: clock)
+            _ = Recorder(client.get("/goods", query: ["token": "canary5"]), on: clock)
+            try clock.run()
+            let id = try #require(sent.values.first?.request.id.rawValue)
+            func tell() async throws -> JSON? {
+                JSON(
+                    parsing: try await Client(baseURL: "").get("\(inspector.pageURL)panel?\(id)").value().text
+                )
+            }
+            let closed = try await tell()
+            #expect(closed?["panels"]?.integer == 0)
+            #expect(closed?["address"]?.string == inspector.devToolsURL)
+            let panel = FrontEndProbe(inspector)
+            try await panel.call("Network.enable")
+            let row = try await panel.event("requestWillBeSent")
+            #expect(try await tell()?["panels"]?.integer == 1)
+            let entry = try await panel.event("Log.entryAdded")["entry"]
+            #expect(entry?["networkRequestId"] == row["requestId"])
+            // The panel makes a link of an address that is exactly the row's.
+            #expect(entry?["text"] == row["request"]?["url"])
+            #expect(entry?["text"]?.string?.contains("canary5") == false)
             await inspector.stop()
         }
 

@@ -7,6 +7,10 @@ func inspect(client: Client) async throws {
     print(inspector)
 }
 
+func inspect(accounts: Client, with inspector: Inspector) {
+    inspector.inspect(accounts, named: "accounts")
+}
+
 func inspectIfAsked(client: Client) async throws {
     try await Inspector.startIfAsked(client)
 }
