@@ -1,3 +1,4 @@
+import HTTPTypes
 import RxClient
 import RxLite
 import RxTesting
@@ -93,7 +94,7 @@ import Testing
 
         let ticks = try await scheduler.run {
             var count = 0
-            for await _ in Observable<Int, Never>.interval(.seconds(60), on: scheduler).take(10).values {
+            for await _ in Observable<Int, Never>.interval(.seconds(60), on: scheduler).take(10) {
                 count += 1
             }
             return count
@@ -121,7 +122,7 @@ import Testing
         await #expect(throws: Refused.self) { try await scheduler.run { throw Refused() } }
 
         let waiting = Task {
-            try await scheduler.run { await AsyncStream<Never> { _ in }.first { _ in true } }
+            try await scheduler.run { await AsyncStream<Int> { _ in }.first { _ in true } }
         }
         waiting.cancel()
         #expect(try await waiting.value == nil)
