@@ -110,6 +110,8 @@ extension NetworkError {
         public static let envelope = Code(rawValue: "envelope")
         /// The envelope reports an expired login, or the login could not be renewed.
         public static let loginExpired = Code(rawValue: "loginExpired")
+        /// The closure that logs in threw an error of another type; the message describes it.
+        public static let loginFailed = Code(rawValue: "loginFailed")
         /// The body does not match the digest that the server sent with it (RFC 9530).
         public static let digestMismatch = Code(rawValue: "digestMismatch")
         /// The body could not be decoded as the expected type.

@@ -91,6 +91,70 @@ import Testing
         #expect(bench.server.logins == 1)
     }
 
+    /// A login with `async`, for a request that finds the login expired.
+    private func awaited(
+        _ login: @escaping @Sendable (Client) async throws -> Credential,
+        renewal: (@Sendable (Client, Credential) async throws -> Credential)? = nil
+    ) async throws -> (text: String?, error: NetworkError?, session: Session, lines: [String]) {
+        let server = TokenServer()
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock) { server.answer($0) }
+        let box = Box<Client>()
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.options.retry = .never
+        let renewing = renewal.map { renewal in
+            { @Sendable (credential: Credential) async throws -> Credential in
+                try await renewal(box.value!, credential)
+            }
+        }
+        let session = Session(credential: Credential(token: "old"), renewal: renewing) {
+            let client = try #require(box.value)
+            return try await login(client)
+        }
+        configuration.session = session
+        let client = Client(configuration: configuration, transport: transport)
+        box.value = client
+        let recorder = Recorder(client.get("/1").map(\.text), on: clock)
+        while !recorder.isFinished, recorder.failure == nil {
+            try clock.run()
+            await Task.yield()
+        }
+        return (recorder.values.first, recorder.failure, session, transport.requests.map(\.line))
+    }
+
+    @Test("A login may await its requests, which bypass the session")
+    func asyncLogin() async throws {
+        let outcome = try await awaited { client in
+            Credential(token: try await client.post("/login").decode(Login.self).value().token)
+        }
+        #expect(outcome.text == #""/1""#)
+        #expect(outcome.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
+        let renewed = try await awaited(
+            { _ in throw NetworkError(.connect, "not called") },
+            renewal: { client, credential in
+                #expect(credential.token == "old")
+                return Credential(token: try await client.post("/login").decode(Login.self).value().token)
+            })
+        #expect(renewed.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
+    }
+
+    @Test("A login that throws a NetworkError may log out; one that throws another error does not")
+    func asyncLoginThrows() async throws {
+        struct NoKeychain: Error {}
+        let refused = try await awaited { _ in throw NetworkError(.envelope, "wrong password") }
+        #expect(refused.error?.code == .envelope && refused.session.credential == nil)
+        let failed = try await awaited { _ in throw NoKeychain() }
+        #expect(failed.error?.code == .loginFailed && failed.session.credential?.token == "old")
+        #expect(failed.error?.message.contains("NoKeychain") == true)
+        let cancelled = try await awaited { _ in throw CancellationError() }
+        #expect(cancelled.error?.code == .cancelled && cancelled.session.credential?.token == "old")
+        let typed = try await awaited { client async throws(NetworkError) in
+            _ = try await client.get("/none").value()
+            throw NetworkError(.connect, "typed")
+        }
+        #expect(typed.error != nil && typed.session.credential?.token == nil)
+    }
+
     @Test("An endpoint that does not use the session neither carries a token nor logs in")
     func withoutSession() throws {
         let bench = LoginBench()

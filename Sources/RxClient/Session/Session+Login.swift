@@ -1,7 +1,7 @@
 import HTTPTypes
 import RxCookies
 public import RxHTTP
-import RxLite
+public import RxLite
 import Synchronization
 
 extension Session {
@@ -217,6 +217,73 @@ extension Session {
             self.ended = ended
             self.event = event
             self.jars = jars
+        }
+    }
+}
+
+extension Session {
+    /// Creates a session whose login is written with `async`.
+    ///
+    /// ```swift
+    /// let session = Session {
+    ///     let login = try await server.post("/login", ["user": user, "password": password])
+    ///         .decode(Login.self).value()
+    ///     return Credential(token: login.token)
+    /// }
+    /// ```
+    ///
+    /// The requests that `login` and `renewal` await bypass the session. A `NetworkError` that they throw is judged as the
+    /// failure of a stream would be. A cancellation counts as the code `cancelled`, any other error as `loginFailed`: by
+    /// default neither logs out.
+    ///
+    /// - Parameters:
+    ///   - credential: the credential from earlier. Default `nil`: the first refused request logs in.
+    ///   - store: the persistent storage of the credential. Default `nil`: the credential is kept in memory.
+    ///   - expiry: how to detect an expired login. Default: status 401.
+    ///   - isRejection: whether a failed login means that the credentials are wrong. Default: an envelope failure, or a
+    ///     status from 400 to 499 that is not transient.
+    ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
+    ///   - leeway: how long before its expiry a credential is renewed. Default 30 s.
+    ///   - logsInFirst: whether the first request without a credential waits for a login. Default false.
+    ///   - loginLimit: the limit of unsuccessful logins. Default: five in 30 s.
+    ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
+    ///     ``SecondRefusal/fail``: only the request fails.
+    ///   - clock: the clock for the login limit and expiry dates. Default: that of the session's first client.
+    ///   - renewal: makes a new credential from the current one. Default `nil`: always `login`.
+    ///   - login: gets a credential.
+    public convenience init(
+        credential: Credential? = nil,
+        store: (any CredentialStore)? = nil,
+        expiry: SessionExpiry = .unauthorized(),
+        isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
+        placement: CredentialPlacement = .bearer,
+        leeway: Duration = .seconds(30),
+        logsInFirst: Bool = false,
+        loginLimit: LoginLimit = LoginLimit(),
+        onSecondRefusal: SecondRefusal = .fail,
+        clock: (any Scheduler)? = nil,
+        renewal: (@Sendable (Credential) async throws -> Credential)? = nil,
+        login: @escaping @Sendable () async throws -> Credential
+    ) {
+        let renewing = renewal.map { renewal in
+            { @Sendable (credential: Credential) in Self.awaiting { try await renewal(credential) } }
+        }
+        self.init(
+            credential: credential, store: store, expiry: expiry, isRejection: isRejection,
+            placement: placement, leeway: leeway, logsInFirst: logsInFirst, loginLimit: loginLimit,
+            onSecondRefusal: onSecondRefusal, clock: clock, renewal: renewing,
+            login: { Self.awaiting(login) })
+    }
+
+    private static func awaiting(
+        _ work: @escaping @Sendable () async throws -> Credential
+    ) -> Observable<Credential, NetworkError> {
+        Observable<Credential, any Error>.async(work).mapError { error in
+            switch error {
+            case let error as NetworkError: error
+            case is CancellationError: NetworkError(.cancelled, "the login was cancelled")
+            default: NetworkError(.loginFailed, "the login failed: \(error)")
+            }
         }
     }
 }

@@ -40,9 +40,11 @@ func useAToken(_ token: String) -> Session {
     return fixed
 }
 
-func awaitALogin(_ fetchToken: @escaping @Sendable () async throws(NetworkError) -> String) -> Session {
+func awaitALogin(_ login: Client) -> Session {
     let awaiting = Session {
-        .async { () throws(NetworkError) in Credential(token: try await fetchToken()) }
+        let tokens = try await login.post("/login", ["user": user, "password": password])
+            .decode(Login.self).value()
+        return Credential(token: tokens.token)
     }
     return awaiting
 }

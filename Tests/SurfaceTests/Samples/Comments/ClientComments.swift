@@ -140,6 +140,15 @@ func queue(_ client: Client, _ photos: [String]) {
     uploads.allComplete.subscribe { submit() }
 }
 
+func asyncLogin(server: Client) -> Session {
+    let session = Session {
+        let login = try await server.post("/login", ["user": user, "password": password])
+            .decode(Login.self).value()
+        return Credential(token: login.token)
+    }
+    return session
+}
+
 func sessions(
     url: String, logIn: @escaping @Sendable () -> Observable<Credential, NetworkError>, files: any FileSystem
 ) -> [Any] {
