@@ -40,12 +40,6 @@ func passOthersOn(_ client: Client, showOffline: @escaping @Sendable () -> Void)
     } catch where [.unreachable, .connect].contains(error.code) {
         showOffline()
     }
-    do {
-        show(try await client.get("/cart").value().text)
-    } catch {
-        guard error.isUnsent || error.code == .totalTimeout else { throw error }
-        showOffline()
-    }
 }
 
 func showTexts(_ client: Client, _ configuration: inout ClientConfiguration) {
