@@ -1,3 +1,4 @@
+import RxHTTP
 import Testing
 
 @testable import RxCurl
