@@ -103,8 +103,6 @@ public struct ClientConfiguration: Sendable {
     /// the client sends nothing; `unknown` counts as reachable. Default `nil`: the client tries every
     /// request.
     public var reachability: (any Reachability)?
-    /// The closures that accompany each request, unless its presentation excludes them. Default: none.
-    public var accessories: [Accessory] = []
     /// The texts that the app shows for failures (``Client/text(for:)``). Default ``ErrorTexts/english``.
     public var errorTexts = ErrorTexts.english
     /// The file system for downloads and other files. Default `nil`: the transport's (``Transport/files``).

@@ -24,6 +24,7 @@ extension RequestOptions {
         var decodesContent: Bool?
         var continuePolicy: ContinuePolicy?
         var presentation: Presentation?
+        var accessories: [Accessory] = []
         var willStart: (@Sendable (Request) -> Void)?
         var tags: Set<String> = []
         var interceptors = Interceptors()
@@ -34,8 +35,8 @@ extension RequestOptions {
                 && server == nil && cachePolicy == nil && cacheMode == nil && usesSession == nil
                 && usesCookies == nil && isSigned == nil && usesParameterRewriting == nil && envelope == nil
                 && contentTypes == nil && part == nil && compression == nil && decodesContent == nil
-                && continuePolicy == nil && presentation == nil && willStart == nil && tags.isEmpty
-                && interceptors.isEmpty
+                && continuePolicy == nil && presentation == nil && accessories.isEmpty && willStart == nil
+                && tags.isEmpty && interceptors.isEmpty
         }
 
         /// These options, with `others` for every option left open here. Header fields are not merged.
@@ -59,6 +60,7 @@ extension RequestOptions {
             options.decodesContent = decodesContent ?? others.decodesContent
             options.continuePolicy = continuePolicy ?? others.continuePolicy
             options.presentation = presentation ?? others.presentation
+            if !others.accessories.isEmpty { options.accessories = others.accessories + accessories }
             options.willStart = willStart ?? others.willStart
             if !others.tags.isEmpty { options.tags.formUnion(others.tags) }
             if !others.interceptors.isEmpty {

@@ -114,6 +114,12 @@ public struct RequestOptions: Sendable {
         get { values.presentation }
         _modify { yield &values.presentation }
     }
+    /// The closures that accompany a request, unless its presentation excludes them. An endpoint's accessories are added
+    /// to the client's.
+    public var accessories: [Accessory] {
+        get { values.accessories }
+        _modify { yield &values.accessories }
+    }
     /// Called with each request before anything of it is sent: its id is what ``Client/cancel(_:)`` and logs name it by.
     /// Called again for each page of a list and each connection of an event source, on the transport's scheduler.
     /// Default: not called.
@@ -154,8 +160,8 @@ public struct RequestOptions: Sendable {
         usesCookies: Bool? = nil, isSigned: Bool? = nil, usesParameterRewriting: Bool? = nil,
         envelope: Envelope? = nil, contentTypes: ContentTypes? = nil, part: PayloadPath? = nil,
         compression: Compression? = nil, decodesContent: Bool? = nil, continuePolicy: ContinuePolicy? = nil,
-        presentation: Presentation? = nil, willStart: (@Sendable (Request) -> Void)? = nil,
-        tags: Set<String> = [],
+        presentation: Presentation? = nil, accessories: [Accessory] = [],
+        willStart: (@Sendable (Request) -> Void)? = nil, tags: Set<String> = [],
         interceptors: Interceptors = Interceptors()
     ) {
         values = Values(
@@ -164,8 +170,8 @@ public struct RequestOptions: Sendable {
             usesSession: usesSession, usesCookies: usesCookies, isSigned: isSigned,
             usesParameterRewriting: usesParameterRewriting, envelope: envelope, contentTypes: contentTypes,
             part: part, compression: compression, decodesContent: decodesContent,
-            continuePolicy: continuePolicy, presentation: presentation, willStart: willStart, tags: tags,
-            interceptors: interceptors)
+            continuePolicy: continuePolicy, presentation: presentation, accessories: accessories,
+            willStart: willStart, tags: tags, interceptors: interceptors)
     }
 
     /// Whether every option follows the client.

@@ -25,7 +25,7 @@ struct InspectedClient: Sendable {
         let configuration = client.configuration
         var members: [(String, JSON)] = [
             ("name", .string(name)),
-            ("running", .integer(client.activity.value)),
+            ("running", .integer(client.activity.count.value)),
             ("circuits", .array(Self.circuits(of: client))),
             ("cache", Self.cache(configuration.cache.statistics)),
         ]

@@ -6,6 +6,10 @@ final class Departure: Sendable {
     private struct Contents {
         var left = 0
         var successors: [Callback] = []
+        /// What waits until the successor has begun.
+        var followUps: [Callback] = []
+        /// Whether another departure, which this one is a part of, runs those.
+        var isPart = false
     }
 
     private let contents = Mutex(Contents())
@@ -21,6 +25,30 @@ final class Departure: Sendable {
         }
         if isOver { work() }
     }
+
+    /// Runs `work` once the successor has begun, or could have.
+    fileprivate func afterSuccessor(_ work: @escaping @Sendable () -> Void) {
+        contents.withLock { $0.followUps.append(Callback(call: work)) }
+    }
+
+    /// Has what waits for the successor run in `lane`, after the successor, which a call of ``whenOver(_:)`` before
+    /// this one starts there.
+    @usableFromInline
+    func followUp(in lane: Lane) {
+        // A stream on another scheduler begins when the lane is left; what runs after that is added last.
+        whenOver { lane.enqueue { lane.afterLeaving { self.runFollowUps() } } }
+    }
+
+    private func runFollowUps() {
+        let followUps = contents.withLock { contents -> [Callback] in
+            guard !contents.isPart else { return [] }
+            defer { contents.followUps = [] }
+            return contents.followUps
+        }
+        for followUp in followUps { followUp.call() }
+    }
+
+    fileprivate var hasFollowUps: Bool { contents.withLock { !$0.followUps.isEmpty } }
 
     func begin() { contents.withLock { $0.left += 1 } }
 
@@ -42,6 +70,13 @@ extension Lane {
         /// No teardown in another lane so far.
         case awaited
         case departing(Departure)
+    }
+
+    /// Runs `work` once the stream that replaces the one which is being closed now has begun; now if none replaces it.
+    /// Only from inside the lane.
+    package func afterSuccessor(_ work: @escaping @Sendable () -> Void) {
+        guard let departure = currentDeparture else { return work() }
+        departure.afterSuccessor(work)
     }
 
     /// Runs `close`, whose teardowns in other lanes a successor awaits. `nil` if there are none.
@@ -72,8 +107,10 @@ extension Scope {
     /// everything has been torn down.
     @usableFromInline
     func closeBeforeSuccessor() -> Departure? {
-        guard let departure = lane.departure(close), !departure.isOver else { return nil }
-        return departure
+        guard let departure = lane.departure(close) else { return nil }
+        guard departure.isOver else { return departure }
+        if departure.hasFollowUps { departure.followUp(in: lane) }
+        return nil
     }
 
     /// Cancels the source that runs in this scope's lane for a stream in `lane`, which is being closed there.
@@ -101,6 +138,18 @@ extension Departure {
     /// Makes this departure a part of `whole`.
     fileprivate func begin(within whole: Departure) {
         whole.begin()
-        whenOver { whole.end() }
+        whenOver {
+            whole.adoptFollowUps(of: self)
+            whole.end()
+        }
+    }
+
+    private func adoptFollowUps(of part: Departure) {
+        let followUps = part.contents.withLock { contents in
+            defer { contents.followUps = [] }
+            contents.isPart = true
+            return contents.followUps
+        }
+        contents.withLock { $0.followUps += followUps }
     }
 }

@@ -52,6 +52,13 @@ public struct Property<Value: Sendable>: Sendable {
     }
 }
 
+extension Property where Value: Equatable {
+    /// The same property, whose subscribers do not receive a value equal to the one before.
+    func distinct() -> Property {
+        Property(read: read, observable.distinctUntilChanged(), name: name)
+    }
+}
+
 extension MutableProperty {
     /// A property whose value is that of this one, transformed; see ``Property/map(_:)``.
     public func map<T: Sendable>(_ transform: @escaping @Sendable (Value) -> T) -> Property<T> {

@@ -344,7 +344,8 @@ enum PairTable {
             "reachability", ("none", { _ in }),
             ("Wi-Fi", { $0.configuration.reachability = ScriptedReachability(.wifi) })),
         Factor(
-            "accessories", ("counted", { setup in setup.configuration.accessories = [setup.log.accessory] }),
+            "accessories",
+            ("counted", { setup in setup.configuration.options.accessories = [setup.log.accessory] }),
             ("none", { _ in })),
         Factor(
             "errorTexts", ("English", { _ in }),

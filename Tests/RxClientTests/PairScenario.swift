@@ -336,7 +336,7 @@ final class PairScenario {
         }
         let place = client.servers.pair.main.host?.place
         check(transport.runningCount == 0, "all exchanges end", "\(transport.runningCount)")
-        check(client.activity.value == 0, "all requests end", "\(client.activity.value)")
+        check(client.activity.count.value == 0, "all requests end", "\(client.activity.count.value)")
         check(clock.pendingCount == 0, "no timer is left", "\(clock.pendingCount)")
         check(
             client.limiter?.waitingCount ?? 0 == 0 && place?.origin.isIdle != false, "places given back", "")
@@ -470,7 +470,7 @@ final class PairScenario {
         for (_, events) in setup.log.accessories {
             check(!isHidden && events == "start stop stopped ", "accessories", events)
         }
-        if !configuration.accessories.isEmpty, !isHidden {
+        if !configuration.options.accessories.isEmpty, !isHidden {
             check(
                 setup.log.accessories.count == ended.count, "accessories",
                 "\(setup.log.accessories.count)")

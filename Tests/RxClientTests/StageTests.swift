@@ -163,7 +163,7 @@ import Testing
     private static let accessoryStage = Stage(
         "accessory", .status(.badGateway),
         endpoint: { bench in
-            bench.client { $0.accessories = [bench.log.accessory] }.request(get).map(\.text)
+            bench.client { $0.options.accessories = [bench.log.accessory] }.request(get).map(\.text)
         },
         byHand: { bench in
             let client = bench.client()

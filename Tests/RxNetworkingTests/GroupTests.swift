@@ -57,7 +57,7 @@ import Testing
         let client = client(server)
         let queue = RequestQueue(limit: 3)
         let shown = Mutex<[Bool]>([])
-        queue.count.observable.map { $0 > 0 }.distinctUntilChanged()
+        queue.activity.isActive.observable
             .subscribe { isOn in shown.withLock { $0.append(isOn) } }
         let ended = Mutex(0)
         for number in 0..<40 {
@@ -83,11 +83,11 @@ import Testing
             onFinish: { calls.withLock { $0 += 1 } })
         let waiting = Task { try await client.get("/stall", query: ["q": 1]).value() }
         while server.record.requests.count < 2 { await Task.yield() }
-        #expect(client.activity.value == 2)
+        #expect(client.activity.count.value == 2)
         #expect(client.cancel(.url("/stall")) == 2)
         let error = await #expect(throws: NetworkError.self) { _ = try await waiting.value }
         #expect(error?.code == .cancelled)
-        while client.activity.value > 0 { await Task.yield() }
+        while client.activity.count.value > 0 { await Task.yield() }
         #expect(calls.withLock { $0 } == 0)
     }
 }

@@ -119,7 +119,7 @@ import Testing
             journal.update { $0.append(text) }
         }
         var configuration = ClientConfiguration()
-        configuration.accessories = [
+        configuration.options.accessories = [
             Accessory(
                 willStart: { note("will start \($0.url.path)", nil) }, willStop: { note("will stop", $1) },
                 didStop: { note("did stop", $1) })
@@ -129,7 +129,7 @@ import Testing
             let subscription = client.get(path).subscribe()
             if path == "/stall" {
                 _ = try await server.until { $0.requests.last?.target == "/stall" ? true : nil }
-                #expect(client.activity.value == 1)
+                #expect(client.activity.count.value == 1)
                 subscription.cancel()
             }
             _ = try await journal.until { $0.last?.hasPrefix("did stop") == true ? true : nil }
@@ -139,7 +139,7 @@ import Testing
             }
             #expect(lines == ["will start \(path)", "will stop \(outcome)", "did stop \(outcome)"])
         }
-        while client.activity.value > 0 { await Task.yield() }
+        while client.activity.count.value > 0 { await Task.yield() }
     }
 
     @Test("Loading again cancels the previous load, whose response is never delivered")

@@ -135,7 +135,7 @@ import Testing
         let tips = app.client.errorTips.share(replay: 1)
         let spinner = Mutex<[Bool]>([])
         let shown = tips.subscribe()
-        let subscription = app.client.activity.observable.map { $0 > 0 }.distinctUntilChanged()
+        let subscription = app.client.activity.isActive.observable
             .subscribe { isOn in spinner.withLock { $0.append(isOn) } }
         try await app.client.request(AddToCart(goods: "1")).value()
         #expect(spinner.withLock { $0 } == [false, true, false])

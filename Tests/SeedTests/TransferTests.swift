@@ -68,7 +68,7 @@ import Testing
         #expect(await code { try await byURL.value } == .cancelled)
         #expect(await code { try await one.value } == .cancelled)
         #expect(await code { try await two.value } == .cancelled)
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
     }
 
     private func code(_ request: () async throws -> Response) async -> NetworkError.Code? {

@@ -108,7 +108,7 @@ import Testing
         let calls = MutableProperty<[String]>([])
         let server = try server()
         var configuration = Self.configuration(server)
-        configuration.accessories = [
+        configuration.options.accessories = [
             Accessory(
                 willStart: { _ in calls.update { $0.append("start") } },
                 willStop: { _, _ in calls.update { $0.append("stop") } },

@@ -2,27 +2,29 @@ import RxNetworking
 
 extension Recipe {
     static let loadingIndicator = Recipe(
-        "One indicator for all requests",
-        "It is on from the first request to the end of the last; background requests do not count."
+        "One indicator for a screen",
+        "It is on while a tracked stream runs, and says what for; other requests of the client do not count."
     ) { stage in
         let shop = stage.app.client
         let shown = Signal<Bool>()
         var states = shown.observable.values(buffering: .unbounded).makeAsyncIterator()
         // Code
-        let indicator = shop.activity.observable.map { $0 > 0 }.distinctUntilChanged()
-            .subscribe { isOn in
-                stage.note("indicator \(isOn ? "on" : "off")")
-                shown.send(isOn)
-            }
+        let screen = Activity()
+        let indicator = screen.isActive.withLatestFrom(screen.message) { isOn, text in
+            stage.note("indicator \(isOn ? "on" : "off")  \(text ?? "")")
+            return isOn
+        }
+        .subscribe { isOn in shown.send(isOn) }
 
-        var heartbeat = InlineEndpoint(.get, "/goods/1")
-        heartbeat.options.presentation = .hidden
+        let heartbeat = shop.get("/goods/1")
         let three = Observable.zip([1, 2, 3].map { shop.catalogue.goods($0) })
+            .tracked(by: screen, loading: "Loading three goods…")
         // Shown
         defer { indicator.cancel() }
-        _ = try await shop.request(heartbeat).value()
-        stage.note("the background request has finished")
+        _ = try await heartbeat.value()
+        stage.note("the heartbeat has been answered")
         let goods = try await three.value()
+        stage.note("all three have arrived")
         var seen: [Bool] = []
         while seen.count < 3, let isOn = await states.next() {
             seen.append(isOn)

@@ -17,9 +17,8 @@ import Synchronization
 public final class RequestQueue: Sendable {
     /// The maximum number of streams that run at the same time.
     public let limit: Int
-    /// The number of waiting and running streams, for a loading indicator.
-    public var count: Property<Int> { Property(shownCount) }
-    private let shownCount = MutableProperty(0)
+    /// The waiting and running streams, for an indicator.
+    public let activity = Activity()
 
     private struct Contents {
         var runningCount = 0
@@ -40,9 +39,9 @@ public final class RequestQueue: Sendable {
     public init(limit: Int = .max) { self.limit = max(1, limit) }
 
     /// One value once no stream waits or runs, then completion: at once if the queue is idle. Each subscription asks anew,
-    /// and also waits for streams that are added meanwhile. For an indicator use ``count``.
+    /// and also waits for streams that are added meanwhile. For an indicator use ``activity``.
     public var allComplete: Observable<Void, Never> {
-        count.observable.filter { $0 == 0 }.map { _ in }.take(1)
+        activity.count.observable.filter { $0 == 0 }.map { _ in }.take(1)
     }
 
     /// - Returns: a ticket for ``leave(_:)``.
@@ -52,7 +51,7 @@ public final class RequestQueue: Sendable {
             contents.waiting[contents.nextTicket] = start
             return contents.nextTicket
         }
-        showCount()
+        activity.begin(self)
         return ticket
     }
 
@@ -60,7 +59,7 @@ public final class RequestQueue: Sendable {
         contents.withLock { contents in
             if contents.waiting.removeValue(forKey: ticket) == nil { contents.runningCount -= 1 }
         }
-        showCount()
+        activity.end(self)
         startWaiting()
     }
 
@@ -85,11 +84,6 @@ public final class RequestQueue: Sendable {
         }
         contents.isStarting = false
         return nil
-    }
-
-    /// Reads the count again at each step, so that the last of several threads publishes the latest one.
-    private func showCount() {
-        shownCount.update { shown in shown = contents.withLock { $0.runningCount + $0.waiting.count } }
     }
 }
 

@@ -3,14 +3,14 @@ public import RxHTTP
 /// Closures that accompany requests, for example to show a spinner, measure time or write a log.
 ///
 /// ```swift
-/// configuration.accessories = [
+/// configuration.options.accessories = [
 ///     Accessory(willStart: { request in spinner.show(request.id) }, didStop: { request, _ in spinner.hide(request.id) })
 /// ]
 /// ```
 ///
 /// For each request, regardless of its attempts, logins and redirects, there is exactly one ``willStart``,
-/// then one ``willStop``, then one ``didStop``: on success, failure and cancellation. An endpoint can disable
-/// them with ``RequestOptions/presentation``. The closures run within the request's stream, on the
+/// then one ``willStop``, then one ``didStop``: on success, failure and cancellation. The options of an endpoint, or of
+/// one call, add accessories to the client's, or disable them with ``RequestOptions/presentation``. The closures run within the request's stream, on the
 /// transport's scheduler, and block it; move slow work, and work for another thread, elsewhere.
 public struct Accessory: Sendable {
     /// Called before anything is sent. The request has its id, method and URL; parameters and credentials

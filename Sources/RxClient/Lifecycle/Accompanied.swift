@@ -23,10 +23,12 @@ extension Observable where Failure == NetworkError {
     /// - Parameters:
     ///   - isWhole: whether one value is the whole result, so that the outcome is known with it.
     ///   - presentation: the parts of the request that are visible to the user.
+    ///   - accessories: the closures to call, if the presentation contains them.
     ///   - willStart: called before the request starts, whatever is visible.
     func attended(
         as request: Request, tags: Set<String>, in client: Client, isWhole: Bool,
-        _ presentation: Presentation, willStart: (@Sendable (Request) -> Void)?
+        _ presentation: Presentation, _ accessories: [Accessory],
+        willStart: (@Sendable (Request) -> Void)?
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
@@ -35,11 +37,11 @@ extension Observable where Failure == NetworkError {
             if client.configuration.session?.isLoggingIn(observer.scope.lane) == true {
                 presentation.remove(.errorTips)
             }
-            var accessories =
-                presentation.contains(.accessories) ? client.configuration.accessories : []
-            if let willStart { accessories.insert(Accessory(willStart: willStart), at: 0) }
+            var accompanying =
+                presentation.contains(.accessories) ? accessories : []
+            if let willStart { accompanying.insert(Accessory(willStart: willStart), at: 0) }
             let attendance = Attendance(
-                of: request, accessories, isWhole: isWhole, into: observer, in: client, presentation)
+                of: request, accompanying, isWhole: isWhole, into: observer, in: client, presentation)
             let entry = RunningRequests.Entry(
                 request: request, tags: tags, presentation: presentation, cancel: { attendance.cancel() })
             // The requests that run may have to wait for a login.
@@ -134,7 +136,7 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
     private func stop() {
         settle(.cancelled)
         guard let outcome else { return }
-        client?.running.remove(request.id)
+        client?.running.remove(request.id, in: observer.scope.lane)
         for accessory in accessories { accessory.didStop(request, outcome) }
         if let client, case .failed(let error) = outcome, presentation.contains(.errorTips),
             client.configuration.session?.isNews(error) != false

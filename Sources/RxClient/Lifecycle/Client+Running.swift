@@ -3,15 +3,16 @@ public import RxHTTP
 public import RxLite
 
 extension Client {
-    /// The number of running requests that show the indicator, for a loading indicator.
+    /// The running requests that show the indicator. For the requests of one screen, see
+    /// ``Observable/tracked(by:loading:while:)``.
     ///
     /// ```swift
-    /// client.activity.map { $0 > 0 }.distinctUntilChanged().subscribe { indicator.isOn = $0 }
+    /// client.activity.isActive.subscribe { indicator.isOn = $0 }
     /// ```
     ///
     /// A request counts once, from its start to any end, regardless of its attempts, logins and redirects. It
     /// no longer counts when its subscriber receives the outcome.
-    public var activity: Property<Int> { Property(running.shownCount) }
+    public var activity: Activity { running.activity }
 
     /// The failures to show to the user: of all requests that do not opt out, in the order of the failures. A
     /// cancellation is not a failure, and the refusal of a login is one, however many requests waited for it. Never ends.

@@ -8,7 +8,7 @@ public struct Presentation: OptionSet, Sendable {
 
     /// The request counts in ``Client/activity``.
     public static let indicator = Presentation(rawValue: 1 << 0)
-    /// The client's ``ClientConfiguration/accessories`` accompany the request.
+    /// The ``RequestOptions/accessories`` accompany the request.
     public static let accessories = Presentation(rawValue: 1 << 1)
     /// ``Client/errorTips`` emits the request's failure.
     public static let errorTips = Presentation(rawValue: 1 << 2)

@@ -15,7 +15,6 @@ final class RunningRequests: Sendable {
 
     private struct Contents {
         var entries: [RequestID: Entry] = [:]
-        var shownCount = 0
         /// The number of running handmade requests.
         var handmadeCount = 0
         /// Whether nobody waits for those.
@@ -35,13 +34,13 @@ final class RunningRequests: Sendable {
     }
 
     private let contents = Mutex(Contents())
-    /// The number of requests that show the indicator.
-    let shownCount = MutableProperty(0)
+    /// The requests that show the indicator.
+    let activity = Activity()
 
     /// Adds a request; false if new requests are refused and `isExempt` is false.
     func insert(_ entry: Entry, isExempt: () -> Bool) -> Bool {
         let isAdded = add(entry, evenIfClosed: false) || isExempt() && add(entry, evenIfClosed: true)
-        if isAdded { show(entry) }
+        if isAdded, entry.presentation.contains(.indicator) { activity.begin(self) }
         return isAdded
     }
 
@@ -49,7 +48,6 @@ final class RunningRequests: Sendable {
         contents.withLock { contents in
             guard evenIfClosed || !contents.isClosed else { return false }
             contents.entries[entry.request.id] = entry
-            if entry.presentation.contains(.indicator) { contents.shownCount += 1 }
             return true
         }
     }
@@ -89,20 +87,16 @@ final class RunningRequests: Sendable {
         for waiter in waiters { waiter() }
     }
 
-    func remove(_ id: RequestID) {
+    /// Removes a request that has ended in `lane`.
+    func remove(_ id: RequestID, in lane: Lane) {
         let (entry, waiters) = contents.withLock { contents in
-            let entry = contents.entries.removeValue(forKey: id)
-            if entry?.presentation.contains(.indicator) == true { contents.shownCount -= 1 }
-            return (entry, contents.takeWaiters())
+            (contents.entries.removeValue(forKey: id), contents.takeWaiters())
         }
-        if let entry { show(entry) }
+        if entry?.presentation.contains(.indicator) == true {
+            // A request that replaces this one counts first.
+            lane.afterSuccessor { self.activity.end(self) }
+        }
         for waiter in waiters { waiter() }
-    }
-
-    /// Reads the count again at each step, so that the last of several threads publishes the latest one.
-    private func show(_ entry: Entry) {
-        guard entry.presentation.contains(.indicator) else { return }
-        shownCount.update { shown in shown = contents.withLock { $0.shownCount } }
     }
 
     /// The requests that `selection` matches, in the order in which they began; `url` is the URL that the selection

@@ -52,7 +52,7 @@ extension Property {
     /// ``MutableProperty/inspected(_:showing:fileID:line:)`` does.
     ///
     /// ```swift
-    /// client.activity.inspected("running requests")
+    /// client.activity.count.inspected("running requests")
     /// ```
     ///
     /// - Returns: this property.

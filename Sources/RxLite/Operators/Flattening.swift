@@ -145,7 +145,9 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     func close(_ innerScope: Scope) {
         guard case .latest = strategy else { return innerScope.close() }
         departure = innerScope.closeBeforeSuccessor()
-        departure?.whenOver { self.scope.enter { self.startLatest() } }
+        guard let departure else { return }
+        departure.whenOver { self.scope.enter { self.startLatest() } }
+        departure.followUp(in: scope.lane)
     }
 
     /// Starts the last value that came while the inner stream before it was being torn down.

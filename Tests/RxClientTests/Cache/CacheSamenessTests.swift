@@ -58,6 +58,7 @@ import Testing
         Change("continuePolicy") { $0.options.continuePolicy = .always },
         Change("presentation", joins: true) { $0.options.presentation = .hidden },
         Change("willStart", joins: true) { $0.options.willStart = { _ in } },
+        Change("accessories", joins: true) { $0.options.accessories = [Accessory()] },
         Change("tags") { $0.options.tags = ["list"] },
         Change("interceptors", joins: true) { $0.options.interceptors.call = [IdempotencyKeys()] },
         Change("interceptors") { $0.options.interceptors.attempt = [IdempotencyKeys()] },

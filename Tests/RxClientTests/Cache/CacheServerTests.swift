@@ -68,10 +68,10 @@ import Testing
                 .get, "/goods",
                 .json("[1]", headers: [.cacheControl: "max-age=9, stale-while-revalidate=99"]),
                 .json("[2]", headers: [.cacheControl: "max-age=99"], after: .seconds(1)))
-        ) { $0.accessories = [Accessory(didStop: { _, _ in stopped.update { $0 += 1 } })] }
+        ) { $0.options.accessories = [Accessory(didStop: { _, _ in stopped.update { $0 += 1 } })] }
         try bench.run(Goods(), client)
         try clock.advance(by: .seconds(9))
-        let shown = Recorder(client.activity.observable, on: clock)
+        let shown = Recorder(client.activity.count.observable, on: clock)
         let answer = try #require(try bench.run(Goods(), client).values.first)
         #expect(answer.output == [1] && answer.response.cacheUse == .stale)
         #expect(shown.values == [0, 1, 0] && stopped.value == 2)

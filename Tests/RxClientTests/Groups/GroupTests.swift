@@ -43,7 +43,7 @@ import Testing
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.code == .connectionLost)
         #expect(transport.exchanges.map(\.outcome) == [.finished, .failed(.connectionLost), .cancelled])
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
     }
 
     @Test("Settle all: every result, in the order of the requests")
@@ -111,7 +111,7 @@ import Testing
         #expect(transport.requests.count == (milliseconds < 10 ? 1 : 2))
         #expect(transport.cancelled.count == 1)
         #expect(recorder.events.isEmpty)
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
     }
 
     @Test("A chain whose first request fails sends nothing more")

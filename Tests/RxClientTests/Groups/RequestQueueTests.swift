@@ -28,13 +28,13 @@ import Testing
                 .finally { running.withLock { $0.now -= 1 } }
             return Recorder(stream.queued(in: queue), on: clock)
         }
-        #expect(queue.count.value == 5)
+        #expect(queue.activity.count.value == 5)
         try clock.run()
         #expect(recorders.map(\.values) == [[1], [2], [3], [4], [5]])
         #expect(begun.withLock { $0 } == [1, 2, 3, 4, 5])
         #expect(running.withLock { $0.most } == max(1, limit))
         #expect(clock.now == .milliseconds(milliseconds))
-        #expect(queue.count.value == 0)
+        #expect(queue.activity.count.value == 0)
     }
 
     @Test("Whoever asks is told once when all added requests have ended in any way; at once by an idle queue")
@@ -43,7 +43,7 @@ import Testing
         let idle = Recorder(queue.allComplete, on: clock)
         #expect(idle.values.count == 1 && idle.isFinished)
         let indicator = Recorder(
-            queue.count.observable.map { $0 > 0 }.distinctUntilChanged(), on: clock)
+            queue.activity.isActive.observable, on: clock)
         _ = Recorder(work(1).queued(in: queue), on: clock)
         let failing = Observable<Int, NetworkError>.fail(NetworkError(.connect, "no"))
         _ = Recorder(failing.queued(in: queue), on: clock)
@@ -53,7 +53,7 @@ import Testing
         let waiting = Recorder(work(3).queued(in: queue), on: clock)
         let late = Recorder(work(4, 100).queued(in: queue), on: clock)
         waiting.cancel()
-        #expect(queue.count.value == 3)
+        #expect(queue.activity.count.value == 3)
         try clock.advance(to: .milliseconds(50))
         #expect(complete.values.isEmpty)
         late.cancel()
@@ -94,10 +94,10 @@ import Testing
                 sum.withLock { $0 += number }
             })
         }
-        #expect(queue.count.value == 100_001)
+        #expect(queue.activity.count.value == 100_001)
         gate.send()
         #expect(sum.withLock { $0 } == 5_000_050_000)
-        #expect(queue.count.value == 0)
+        #expect(queue.activity.count.value == 0)
     }
 
     @Test("From many threads nothing is lost and the limit is respected", .timeLimit(.minutes(1)))
@@ -114,7 +114,7 @@ import Testing
         }
         #expect(gauge.text == "0 now, 800 in all")
         #expect(gauge.most <= 3)
-        #expect(queue.count.value == 0)
+        #expect(queue.activity.count.value == 0)
     }
 }
 

@@ -41,7 +41,7 @@ import Testing
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.retry = .never
-        configuration.accessories = [journal.accessory]
+        configuration.options.accessories = [journal.accessory]
         change(&configuration)
         return Client(
             configuration: configuration, transport: ScriptedTransport(on: clock, reply: answer))
@@ -63,13 +63,13 @@ import Testing
     func success() throws {
         let client = client { _ in .json("1") }
         _ = start(client.get("/x"))
-        #expect(client.activity.value == 1)
+        #expect(client.activity.count.value == 1)
         try clock.run()
         #expect(
             journal.all == [
                 "will start /x", "will stop succeeded", "value", "end", "did stop succeeded",
             ])
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
     }
 
     @Test("Failure: the same order around the failure, which is an error tip")
@@ -83,7 +83,7 @@ import Testing
                 "will start /x", "will stop connectionLost", "failure", "did stop connectionLost",
             ])
         #expect(tips.values.map(\.code) == [.connectionLost])
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
     }
 
     @Test("Parameters that cannot be serialized fail in the same way")
@@ -110,7 +110,7 @@ import Testing
             journal.all.dropFirst(3) == [
                 "will start /y", "will stop succeeded", "did stop succeeded", "value", "end",
             ])
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
         #expect(tips.values.isEmpty)
     }
 
@@ -123,7 +123,7 @@ import Testing
         try clock.run()
         #expect(journal.all == ["will start /x", "will stop cancelled", "did stop cancelled"])
         #expect(!subscription.isActive)
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
         #expect(tips.values.isEmpty)
     }
 
@@ -134,14 +134,14 @@ import Testing
             .failure(.connectionLost), .json("1"),
         ])
         let client = client({ _ in script.next() }) { $0.options.retry = .exponentialBackoff(maxRetries: 3) }
-        let counts = Recorder(client.activity.observable, on: clock)
+        let counts = Recorder(client.activity.count.observable, on: clock)
         _ = start(client.get("/x"))
         try clock.run()
         #expect(journal.all.count == 5)
         #expect(counts.values == [0, 1, 0])
 
         let bench = LoginBench()
-        let loginCounts = Recorder(bench.client.activity.observable, on: bench.clock)
+        let loginCounts = Recorder(bench.client.activity.count.observable, on: bench.clock)
         let answer = bench.get("/goods")
         try bench.clock.run()
         #expect(answer.values == [#""/goods""#])
@@ -165,7 +165,7 @@ import Testing
     func presentation(presentation: Presentation) throws {
         let client = client { _ in .failure(.connect) }
         let tips = Recorder(client.errorTips, on: clock)
-        let counts = Recorder(client.activity.observable, on: clock)
+        let counts = Recorder(client.activity.count.observable, on: clock)
         var call = InlineEndpoint(.get, "/x")
         call.options.presentation = presentation
         client.request(call).subscribe()
@@ -179,12 +179,61 @@ import Testing
     func indicator() throws {
         let client = client { request in .json("1", after: .milliseconds(request.url.path == "/1" ? 10 : 30))
         }
-        let shown = Recorder(client.activity.observable.map { $0 > 0 }.distinctUntilChanged(), on: clock)
+        let shown = Recorder(client.activity.isActive.observable, on: clock)
         for path in ["/1", "/2", "/1"] { _ = start(client.get(path)) }
-        #expect(client.activity.value == 3)
+        #expect(client.activity.count.value == 3)
         try clock.advance(to: .milliseconds(20))
-        #expect(client.activity.value == 1)
+        #expect(client.activity.count.value == 1)
         try clock.run()
         #expect(shown.values == [false, true, false])
+    }
+
+    @Test("The options of an endpoint add accessories to the client's")
+    func addedByOptions() throws {
+        let own = Journal()
+        let client = client { _ in .json("1") }
+        var call = InlineEndpoint(.get, "/x")
+        call.options.accessories = [own.accessory]
+        client.request(call).subscribe()
+        client.get("/y").subscribe()
+        try clock.run()
+        #expect(own.all == ["will start /x", "will stop succeeded", "did stop succeeded"])
+        #expect(journal.all.filter { $0.hasPrefix("will start") } == ["will start /x", "will start /y"])
+        #expect(journal.all.count == 6)
+    }
+
+    @Test("The indicator stays on while a request replaces another")
+    func replaced() throws {
+        let client = client { _ in .json("1", after: .milliseconds(10)) }
+        let shown = Recorder(client.activity.isActive.observable, on: clock)
+        let keywords: MarbleSource<String, Never> = try clock.hot("-a--b--c----------|")
+        keywords.observable.flatMap(.latest) { client.get("/search", query: ["q": $0]).asResult() }
+            .subscribe()
+        try clock.run()
+        #expect(shown.values == [false, true, false])
+        #expect(client.activity.count.value == 0)
+    }
+
+    private struct NumberList: Endpoint {
+        typealias Output = [Int]
+        let path = "/list"
+    }
+
+    @Test("A screen can count the first page of a list only")
+    func firstPage() throws {
+        let client = client { _ in .json("[1,2]", after: .milliseconds(10)) }
+        let screen = Activity()
+        let shown = Recorder(screen.isActive.observable, on: clock)
+        let (next, reload) = (Signal<Void>(), Signal<Void>())
+        client.pages(NumberList(), .numbered(size: 2), next: next, reload: reload)
+            .tracked(by: screen, while: { $0.phase == .loadingFirst }).subscribe()
+        try clock.advance(by: .milliseconds(20))
+        #expect(shown.values == [false, true, false])
+        next.send()
+        try clock.advance(by: .milliseconds(20))
+        #expect(shown.values == [false, true, false])
+        reload.send()
+        try clock.advance(by: .milliseconds(20))
+        #expect(shown.values == [false, true, false, true, false])
     }
 }

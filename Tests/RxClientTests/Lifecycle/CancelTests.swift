@@ -44,7 +44,7 @@ import Testing
         let recorders = load(client)
         try clock.advance(by: .milliseconds(1))
         #expect(client.cancel(selection) == expected.count)
-        #expect(client.activity.value == 4 - expected.count)
+        #expect(client.activity.count.value == 4 - expected.count)
         #expect(transport.cancelled.count == expected.count)
         try clock.run()
         for (index, recorder) in recorders.enumerated() {
@@ -59,7 +59,7 @@ import Testing
         let ids = Mutex<[RequestID]>([])
         let transport = ScriptedTransport(on: clock) { _ in .stall }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.accessories = [
+        configuration.options.accessories = [
             Accessory(willStart: { request in ids.withLock { $0.append(request.id) } })
         ]
         let client = Client(configuration: configuration, transport: transport)
@@ -99,7 +99,7 @@ import Testing
         let transport = ScriptedTransport(on: clock) { _ in .json("1") }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         let box = Box<Client>()
-        configuration.accessories = [
+        configuration.options.accessories = [
             Accessory(willStart: { request in
                 if request.url.path == "/no" { box.value?.cancel(.id(request.id)) }
             })
@@ -114,7 +114,7 @@ import Testing
         try clock.run()
         #expect(taken.values.count == 1)
         #expect(taken.isFinished)
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
     }
 
     @Test("All subscriptions of an owner end with its bag")

@@ -30,7 +30,7 @@ import Testing
         }
         #expect(transport.requests.isEmpty)
         #expect(tips.values.map(\.code) == [.unreachable, .unreachable])
-        #expect(client.activity.value == 0)
+        #expect(client.activity.count.value == 0)
     }
 
     @Test(

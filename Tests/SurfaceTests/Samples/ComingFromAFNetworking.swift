@@ -21,7 +21,7 @@ func showAShop(client: Client, operatingGoods: String) {
 }
 
 func showWhatGoesOn(client: Client) {
-    client.activity.map { $0 > 0 }.distinctUntilChanged()
+    client.activity.isActive
         .subscribe(isolatedTo: MainActor.self, onNext: { isOn in screen.spin(isOn) })
     client.errorTips.subscribe(isolatedTo: MainActor.self, onNext: { error in screen.tell(error.message) })
 }

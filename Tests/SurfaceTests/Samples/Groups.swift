@@ -42,7 +42,7 @@ func again(client: Client) {
 
 func queueUploads(client: Client, notes: [String]) {
     let uploads = RequestQueue(limit: 2)
-    uploads.count.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
+    uploads.activity.isActive.subscribe { isOn in show(isOn) }
     for note in notes {
         client.post("/notes", .text(note)).queued(in: uploads).subscribe(onFailure: { error in show(error) })
     }
@@ -68,12 +68,24 @@ func learnTheID(client: Client) {
     client.request(search).subscribe(onNext: { goods in show(goods) })
 }
 
+func trackAScreen(client: Client, next: Signal<Void>, reload: Signal<Void>) {
+    let screen = Activity()
+    screen.isActive.subscribe { isOn in show(isOn) }
+    screen.message.subscribe { text in show(text) }
+
+    client.request(GoodsList(keyword: "tea")).tracked(by: screen, loading: "Loading…")
+        .subscribe(onNext: { goods in show(goods) })
+    client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: next, reload: reload)
+        .tracked(by: screen, while: { list in list.phase == .loadingFirst })
+        .subscribe { list in show(list.items) }
+}
+
 func accompany(client: Client) {
-    client.activity.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
+    client.activity.isActive.subscribe { isOn in show(isOn) }
     client.errorTips.subscribe { error in show(error.message) }
 
     var configuration = ClientConfiguration()
-    configuration.accessories = [
+    configuration.options.accessories = [
         Accessory(
             willStart: { request in print(request.id, "begins") },
             willStop: { request, outcome in print(request.id, outcome) },

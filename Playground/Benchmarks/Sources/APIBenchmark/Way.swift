@@ -74,7 +74,7 @@ enum Way: String, CaseIterable, Sendable {
             configuration.session = Session(credential: Credential(token: "a token of usual length")) {
                 .never()
             }
-            configuration.accessories = [Accessory(didStop: { _, _ in })]
+            configuration.options.accessories = [Accessory(didStop: { _, _ in })]
             configuration.options.retry = .exponentialBackoff(maxRetries: 2)
             if self == .intercepted {
                 configuration.options.interceptors = Interceptors(

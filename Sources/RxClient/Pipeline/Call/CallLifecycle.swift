@@ -10,6 +10,6 @@ struct CallLifecycle: Interceptor {
         let willStart = call.settings.isRefresh ? nil : call.prepared.options.willStart
         return next(request).attended(
             as: request, tags: call.tags, in: call.client, isWhole: call.kind.isWhole, presentation,
-            willStart: willStart)
+            call.prepared.options.accessories, willStart: willStart)
     }
 }

@@ -207,7 +207,7 @@ private struct Gate: Interceptor {
 func lifecycle(_ client: Client, _ configuration: inout ClientConfiguration) async throws {
     print(client.pipeline(for: GoodsList(keyword: "tea")))
 
-    configuration.accessories = [
+    configuration.options.accessories = [
         Accessory(
             willStart: { request in spinner.show(request.id) },
             didStop: { request, _ in spinner.hide(request.id) })
@@ -215,7 +215,7 @@ func lifecycle(_ client: Client, _ configuration: inout ClientConfiguration) asy
 
     try await client.shutDown(within: .seconds(20)).value()
 
-    client.activity.map { $0 > 0 }.distinctUntilChanged().subscribe { indicator.isOn = $0 }
+    client.activity.isActive.subscribe { indicator.isOn = $0 }
 
     client.errorTips.subscribe { error in toast.show(error.message) }
 

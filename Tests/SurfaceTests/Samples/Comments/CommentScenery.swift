@@ -22,6 +22,10 @@ final class Widget: Sendable {
         get { false }
         set { show(newValue) }
     }
+    var text: String? {
+        get { nil }
+        set { show(newValue) }
+    }
     var isHidden: Bool {
         get { false }
         set { show(newValue) }

@@ -176,8 +176,24 @@ let progressBar = ProgressBar()
     let cart = MutableProperty<[Goods]>([]).inspected("cart") { "\($0.count) goods" }
     cart
 
-    client.activity.inspected("running requests")
+    client.activity.count.inspected("running requests")
 }
+
+@Statements func activities(
+    _ client: Client, _ keywords: Signal<String>, _ next: Signal<Void>, _ reload: Signal<Void>
+) -> [Any] {
+    let screen = Activity()
+    screen.isActive.subscribe { isOn in indicator.isVisible = isOn }
+    screen.message.subscribe { text in indicator.text = text }
+
+    keywords.flatMap(.latest) { search($0).tracked(by: screen, loading: "Searching…") }
+
+    client.request(GoodsList(keyword: "tea")).tracked(by: screen, loading: "Loading…")
+    client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: next, reload: reload)
+        .tracked(by: screen, while: { $0.phase == .loadingFirst })
+}
+
+private func search(_: String) -> Observable<[Goods], NetworkError> { .never() }
 
 func properties() {
     let runningRequests = MutableProperty(0)
