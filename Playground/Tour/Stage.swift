@@ -30,13 +30,13 @@ final class Stage: Sendable {
     /// Writes an event, with the time since the recipe began.
     func note(_ text: String) {
         let elapsed = (ContinuousClock.now - start) / .milliseconds(1)
-        panel.write(above: String(format: "  %7.1f ms  ", elapsed) + text)
+        panel.write(above: wrapped(text, after: String(format: "  %7.1f ms  ", elapsed)))
     }
 
     /// Writes the result.
     func result(_ text: String) {
         panel.close()
-        say("  => \(text)")
+        say(wrapped(text, after: "  => "))
     }
 
     /// Records a problem unless the condition holds.

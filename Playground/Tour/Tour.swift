@@ -13,7 +13,7 @@ struct Tour {
         let app = ShopApp(baseURL: baseURL)
         for (index, recipe) in recipes.enumerated() {
             say("\n\(index + 1). \(recipe.title)")
-            say("   \(recipe.summary)\n")
+            say(wrapped(recipe.summary, after: "   ") + "\n")
             say(SourceExcerpt(file: recipe.file).text)
             let stage = Stage(baseURL: baseURL, standbyURL: standbyURL, app: app)
             do {

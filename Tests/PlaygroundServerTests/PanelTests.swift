@@ -54,4 +54,14 @@ struct PanelTests {
         let progress = TransferProgress(bytes: bytes, expected: expected)
         #expect(ProgressBar(label: "tea", progress: progress).row.text.contains(bar))
     }
+
+    @Test func longTextIsBrokenAtSpacesAndIndented() {
+        #expect(wrapped("one two three", after: "=> ", columns: 10) == "=> one two\n   three")
+        #expect(wrapped("one", after: "   ", columns: 40) == "   one")
+        #expect(
+            wrapped("http://127.0.0.1:8080 is here", after: "- ", columns: 10)
+                == "- http://127.0.0.1:8080\n  is here")
+        #expect(wrapped("a  b", after: "", columns: 40) == "a  b")
+        #expect(wrapped("", after: "> ", columns: 40) == "> ")
+    }
 }
