@@ -178,6 +178,11 @@ func contracts() async {
     #expect(violations.isEmpty)
 }
 
+private func inVirtualTime(_ clock: VirtualScheduler, _ client: Client) async throws {
+    let cart = try await clock.run { try await client.get("/cart").decode(Cart.self).value() }
+    show(cart)
+}
+
 func marbles(_ clock: VirtualScheduler, _ letters: Observable<Int, Never>) throws {
     func sources() throws -> MarbleSource<Int, Never> {
         let goods: MarbleSource<Int, Never> = try clock.cold("--a--(bc|)", values: ["a": 1, "b": 2, "c": 3])
