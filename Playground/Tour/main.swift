@@ -23,7 +23,7 @@ case nil, "--inspect":
     succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL, standbyURL: standby.baseURL).run()
     if isInspected {
         say("The inspector shows the requests of the tour until you press Return. A word loads the offers.")
-        let shop = Client.shop(server.baseURL)
+        let shop = Client.shop(server.baseURL, named: "offers")
         while let line = readLine(), !line.isEmpty {
             do {
                 let use = try await shop.catalogue.offers().inspected("offers").value().response.cacheUse

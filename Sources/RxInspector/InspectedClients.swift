@@ -52,6 +52,12 @@ final class InspectedClients: Sendable {
         }
     }
 
+    /// The names of the clients that still exist.
+    var names: [String] {
+        // Clients are released outside of the lock.
+        contents.withLock { $0.list }.filter { $0.client != nil }.map(\.name)
+    }
+
     /// The states of the clients that still exist, as the page of streams reads them.
     var states: [JSON] { contents.withLock { $0.list }.compactMap(\.state) }
 

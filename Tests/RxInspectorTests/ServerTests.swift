@@ -34,6 +34,32 @@ import Testing
         await inspector.stop()
     }
 
+    @Test func theListNamesTheClients() async throws {
+        let (client, _) = client([])
+        let inspector = try await Inspector.start()
+        inspector.inspect(client, named: "orders")
+        func target() async throws -> JSON? {
+            JSON(parsing: try await Client(baseURL: inspector.pageURL).get("json").value().text)?.elements?
+                .first
+        }
+        #expect(try await target()?["clients"] == ["orders"])
+        #expect(try await target()?["title"]?.string?.hasSuffix(" (orders)") == true)
+        do {
+            let more = (0..<4).map { _ in self.client([]).0 }
+            for client in more { inspector.inspect(client) }
+            #expect(
+                try await target()?["clients"] == ["orders", "a.test", "a.test 2", "a.test 3", "a.test 4"])
+            #expect(
+                try await target()?["title"]?.string?.hasSuffix(" (orders, a.test, a.test 2, a.test 3, …)")
+                    == true)
+            withExtendedLifetime(more) {}
+        }
+        // Not those of the past.
+        #expect(try await target()?["clients"] == ["orders"])
+        withExtendedLifetime(client) {}
+        await inspector.stop()
+    }
+
     @Test(arguments: [false, true])
     func theListWithoutTheTokenIsAChoice(isListed: Bool) async throws {
         var settings = Inspector.Settings()

@@ -16,9 +16,9 @@ final class ShopApp: Sendable {
     ///   - baseURL: the shop's server.
     ///   - transport: sends the requests. Default libcurl.
     init(baseURL: String, transport: (any Transport)? = nil) {
-        let login = Client.shop(baseURL, transport) { [cookies] in $0.cookies = cookies }
+        let login = Client.shop(baseURL, named: "login", transport) { [cookies] in $0.cookies = cookies }
         session = Session { login.account.logIn(as: "ada", password: "tea") }
-        client = Client.shop(baseURL, transport) { [session, cookies] configuration in
+        client = Client.shop(baseURL, named: "app", transport) { [session, cookies] configuration in
             configuration.session = session
             configuration.cookies = cookies
         }
@@ -27,8 +27,10 @@ final class ShopApp: Sendable {
 
 extension Client {
     /// A client of the shop.
+    ///
+    /// - Parameter name: its name in the inspector.
     static func shop(
-        _ baseURL: String, _ transport: (any Transport)? = nil,
+        _ baseURL: String, named name: String, _ transport: (any Transport)? = nil,
         configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: baseURL)
@@ -38,7 +40,7 @@ extension Client {
             if let transport { Client(configuration: configuration, transport: transport) } else {
                 Client(configuration: configuration)
             }
-        Inspection.inspect(client)
+        Inspection.inspect(client, named: name)
         return client
     }
 

@@ -15,8 +15,10 @@ enum Inspection {
         return "\(inspector)"
     }
 
-    /// Shows the client's requests, if the inspector runs.
-    static func inspect(_ client: Client) { current.withLock { $0 }?.inspect(client) }
+    /// Shows the client's requests under a name, if the inspector runs.
+    static func inspect(_ client: Client, named name: String) {
+        current.withLock { $0 }?.inspect(client, named: name)
+    }
 }
 #else
 /// The place of the inspector in a build without it.
@@ -27,6 +29,6 @@ enum Inspection {
 
     static func start() async throws -> String { throw Missing() }
 
-    static func inspect(_ client: Client) {}
+    static func inspect(_ client: Client, named name: String) {}
 }
 #endif

@@ -5,7 +5,7 @@ extension Recipe {
         "An answer that survives a broken connection",
         "The words of an answer arrive as events of a POST. The connection breaks half-way; the next request continues."
     ) { stage in
-        let client = Client.shop(stage.baseURL)
+        let client = Client.shop(stage.baseURL, named: "answers")
         let query: Parameters.Values = ["breakAfter": 4, "run": "\(ContinuousClock.now)"]
         // Code
         struct Delta: Decodable { let text: String }

@@ -5,7 +5,7 @@ extension Recipe {
         "Offers from the cache",
         "The second load needs no request; pulling down makes the server confirm the stored response; three at once share one."
     ) { stage in
-        let shop = Client.shop(stage.baseURL)
+        let shop = Client.shop(stage.baseURL, named: "offers")
         let before = try await shop.statistics().value().count("GET /offers")
         // Code
         let first = shop.catalogue.offers()
@@ -25,7 +25,7 @@ extension Recipe {
         }
         stage.expect(uses == [nil, .fresh, .revalidated], "sent, then cached, then confirmed, not \(uses)")
 
-        let other = Client.shop(stage.baseURL)
+        let other = Client.shop(stage.baseURL, named: "other offers")
         let three = try await Observable.zip((1...3).map { _ in other.catalogue.offers() }).value()
         let after = try await shop.statistics().value().count("GET /offers") - before
         stage.expect(three.allSatisfy { $0.output.count == 3 }, "all three get a response")

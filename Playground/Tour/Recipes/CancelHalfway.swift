@@ -6,7 +6,7 @@ extension Recipe {
         "Cancelling half-way",
         "A slow download is cancelled in the middle; the connection closes, and the server notices it."
     ) { stage in
-        let shop = Client.shop(stage.baseURL)
+        let shop = Client.shop(stage.baseURL, named: "downloads")
         let before = try await shop.statistics().value()
         // Code
         let size = 8 << 20

@@ -6,7 +6,7 @@ extension Recipe {
         "The server breaks the WebSocket instead of answering the third question; it is asked again on the next one."
     ) { stage in
         let questions = ["Tea?", "With milk?", "Sugar?"]
-        let client = Client.shop(stage.baseURL)
+        let client = Client.shop(stage.baseURL, named: "chat")
         let run = "\(ContinuousClock.now)"
         // Code
         let asked = MutableProperty(questions[0])

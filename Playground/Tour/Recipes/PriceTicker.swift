@@ -5,7 +5,7 @@ extension Recipe {
         "A price ticker",
         "A hundred prices a second arrive as events; a table of the latest ones is shown five times a second."
     ) { stage in
-        let client = Client.shop(stage.baseURL)
+        let client = Client.shop(stage.baseURL, named: "prices")
         // Code
         struct Price: Decodable { let goods, cents: Int }
 

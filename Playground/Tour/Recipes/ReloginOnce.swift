@@ -5,10 +5,10 @@ extension Recipe {
         "One login for twenty requests",
         "The login expires while 20 requests run: the session logs in once, and each request is repeated once."
     ) { stage in
-        let shop = Client.shop(stage.baseURL)
+        let shop = Client.shop(stage.baseURL, named: "logins")
         // Code
         let session = Session { shop.account.logIn(as: "ada", password: "tea") }
-        let client = Client.shop(stage.baseURL) { $0.session = session }
+        let client = Client.shop(stage.baseURL, named: "relogin") { $0.session = session }
         let orders = Observable.sequence(1...20).flatMap { id in client.account.order(id) }.collect()
         // Shown
         _ = try await client.account.order(1).value()

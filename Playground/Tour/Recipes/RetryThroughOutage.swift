@@ -6,7 +6,7 @@ extension Recipe {
         "Two 503 responses with Retry-After: 1, then success; the server determines the waits."
     ) { stage in
         let key = "\(ContinuousClock.now)"
-        let shop = Client.shop(stage.baseURL)
+        let shop = Client.shop(stage.baseURL, named: "outage")
         let before = try await shop.statistics().value().count("GET /flaky")
         // Code
         let status = shop.response(InlineEndpoint(.get, "/flaky", query: ["key": key]))

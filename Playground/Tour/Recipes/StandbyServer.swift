@@ -5,9 +5,10 @@ extension Recipe {
         "The standby server takes over",
         "The main server refuses all requests; they go to the standby server, and later to the main server again."
     ) { stage in
-        let (main, standby) = (Client.shop(stage.baseURL), Client.shop(stage.standbyURL))
+        let main = Client.shop(stage.baseURL, named: "main server")
+        let standby = Client.shop(stage.standbyURL, named: "standby server")
         // Code
-        let shop = Client.shop(stage.baseURL) { configuration in
+        let shop = Client.shop(stage.baseURL, named: "failover") { configuration in
             configuration.standbyURL = stage.standbyURL
             configuration.failover = Failover(probeInterval: .milliseconds(200))
         }

@@ -5,7 +5,7 @@ extension Recipe {
         "A typed GET", "From a path to a value in one line; nothing is sent before a subscription."
     ) { stage in
         // Code
-        let client = Client.shop(stage.baseURL)
+        let client = Client.shop(stage.baseURL, named: "goods")
         let goods = client.get("/goods/7").decode(Goods.self)
         // Shown
         let (values, _) = await stage.play(goods)

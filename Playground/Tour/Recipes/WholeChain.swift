@@ -7,12 +7,12 @@ extension Recipe {
         "One list, one chain",
         "Orders, page by page. The second page fails once, then the login expires: the list shows neither."
     ) { stage in
-        let server = Client.shop(stage.baseURL)
+        let server = Client.shop(stage.baseURL, named: "statistics")
         let session = Session { server.account.logIn(as: "ada", password: "tea") }
         var configuration = ClientConfiguration(baseURL: stage.baseURL)
         configuration.session = session
         let client = Client(configuration: configuration)
-        Inspection.inspect(client)
+        Inspection.inspect(client, named: "orders")
         let run = "\(ContinuousClock.now)"
         let before = try await server.statistics().value()
         let notes = stage.notes(of: client, session)

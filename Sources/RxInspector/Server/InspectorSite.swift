@@ -36,6 +36,9 @@ final class InspectorSite: Sendable {
         }
     }
 
+    /// The names of the clients that still exist.
+    var clientNames: [String] { clients.names }
+
     /// The last exchanges that have ended, without secrets, with the parts of the bodies that are kept.
     func archive() async -> HAR {
         let exchanges = streams.exchanges
