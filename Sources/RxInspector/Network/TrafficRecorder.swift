@@ -24,6 +24,8 @@ actor TrafficRecorder {
     /// The maximum number of bytes of earlier requests that a front end is sent when it opens.
     private let replayLimit: Int
     private var log: NetworkLog
+    /// The request that the next panel is told of.
+    private var awaitedLink: UInt64?
     /// In the order in which they came.
     private var listeners: [Listener] = []
 
@@ -81,13 +83,15 @@ actor TrafficRecorder {
         frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, limit: settings.requestsPerSecond))
     }
 
-    /// Tells the open panels of the last row of the request with this number, by an entry in their console that links to it.
+    /// Tells the open panels of the last row of the request with this number, by an entry in their console that links to it;
+    /// without an open panel, the next one that opens.
     ///
-    /// - Returns: the number of panels; `nil` if there is none.
+    /// - Returns: the number of open panels; `nil` if there is no row.
     func tellLink(toRequest number: UInt64) -> Int? {
         takeEvents()
         guard let row = log.latestRow(ofRequest: number) else { return nil }
         let open = listeners.filter(\.isEnabled)
+        awaitedLink = open.isEmpty ? number : nil
         for listener in open { listener.frontEnd.outbox.send(NetworkMessage.link(to: row)) }
         return open.count
     }
@@ -110,6 +114,9 @@ actor TrafficRecorder {
             change(frontEnd) { $0.isEnabled = true }
             frontEnd.outbox.send(log.replay(limit: replayLimit))
             tellOmissions(frontEnd)
+            if let row = awaitedLink.take().flatMap({ log.latestRow(ofRequest: $0) }) {
+                frontEnd.outbox.send(NetworkMessage.link(to: row))
+            }
         case "disable": change(frontEnd) { $0.isEnabled = false }
         case "getResponseBody": return try body(of: row(params))
         case "getRequestPostData": return try postData(of: row(params))
