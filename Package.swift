@@ -26,6 +26,15 @@ let traits: Set<Trait> = [
 // Tests/run.sh sets it, so that what is optional is built and tested too.
 let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
 
+/// The inspector's page of streams.
+let pageFiles = [
+    "page.html", "page.css", "cards.js", "details.js", "dom.js", "exports.js", "feed.js", "filter.js",
+    "keyboard.js",
+    "marbles.js", "model.js", "page.js", "peek.js", "picture.js", "request-details.js", "requests.js",
+    "scale.js",
+    "settings.js", "streams.js",
+]
+
 // Reads top to bottom as the architecture: a target may import what stands above it and is named in its
 // line, nothing else. Tests/ArchitectureTests holds the sources to these arrows.
 let package = Package(
@@ -116,7 +125,7 @@ let package = Package(
             [
                 "RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes,
                 .inspectorSocks,
-            ], resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.js")]),
+            ], resources: pageFiles.map { .embedInCode("Page/\($0)") }),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
         .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
 

@@ -26,6 +26,15 @@ struct InspectorResponse: Sendable {
             .ok, [("Content-Type", "text/html; charset=UTF-8")] + fields, Array(document.utf8))
     }
 
+    /// A file of a page.
+    static func file(_ content: [UInt8], named name: String) -> InspectorResponse {
+        let type = name.hasSuffix(".css") ? "text/css" : "text/javascript"
+        return InspectorResponse(
+            .ok,
+            [("Content-Type", "\(type); charset=UTF-8"), ("Cross-Origin-Resource-Policy", "same-origin")],
+            content)
+    }
+
     static func text(_ status: HTTPResponse.Status, _ text: String) -> InspectorResponse {
         InspectorResponse(
             status, [("Content-Type", "text/plain; charset=UTF-8")], Array("\(text)\n".utf8))

@@ -1,19 +1,33 @@
 #if Inspector
 import FoundationEssentials
 
-/// The page of streams: one document, which loads nothing else and runs no other script than its own.
+/// The page of streams: a document, which loads only its own style and scripts.
 enum StreamPage {
     private static let html = String(decoding: PackageResources.page_html, as: UTF8.self)
-    private static let script = String(decoding: PackageResources.page_js, as: UTF8.self)
 
+    /// The files beside the document, which it and its scripts name.
+    static let files: [(name: String, content: [UInt8])] = [
+        ("page.css", PackageResources.page_css), ("cards.js", PackageResources.cards_js),
+        ("details.js", PackageResources.details_js), ("dom.js", PackageResources.dom_js),
+        ("exports.js", PackageResources.exports_js), ("feed.js", PackageResources.feed_js),
+        ("filter.js", PackageResources.filter_js), ("keyboard.js", PackageResources.keyboard_js),
+        ("marbles.js", PackageResources.marbles_js), ("model.js", PackageResources.model_js),
+        ("page.js", PackageResources.page_js), ("peek.js", PackageResources.peek_js),
+        ("picture.js", PackageResources.picture_js),
+        ("request-details.js", PackageResources.request_details_js),
+        ("requests.js", PackageResources.requests_js), ("scale.js", PackageResources.scale_js),
+        ("settings.js", PackageResources.settings_js), ("streams.js", PackageResources.streams_js),
+    ]
+
+    /// The document.
+    ///
     /// - Parameter host: the server's name and port, as the browser knows them.
     static func response(to host: String) -> InspectorResponse {
         let nonce =
             String(UInt64.random(in: .min ... .max), radix: 36)
             + String(UInt64.random(in: .min ... .max), radix: 36)
-        let document = html.replacing("{{nonce}}", with: nonce).replacing("{{script}}", with: script)
         return .html(
-            document,
+            html.replacing("{{nonce}}", with: nonce),
             [
                 ("Content-Security-Policy", policy(nonce, host)),
                 ("Cross-Origin-Opener-Policy", "same-origin"),
@@ -21,7 +35,8 @@ enum StreamPage {
             ])
     }
 
-    /// Content Security Policy Level 3: everything is forbidden but the page's own style and script, and its feed.
+    /// Content Security Policy Level 3: everything is forbidden but the page's own style, its scripts and what these import,
+    /// its feed, and the pictures of responses.
     private static func policy(_ nonce: String, _ host: String) -> String {
         [
             "default-src 'none'", "script-src 'nonce-\(nonce)'", "style-src 'nonce-\(nonce)'",

@@ -1,6 +1,5 @@
 #if Inspector
 import Foundation
-import PlaygroundServer
 @testable import RxInspector
 import RxNetworking
 import RxTesting
@@ -10,52 +9,6 @@ extension StreamTests {
     /// The page of streams in Chromium, which Tests/streams.sh installs.
     @Suite(.serialized, .enabled(if: Browser.isInstalled), .timeLimit(.minutes(3)))
     struct StreamPageTests {
-        /// The folder of the screenshots, which are kept.
-        static let pictures = URL(filePath: ".build/inspector")
-
-        /// Runs `body` with a page that shows a visit to the shop.
-        private func withPage(_ body: (Browser, Inspector, ShopVisit) async throws -> Void) async throws {
-            let api = try await DemoAPI.start()
-            let visit = ShopVisit(api)
-            let inspector = try await Inspector.startForTests(visit.client)
-            let browser = try await Browser.start()
-            visit.begin()
-            do {
-                try await browser.open(inspector.pageURL)
-                try await browser.wait(for: "document.querySelector('#state').dataset.is === 'live'")
-                try await visit.play()
-                try await browser.wait(for: "document.querySelectorAll('.request .good').length >= 4")
-                try await body(browser, inspector, visit)
-                #expect(browser.problems == [])
-            } catch {
-                Issue.record(error)
-            }
-            visit.end()
-            browser.stop()
-            await inspector.stop()
-            await api.stop()
-        }
-
-        /// Opens the page with its connection as the variable `feed`, and the text of all messages as `fed`.
-        private func openWithFeed(_ inspector: Inspector, in browser: Browser) async throws {
-            try await browser.call(
-                "Page.addScriptToEvaluateOnNewDocument",
-                [
-                    "source": """
-                    window.fed = "";
-                    window.WebSocket = class extends WebSocket {
-                      constructor(...words) {
-                        super(...words);
-                        window.feed = this;
-                        this.addEventListener("message", event => window.fed += event.data);
-                      }
-                    };
-                    """
-                ])
-            try await browser.open(inspector.pageURL)
-            try await browser.wait(for: "document.querySelector('#state').dataset.is === 'live'")
-        }
-
         /// The picture: everything in the visible rows, its place, and the cards.
         private func picture(_ browser: Browser) async throws -> String {
             try await browser.run(
@@ -72,8 +25,8 @@ extension StreamTests {
         }
 
         @Test func freezeKeepsThePicture() async throws {
-            try await withPage { browser, inspector, visit in
-                try await openWithFeed(inspector, in: browser)
+            try await ShopPage.open { browser, inspector, visit in
+                try await ShopPage.openWithFeed(inspector, in: browser)
                 let (pulse, late) = (Signal<Int>(), Signal<String>())
                 let subscription = pulse.observable.inspected("pulse").subscribe()
                 let open = visit.client.get("/download", query: ["size": 200_000, "rate": 20_000]).subscribe(
@@ -114,7 +67,7 @@ extension StreamTests {
         }
 
         @Test func aWebSocketHasItsBar() async throws {
-            try await withPage { browser, _, visit in
+            try await ShopPage.open { browser, _, visit in
                 let sink = WebSocketSink()
                 let socket = visit.client.webSocket("/chat", sending: sink).subscribe(onFailure: { _ in })
                 _ = try await sink.send("hello").value()
@@ -136,7 +89,7 @@ extension StreamTests {
         }
 
         @Test func thePageShowsStreamsRequestsAndTheirLinks() async throws {
-            try await withPage { browser, _, _ in
+            try await ShopPage.open { browser, _, _ in
                 func text(_ script: String) async throws -> String {
                     try await browser.run(script).string ?? ""
                 }
@@ -181,7 +134,8 @@ extension StreamTests {
                     for: "document.querySelector('#wire path').getAttribute('d').length > 10")
                 for scheme in ["light", "dark"] {
                     try await browser.prefer(scheme)
-                    try await browser.screenshot(to: Self.pictures.appending(path: "streams-\(scheme).png"))
+                    try await browser.screenshot(
+                        to: ShopPage.pictures.appending(path: "streams-\(scheme).png"))
                 }
                 try await browser.run("document.querySelector('.request.link').click()")
                 let request = try await text("document.querySelector('#details').innerText")
@@ -190,7 +144,7 @@ extension StreamTests {
         }
 
         @Test func theKeyboardReachesEverything() async throws {
-            try await withPage { browser, _, _ in
+            try await ShopPage.open { browser, _, _ in
                 func focused() async throws -> String {
                     try await browser.run("document.activeElement.getAttribute('aria-label') ?? ''").string
                         ?? ""
@@ -231,8 +185,8 @@ extension StreamTests {
         }
 
         @Test func aLostConnectionLosesNothingThatIsShown() async throws {
-            try await withPage { browser, inspector, _ in
-                try await openWithFeed(inspector, in: browser)
+            try await ShopPage.open { browser, inspector, _ in
+                try await ShopPage.openWithFeed(inspector, in: browser)
                 func track(_ name: String) -> String {
                     "JSON.parse(streamsPage.jsonText()).tracks.find(track => track.name === '\(name)')"
                 }
@@ -261,7 +215,7 @@ extension StreamTests {
         }
 
         @Test func theMarblesCanBePastedIntoATest() async throws {
-            try await withPage { browser, _, _ in
+            try await ShopPage.open { browser, _, _ in
                 let source = try await browser.run("streamsPage.marblesSource()").string ?? ""
                 #expect(source.contains("let search: MarbleSource<String, Never> = try clock.cold("))
                 #expect(source.contains("let chat: MarbleSource<String, Recorded> = try clock.cold("))

@@ -15,9 +15,11 @@ extension StreamTests {
             #expect(policy.hasPrefix("default-src 'none'; script-src 'nonce-"))
             let nonce = try #require(policy.firstMatch(of: #/script-src 'nonce-(\w+)'/#)?.1)
             let text = response.text
-            #expect(text.matches(of: #/<(?:script|style) nonce="(\w+)"/#).allSatisfy { $0.1 == nonce })
-            #expect(text.matches(of: #/<script|<style| on\w+="|javascript:/#).count == 2)
-            #expect(text.contains("streamsPage"))
+            #expect(text.matches(of: #/ nonce="(\w+)"/#).map { $0.1 } == [nonce, nonce])
+            #expect(
+                text.matches(of: #/<script|<style|rel="stylesheet"| on\w+="|javascript:/#).map { $0.0 } == [
+                    "rel=\"stylesheet\"", "<script",
+                ])
             #expect(!text.contains("{{"))
             let other = try await Client(baseURL: inspector.pageURL).get("").value()
             let otherPolicy = other.head.headerFields[HTTPField.Name("Content-Security-Policy")!] ?? ""
@@ -25,10 +27,26 @@ extension StreamTests {
             await inspector.stop()
         }
 
+        @Test func thePageLoadsItsFiles() async throws {
+            let inspector = try await Inspector.startForTests()
+            let client = Client(baseURL: inspector.pageURL)
+            var (known, names) = (Set<String>(), ["page.css", "page.js"])
+            while let name = names.popLast() {
+                guard known.insert(name).inserted else { continue }
+                let response = try await client.get(name).value()
+                let type = name.hasSuffix(".css") ? "text/css" : "text/javascript"
+                #expect(response.head.headerFields[.contentType] == "\(type); charset=UTF-8")
+                #expect(response.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 400)
+                names += response.text.matches(of: #/from "(.+)";/#).map { String($0.1.trimmingPrefix("./")) }
+            }
+            #expect(known == Set(StreamPage.files.map(\.name)))
+            await inspector.stop()
+        }
+
         @Test func thePageNeedsTheToken() async throws {
             let inspector = try await Inspector.startForTests()
             let root = inspector.pageURL.split(separator: "/").prefix(2).joined(separator: "//")
-            for path in ["/", "/streams", "/har", "/request?1", "/panel?1"] {
+            for path in ["/", "/page.js", "/streams", "/har", "/request?1", "/panel?1"] {
                 await #expect(throws: NetworkError.self) { try await Client(baseURL: root).get(path).value() }
             }
             await inspector.stop()
@@ -302,12 +320,19 @@ extension StreamTests {
             let panel = FrontEndProbe(inspector)
             try await panel.call("Network.enable")
             let row = try await panel.event("requestWillBeSent")
-            #expect(try await tell()?["panels"]?.integer == 1)
-            let entry = try await panel.event("Log.entryAdded")["entry"]
-            #expect(entry?["networkRequestId"] == row["requestId"])
-            // The panel makes a link of an address that is exactly the row's.
-            #expect(entry?["text"] == row["request"]?["url"])
-            #expect(entry?["text"]?.string?.contains("canary5") == false)
+            for isOpen in [false, true] {
+                // Asked for before the panel was open, and again.
+                if isOpen { #expect(try await tell()?["panels"]?.integer == 1) }
+                let entry = try await panel.event("Log.entryAdded")["entry"]
+                #expect(entry?["networkRequestId"] == row["requestId"])
+                // The panel makes a link of an address that is exactly the row's.
+                #expect(entry?["text"] == row["request"]?["url"])
+                #expect(entry?["text"]?.string?.contains("canary5") == false)
+            }
+            // Another one is told of nothing.
+            let other = FrontEndProbe(inspector)
+            try await other.call("Network.enable")
+            #expect(!other.events.contains { $0["method"] == "Log.entryAdded" })
             await inspector.stop()
         }
 
