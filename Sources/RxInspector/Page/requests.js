@@ -136,6 +136,8 @@ function note(pane) { Object.assign(own, { top: pane.scrollTop, height: pane.scr
 
 export function setFollowing(follows) {
   isFollowing = follows;
+  // The browser would keep what the reader reads in place, while rows are added and sorted above it.
+  $("requests-pane").style.overflowAnchor = follows ? "none" : "";
   $("follow").hidden = follows;
   if (follows) keepInView();
 }
@@ -163,6 +165,7 @@ export function keepInView() {
 
 export function watchScrolling() {
   const pane = $("requests-pane");
+  setFollowing(true);
   pane.addEventListener("scroll", () => {
     // Not if the rows have changed meanwhile: then the browser has scrolled, or this page.
     const isReader = pane.scrollHeight === own.height && pane.clientHeight === own.room && Math.abs(pane.scrollTop - own.top) > 1;

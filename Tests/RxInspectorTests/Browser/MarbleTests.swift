@@ -185,7 +185,7 @@ extension StreamTests {
         private static func minutes(_ time: String, after other: String) -> Int {
             func minute(_ text: String) -> Int {
                 let parts = text.split(separator: ":").prefix(2).compactMap { Int($0) }
-                return parts.count == 2 ? parts[0] * 60 + parts[1] : .min / 4
+                return parts.count == 2 ? parts[0] * 60 + parts[1] : Int.min / 4
             }
             return (minute(time) - minute(other) + 1440) % 1440
         }

@@ -50,7 +50,7 @@ extension StreamTests {
         }
 
         @Test func requestsAreSorted() async throws {
-            try await ShopPage.open { browser, _, _ in
+            try await ShopPage.open { browser, inspector, _ in
                 try await browser.click("#freeze")
                 func sorted(by value: String) async throws -> [JSON] {
                     try await browser.run(
@@ -74,7 +74,7 @@ extension StreamTests {
                 #expect(
                     turned.first?.hasPrefix("/offers") == true && turned.last?.hasPrefix("/download") == true)
                 // The browser keeps the choice.
-                try await browser.run("location.reload()")
+                try await browser.open(inspector.pageURL)
                 try await browser.wait(
                     for:
                         "document.querySelector('#sort')?.value === 'path' && document.querySelectorAll('.request').length >= 7"
@@ -85,6 +85,8 @@ extension StreamTests {
 
         @Test func aRequestShowsItsHeadersItsBodiesAndItsCommand() async throws {
             try await ShopPage.open { browser, inspector, _ in
+                // The clipboard is for pages in front.
+                try await browser.call("Emulation.setFocusEmulationEnabled", ["enabled": true])
                 try await browser.call(
                     "Browser.grantPermissions",
                     ["permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]])

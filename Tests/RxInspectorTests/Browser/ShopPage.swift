@@ -91,8 +91,14 @@ extension Browser {
     /// Moves the mouse to the element that a script returns, and presses its button there if `clicks`.
     func point(at script: String, clicks: Bool = false) async throws {
         let place = try await run(
-            "(() => { const box = (\(script)).getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2]; })()"
-        )
+            """
+            (() => {
+              const target = \(script);
+              target.scrollIntoView({ block: "nearest" });
+              const box = target.getBoundingClientRect();
+              return [box.left + box.width / 2, box.top + box.height / 2];
+            })()
+            """)
         let (x, y) = (place.elements?.first ?? 0, place.elements?.last ?? 0)
         try await call("Input.dispatchMouseEvent", ["type": "mouseMoved", "x": x, "y": y])
         guard clicks else { return }

@@ -39,7 +39,7 @@ extension StreamTests {
                 #expect(response.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 400)
                 names += response.text.matches(of: #/from "(.+)";/#).map { String($0.1.trimmingPrefix("./")) }
             }
-            #expect(known == Set(StreamPage.files.map(\.name)))
+            #expect(known == Set(StreamPage.files.map { $0.name }))
             await inspector.stop()
         }
 
