@@ -1,7 +1,6 @@
 // The mouse, the wheel and the keys.
 import { $ } from "./dom.js";
 import { reveal, select } from "./details.js";
-import { filter } from "./filter.js";
 import { ledBy, model } from "./model.js";
 import { hidePeek, isPeekPinned, peek } from "./peek.js";
 import { EDGE, fit, pan, scale, show, time, viewEnd, viewStart, zoom } from "./scale.js";
@@ -86,13 +85,20 @@ function step(event) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
+/** By how much the wheel has been turned since the last frame, with Ctrl. */
+let turned = 0;
+
 /** Zooms around the pointer with Ctrl, and moves through the past while the picture is frozen. */
 function turn(event) {
   const left = $("axis").getBoundingClientRect().left;
   if (event.ctrlKey || event.metaKey) {
     event.preventDefault();
-    zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.008), viewEnd() - (time.width - EDGE - (event.clientX - left)) / scale());
-    filter();
+    if (turned === 0) requestAnimationFrame(() => {
+      const factor = Math.exp(turned * 0.008), fixed = viewEnd() - (time.width - EDGE - (event.clientX - left)) / scale();
+      turned = 0;
+      zoom(factor, fixed);
+    });
+    turned += Math.max(-60, Math.min(60, event.deltaY)) || 1;
   } else if (time.frozen !== null && Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
     event.preventDefault();
     pan(event.deltaX / scale());
@@ -111,7 +117,7 @@ function press(event) {
   case ".": pan(time.span / 4); break;
   case "+": case "=": $("zoom-in").click(); break;
   case "-": $("zoom-out").click(); break;
-  case "0": fit(); filter(); break;
+  case "0": fit(); break;
   case "n": $("follow").click(); break;
   }
 }
