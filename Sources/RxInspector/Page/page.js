@@ -50,7 +50,7 @@ watchScrolling();
 // ---- Sizes.
 const setVariable = name => value => { document.documentElement.style.setProperty(name, `${value}px`); };
 resizable($("label-edge"), "label", {
-  sizes: () => [140, 560], size: () => settings.label, apply: setVariable("--label"),
+  sizes: () => [140, 560], size: () => $("axis").previousElementSibling.offsetWidth, apply: setVariable("--label"),
 });
 resizable($("details-edge"), "details", {
   sign: -1, sizes: () => [260, innerWidth * 0.7], size: () => $("details").offsetWidth, apply: setVariable("--details"),

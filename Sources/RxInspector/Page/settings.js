@@ -1,12 +1,13 @@
 // The choices of the reader, which the browser keeps for this address of the program.
 
 const KEY = "RxNetworking streams";
-const defaults = { sort: "began", isDescending: false, isInViewOnly: false, label: 300, details: 400, streams: 0, open: {} };
+const defaults = { sort: "began", isDescending: false, isInViewOnly: false, label: 0, details: 0, streams: 0, open: {} };
 
 function stored() {
   try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; }
 }
 
+/** The choices; a size of 0 is that of the style. */
 export const settings = { ...defaults, ...stored() };
 
 export function change(changes) {
