@@ -46,7 +46,7 @@ import Testing
     }
 
     /// A stream that begins again at its end, each time before `subscribe` has returned.
-    @Test(arguments: Source.allCases) func restartsWithinSubscribeNeedNoStack(_ source: Source) {
+    @Test(arguments: Source.allCases) func restartsWithinSubscribeNeedNoStack(_ source: Source) async {
         let rounds = Shared(0)
         @Sendable func poll() {
             source.stream.subscribe(onFinish: {
@@ -54,7 +54,7 @@ import Testing
                 if rounds.value < 20_000 { poll() }
             })
         }
-        runWithSmallStack { poll() }
+        await runWithSmallStack { poll() }
         #expect(rounds.value == 20_000)
     }
 
@@ -90,8 +90,8 @@ import Testing
     }
 
     /// A user decides how many subscriptions run within each other.
-    @Test func aMillionLanesThatFeedEachOtherNeedNoStack() {
-        runWithSmallStack {
+    @Test func aMillionLanesThatFeedEachOtherNeedNoStack() async {
+        await runWithSmallStack {
             let first = Lane()
             var last = Lane(feeding: first)
             for _ in 0..<1_000_000 { last = Lane(feeding: last) }

@@ -33,14 +33,14 @@ import Testing
         #expect(log.entries == ["A1", "B1", "A10", "B10", "A2", "B2", "A20", "B20", "A3", "B3"])
     }
 
-    @Test func reentrantSendsDoNotRecurse() {
+    @Test func reentrantSendsDoNotRecurse() async {
         let signal = Signal<Int>()
         let last = Mutex(0)
         signal.observable.subscribe { value in
             last.withLock { $0 = value }
             if value < 200_000 { signal.send(value + 1) }
         }
-        runWithSmallStack { signal.send(0) }
+        await runWithSmallStack { signal.send(0) }
         #expect(last.withLock { $0 } == 200_000)
     }
 

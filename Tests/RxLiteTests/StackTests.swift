@@ -3,16 +3,15 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// A million synchronous streams need no more stack and memory than one. One test at a time, since each keeps a thread of
-/// the pool, on which the other tests wait.
+/// A million synchronous streams need no more stack and memory than one. One test at a time, since each keeps a core busy.
 @Suite(.serialized) struct StackTests {
     static let million = 1_000_000
 
-    private func count<Failure: Error>(_ stream: @escaping @Sendable () -> Observable<Int, Failure>) -> (
-        values: Int, hasEnded: Bool
-    ) {
+    private func count<Failure: Error>(
+        _ stream: @escaping @Sendable () -> Observable<Int, Failure>
+    ) async -> (values: Int, hasEnded: Bool) {
         let counts = Shared((values: 0, hasEnded: false))
-        runWithSmallStack {
+        await runWithSmallStack {
             stream().subscribe(
                 onNext: { _ in counts.change { $0.values += 1 } },
                 onEnd: { _ in counts.change { $0.hasEnded = true } })
@@ -33,9 +32,9 @@ import Testing
     }
 
     @Test(arguments: [FlattenStrategy.concat, .merge, .latest, .first])
-    func flatMapOfAMillion(_ strategy: FlattenStrategy) {
+    func flatMapOfAMillion(_ strategy: FlattenStrategy) async {
         let live = LiveCount()
-        let counts = count {
+        let counts = await count {
             Observable.sequence(0..<Self.million).flatMap(strategy) { one($0, in: live, end: .finished) }
         }
         #expect(counts == (Self.million, true))
@@ -44,9 +43,9 @@ import Testing
     }
 
     /// Sources that send and end during their start do not recurse.
-    @Test func aHundredThousandSourcesElsewhereOneAfterTheOther() {
+    @Test func aHundredThousandSourcesElsewhereOneAfterTheOther() async {
         let sum = Shared(0)
-        runWithSmallStack {
+        await runWithSmallStack {
             let elsewhere = VirtualScheduler()
             let source = Observable<Int, Never>(scheduler: elsewhere) { observer in
                 observer.next(1)
@@ -58,8 +57,8 @@ import Testing
         #expect(sum.value == 100_000)
     }
 
-    @Test func concatOfAMillionThatEndLater() throws {
-        let counts = count {
+    @Test func concatOfAMillionThatEndLater() async throws {
+        let counts = await count {
             let first = Observable<Int, Never>.create { emitter in
                 emitter.send(0)
                 emitter.finish()
@@ -69,9 +68,9 @@ import Testing
         #expect(counts == (100_000, true))
     }
 
-    @Test func retryOfAMillion() {
+    @Test func retryOfAMillion() async {
         let live = LiveCount()
-        let counts = count {
+        let counts = await count {
             one(in: live, end: .failed(Lost())).retry(Self.million)
         }
         #expect(counts == (Self.million + 1, true))
@@ -79,8 +78,8 @@ import Testing
         #expect(live.peak <= 2)
     }
 
-    @Test func retryOfSharedAndCreatedStreams() {
-        let counts = count {
+    @Test func retryOfSharedAndCreatedStreams() async {
+        let counts = await count {
             Observable<Int, Lost>.create { emitter in
                 emitter.send(1)
                 emitter.fail(Lost())
@@ -90,9 +89,9 @@ import Testing
         #expect(counts == (100_001, true))
     }
 
-    @Test func retryWhenOfAMillion() {
+    @Test func retryWhenOfAMillion() async {
         let live = LiveCount()
-        let counts = count {
+        let counts = await count {
             one(in: live, end: .failed(Lost())).retry(when: { $0 }).take(Self.million)
         }
         #expect(counts == (Self.million, true))
@@ -100,9 +99,9 @@ import Testing
         #expect(live.peak <= 2)
     }
 
-    @Test func repeatOfAMillion() {
+    @Test func repeatOfAMillion() async {
         let live = LiveCount()
-        let counts = count {
+        let counts = await count {
             one(in: live, end: Completion<Never>.finished).repeat(Self.million)
         }
         #expect(counts == (Self.million, true))
@@ -110,9 +109,9 @@ import Testing
         #expect(live.peak <= 2)
     }
 
-    @Test func repeatWhenOfAMillion() {
+    @Test func repeatWhenOfAMillion() async {
         let live = LiveCount()
-        let counts = count {
+        let counts = await count {
             one(in: live, end: Completion<Never>.finished).repeat(when: { $0.take(Self.million - 1) })
         }
         #expect(counts == (Self.million, true))
@@ -120,8 +119,8 @@ import Testing
         #expect(live.peak <= 2)
     }
 
-    @Test func repeatOfSharedAndCreatedStreams() {
-        let counts = count {
+    @Test func repeatOfSharedAndCreatedStreams() async {
+        let counts = await count {
             Observable<Int, Never>.create { emitter in
                 emitter.send(1)
                 emitter.finish()
@@ -132,9 +131,9 @@ import Testing
     }
 
     @Test(arguments: [Int.max, 1])
-    func expandOfAMillion(_ limit: Int) {
+    func expandOfAMillion(_ limit: Int) async {
         let live = LiveCount()
-        let counts = count {
+        let counts = await count {
             Observable<Int, Never>.just(1).expand(limit: limit) { number in
                 number < Self.million ? one(number + 1, in: live, end: .finished) : .empty()
             }
@@ -147,7 +146,7 @@ import Testing
 
     /// Values and ends that each come from a separate piece of work.
     @Test(arguments: Later.allCases)
-    func aMillionThatEndLater(_ shape: Later) {
+    func aMillionThatEndLater(_ shape: Later) async {
         let clock = VirtualScheduler(stepLimit: .max)
         let live = LiveCount()
         let one = Observable<Int, Lost> { observer in
@@ -164,7 +163,7 @@ import Testing
         shape.stream(of: one, Self.million).subscribe(
             onNext: { _ in counts.change { $0.values += 1 } },
             onEnd: { _ in counts.change { $0.hasEnded = true } })
-        #expect(runWithSmallStack(clock) == nil)
+        #expect(await runWithSmallStack(clock) == nil)
         #expect(counts.value == (Self.million, true))
         #expect(live.alive == 0)
         #expect(live.peak <= 2)
@@ -184,17 +183,17 @@ import Testing
     }
 
     @Test(arguments: [1, 100, 100_000])
-    func recursionThroughFlatMap(_ depth: Int) {
+    func recursionThroughFlatMap(_ depth: Int) async {
         @Sendable func pages(_ number: Int) -> Observable<Int, Never> {
             guard number < depth else { return .just(number) }
             return Observable.just(number).flatMap(.concat) { number in
                 .concat([.just(number), pages(number + 1)])
             }
         }
-        #expect(count { pages(0) } == (depth + 1, true))
+        #expect(await count { pages(0) } == (depth + 1, true))
     }
 
-    @Test func recursionThroughFlatMapOverTime() throws {
+    @Test func recursionThroughFlatMapOverTime() async throws {
         let clock = VirtualScheduler(stepLimit: .max)
         let depth = 20_000
         @Sendable func poll(_ number: Int) -> Observable<Int, Never> {
@@ -206,12 +205,12 @@ import Testing
         let hasEnded = Shared(false)
         poll(0).subscribe(
             onNext: { _ in seen.change { $0 += 1 } }, onFinish: { hasEnded.change { $0 = true } })
-        #expect(runWithSmallStack(clock) == nil)
+        #expect(await runWithSmallStack(clock) == nil)
         #expect(seen.value == depth + 1)
         #expect(hasEnded.value)
     }
 
-    @Test func cancellingADeepRecursion() throws {
+    @Test func cancellingADeepRecursion() async throws {
         let clock = VirtualScheduler(stepLimit: .max)
         @Sendable func poll(_ number: Int) -> Observable<Int, Never> {
             Observable.timer(.seconds(1), on: clock).flatMap(.concat) { poll(number + 1) }
@@ -229,16 +228,16 @@ import Testing
             kept.value?.cancel()
             kept.change { $0 = nil }
         }
-        #expect(runWithSmallStack(clock) == nil)
+        #expect(await runWithSmallStack(clock) == nil)
         #expect(clock.pendingCount == 0)
         #expect(live.alive == 0)
     }
 }
 
 /// Runs `clock` on a thread with a small stack.
-private func runWithSmallStack(_ clock: VirtualScheduler) -> VirtualTimeError? {
+private func runWithSmallStack(_ clock: VirtualScheduler) async -> VirtualTimeError? {
     let error = Shared<VirtualTimeError?>(nil)
-    runWithSmallStack {
+    await runWithSmallStack {
         do throws(VirtualTimeError) { try clock.run() } catch let failure { error.change { $0 = failure } }
     }
     return error.value
