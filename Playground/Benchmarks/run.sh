@@ -6,6 +6,7 @@
 #   Playground/Benchmarks/run.sh libcurl VERSION [CASE...]
 #   Playground/Benchmarks/run.sh cancel [COUNT]
 #   Playground/Benchmarks/run.sh api [CASE...]
+#   Playground/Benchmarks/run.sh footprint
 #   Playground/Benchmarks/run.sh adoption
 #   Playground/Benchmarks/run.sh websocket
 #   Playground/Benchmarks/run.sh testing
@@ -32,6 +33,10 @@
 # of each if valgrind is installed; cache, responses from memory; items, a million of them page by page, with the resident
 # memory.
 #
+# footprint: what a request needs of the processor's caches, counted by cachegrind with 32 KiB of each first level and
+# 256 KiB of the second: the C program, RxNetworking's transport, and the whole client (ROUNDS, default 3). Before that the
+# requests a second of the first two while a neighbour walks over 8 MiB on the servers' core.
+#
 # adoption: what a new package with one program pays for RxNetworking, and for AsyncHTTPClient: packages to fetch, time of
 # builds, size of the program.
 #
@@ -49,8 +54,8 @@ http) product=HTTPBenchmark ;;
 libcurl) product=HTTPBenchmark other=${2:?run.sh libcurl VERSION} ;;
 cancel) product=CancelBenchmark count=${2:-10000} ;;
 api) product=APIBenchmark ;;
+footprint) product=HTTPBenchmark ;;
 adoption) product= ;;
-#
 websocket) product=WebSocketBenchmark other=8.14.1 ;;
 testing) product=TestingBenchmark ;;
 *)
@@ -96,6 +101,7 @@ need_command cc gcc gcc
 need_command nginx nginx-light nginx
 need_command openssl openssl openssl
 need_command python3 python3 python3
+[ "$1" != footprint ] || need_command valgrind valgrind valgrind
 install_missing
 # nginx's worker runs as another user if its master runs as root.
 mkdir -m 755 "$work/servers"
@@ -125,6 +131,14 @@ if [ "$product" = APIBenchmark ]; then
     exit
 fi
 build_reference "$work/reference"
+if [ "$1" = footprint ]; then
+    ours=$built/$product
+    build_product APIBenchmark
+    cc -O2 -o "$work/neighbour" "$here/Reference/neighbour.c"
+    python3 "$here/footprint.py" "$work/servers" --rounds "${ROUNDS:-3}" -- \
+        "c=$work/reference" "ours=$ours" "full=$built/APIBenchmark" "neighbour=$work/neighbour"
+    exit
+fi
 programs=("c=$work/reference" "ours=$built/HTTPBenchmark")
 if [ -n "${other:-}" ]; then
     cd "$root"

@@ -3,7 +3,7 @@ import RxTesting
 import Testing
 
 /// Bridges between streams and asynchronous code, with and without schedulers.
-@Suite(.timeLimit(.minutes(1))) struct BridgeTests {
+@Suite(.timeLimit(.minutes(5))) struct BridgeTests {
     /// A source of 1 to `count`, and its progress.
     private struct Source: Sendable {
         let taken = Shared(0)

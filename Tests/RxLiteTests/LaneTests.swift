@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Debug builds trap if state that only a lane's order protects is accessed from outside.
-@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+@Suite(.timeLimit(.minutes(5))) struct LaneTests {
     @Test func insideItIsAllowed() {
         let scope = Scope()
         scope.lane.enter {
