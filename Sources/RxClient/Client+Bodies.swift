@@ -33,7 +33,8 @@ extension Client {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+        message:
+            "say how the body is sent: '.json(model)', '.form(model)', '.query(model)', '.text(string)' or '.body(.bytes(bytes))'"
     )
     public func post(
         _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
@@ -45,7 +46,8 @@ extension Client {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+        message:
+            "say how the body is sent: '.json(model)', '.form(model)', '.query(model)', '.text(string)' or '.body(.bytes(bytes))'"
     )
     public func put(
         _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
@@ -57,7 +59,8 @@ extension Client {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+        message:
+            "say how the body is sent: '.json(model)', '.form(model)', '.query(model)', '.text(string)' or '.body(.bytes(bytes))'"
     )
     public func patch(
         _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
@@ -69,7 +72,8 @@ extension Client {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+        message:
+            "say how the body is sent: '.json(model)', '.form(model)', '.query(model)', '.text(string)' or '.body(.bytes(bytes))'"
     )
     public func delete(
         _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
@@ -105,7 +109,8 @@ extension Endpoint where Self == InlineEndpoint {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+        message:
+            "say how the body is sent: '.json(model)', '.form(model)', '.query(model)', '.text(string)' or '.body(.bytes(bytes))'"
     )
     public static func post(
         _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
@@ -117,7 +122,8 @@ extension Endpoint where Self == InlineEndpoint {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+        message:
+            "say how the body is sent: '.json(model)', '.form(model)', '.query(model)', '.text(string)' or '.body(.bytes(bytes))'"
     )
     public static func put(
         _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
@@ -129,7 +135,8 @@ extension Endpoint where Self == InlineEndpoint {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+        message:
+            "say how the body is sent: '.json(model)', '.form(model)', '.query(model)', '.text(string)' or '.body(.bytes(bytes))'"
     )
     public static func patch(
         _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable
@@ -141,7 +148,8 @@ extension Endpoint where Self == InlineEndpoint {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"
+        message:
+            "say how the body is sent: '.json(model)', '.form(model)', '.query(model)', '.text(string)' or '.body(.bytes(bytes))'"
     )
     public static func delete(
         _ path: String, at pathValues: PathValues = [:], _ model: some Encodable & Sendable

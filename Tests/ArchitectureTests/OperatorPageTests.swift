@@ -89,7 +89,9 @@ import Testing
 
     /// The names that RxLite and RxTesting declare, each with the labels of all functions of that name.
     static let labels = Result {
-        let files = try SourceFile.all(in: "Sources/RxLite") + SourceFile.all(in: "Sources/RxTesting")
+        let files =
+            try SourceFile.all(in: "Sources/RxLite").filter { !$0.path.contains("/Unavailable/") }
+            + SourceFile.all(in: "Sources/RxTesting")
         return files.flatMap(Declaration.all).reduce(into: [String: Set<String>]()) {
             $0[$1.name, default: []].formUnion($1.labels)
         }

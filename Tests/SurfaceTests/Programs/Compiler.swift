@@ -25,16 +25,44 @@ struct Compiler {
         try await run(["-typecheck"] + files + ["-I", output.path])
     }
 
-    /// The messages of the compiler for files with an error, those about isolation included, which a type check
-    /// alone does not find.
-    func errors(of files: [String]) async throws -> String {
-        let record = try await compile(["-emit-sil", "-o", output.file("code.sil")] + files)
-        try #require(record.ending == .exited(1), "it compiles")
-        return record.errorText
+    /// How far the compiler goes: `typechecked` finds most mistakes; `analyzed` finds those about isolation, too, if all
+    /// types are right.
+    enum Stage: Sendable, CaseIterable {
+        case typechecked, analyzed
+    }
+
+    /// The messages of the compiler for files with mistakes, by the names of the files.
+    func messages(for files: [String], _ stage: Stage) async throws -> [String: [String]] {
+        let output =
+            switch stage {
+            case .typechecked: ["-typecheck"]
+            case .analyzed: ["-emit-sil", "-o", output.file("code.sil")]
+            }
+        // One module, since the compiler would stop after the first of several files.
+        let record = try await compile(output + ["-whole-module-optimization"] + files)
+        try #require(record.ending == .exited(1), "\(record.errorText)")
+        return Self.messages(in: record.errorText)
+    }
+
+    /// The errors and warnings of each file, and the notes about them, which can be at other places.
+    static func messages(in text: String) -> [String: [String]] {
+        var messages: [String: [String]] = [:]
+        var file = ""
+        for line in text.split(separator: "\n") {
+            guard
+                let message = line.wholeMatch(
+                    of: #/(?:.*/)?([^/]+\.swift):\d+:\d+: (error|warning|note): (.*)/#)
+            else { continue }
+            if message.2 != "note" { file = String(message.1) }
+            messages[file, default: []].append(String(message.3))
+        }
+        return messages
     }
 
     /// Writes a source file.
-    func file(_ code: String) throws -> String { try output.file("code.swift", Array(code.utf8)) }
+    func file(_ code: String, named name: String = "code.swift") throws -> String {
+        try output.file(name, Array(code.utf8))
+    }
 
     /// Makes a module for later calls.
     func module(_ name: String, of files: [String]) async throws {

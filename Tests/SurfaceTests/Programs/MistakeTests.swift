@@ -1,76 +1,102 @@
+import Foundation
 import Testing
 
-/// The compiler's messages for common mistakes name the fix.
+/// The compiler's messages for common mistakes name the fix, or are explained in the article "What the compiler says".
 @Suite(.enabled(if: isPlainBuild)) struct MistakeTests {
-    /// A mistake, and the parts of the message that lead to the fix.
-    struct Mistake: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let code: String
-        let messages: [String]
+    /// The messages by file: one run of the compiler for all mistakes that it can find together.
+    private static let messages = Task {
+        try await messages(for: Mistake.all, .typechecked)
+            .merging(messages(for: Mistake.isolation, .analyzed)) { one, other in one + other }
+    }
 
-        init(_ name: String, _ code: String, _ messages: String...) {
-            testDescription = name
-            self.code = code
-            self.messages = messages
+    @Test(arguments: Mistake.all + Mistake.isolation)
+    func theMessageIsTheExpectedOne(_ mistake: Mistake) async throws {
+        let messages = try #require(
+            try await Self.messages.value[mistake.fileName], "the compiler accepts:\n\(mistake.code)")
+        for expected in mistake.messages {
+            #expect(messages.contains { $0.contains(expected) }, "\(messages)")
         }
     }
 
-    static let mistakes = [
-        Mistake(
-            "parameters of a GET without a label", #"client.get("/a", ["a": 1]).subscribe()"#,
-            "a GET has no body: pass the parameters as 'query:'"),
-        Mistake(
-            "parameters of a HEAD without a label", #"client.head("/a", ["a": 1]).subscribe()"#,
-            "a HEAD has no body: pass the parameters as 'query:'"),
-        Mistake(
-            "parameters of a GET endpoint without a label",
-            #"client.progress(of: .get("/a", ["a": 1])).subscribe()"#,
-            "a GET has no body: pass the parameters as 'query:'"),
-        Mistake(
-            "a model as the parameters", #"client.post("/a", Goods()).subscribe()"#,
-            "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"),
-        Mistake(
-            "a model as the parameters of an endpoint",
-            #"client.progress(of: .put("/a", Goods())).subscribe()"#,
-            "say how the model is sent: '.json(model)', '.form(model)' or '.query(model)'"),
-        Mistake("a base URL without a label", #"_ = Client("https://a.test")"#, "'baseURL:'"),
-        Mistake(
-            "a configuration without a label", "_ = Client(ClientConfiguration())", "'configuration:'"),
-        Mistake(
-            "an endpoint without an output", #"struct A: Endpoint { let path = "/a" }"#,
-            "type 'A' does not conform to protocol 'Endpoint'", "requires nested type 'Output'"),
-        Mistake(
-            "an endpoint without a path", "struct A: Endpoint { typealias Output = String }",
-            "type 'A' does not conform to protocol 'Endpoint'", "requires property 'path'"),
-        Mistake(
-            "an output that is not Decodable",
-            #"struct B {}; struct A: Endpoint { let path = "/a"; typealias Output = B }"#,
-            "type 'A' does not conform to protocol 'Endpoint'", "conformed to 'Decodable'"),
-        // The reason for the advice in the article Threading.
-        Mistake(
-            "a closure for AsyncSequence on an actor",
-            "Task { @MainActor in await Observable<String, Never>.just(\"a\").first { $0 != \"b\" } }",
-            "sending value of non-Sendable type '(String) async -> Bool' risks causing data races"),
-    ]
-
-    @Test(arguments: mistakes)
-    func theMessageNamesTheFix(_ mistake: Mistake) async throws {
-        let compiler = try Compiler()
-        let messages = try await compiler.errors(of: [compiler.file(Self.function(mistake.code))])
-        for message in mistake.messages { #expect(messages.contains(message), "\(messages)") }
+    @Test func namesAreUnique() {
+        let names = (Mistake.all + Mistake.isolation).map(\.fileName)
+        #expect(Set(names).count == names.count)
     }
 
     @Test(arguments: [
         #"_ = Client(configuration: ClientConfiguration(baseURL: "https://a.test"))"#,
         #"client.get("/a", query: ["a": 1]).subscribe()"#,
-        #"client.post("/a", .json(Goods())).subscribe()"#, #"client.post("/a", ["a": 1]).subscribe()"#,
+        #"client.post("/a", .json(NewGoods(name: "tea", price: 1))).subscribe()"#,
+        #"client.post("/a", ["a": 1]).subscribe()"#,
+        // No message: the article warns of it.
+        """
+        struct A: Endpoint {
+            typealias Output = Goods
+            let path = "/a"
+            let method = "POST"
+            let parameters = ["a": 1]
+            let headers = ["X-App": "shop"]
+        }
+        client.request(A()).subscribe()
+        """,
     ])
-    func theFixCompiles(_ code: String) async throws {
+    func itCompiles(_ code: String) async throws {
         let compiler = try Compiler()
-        try await compiler.typecheck([compiler.file(Self.function(code))])
+        let program = Mistake("right", code)
+        try await compiler.typecheck([
+            compiler.file(program.program, named: program.fileName), Self.scenery,
+        ])
     }
 
-    private static func function(_ code: String) -> String {
-        "import RxNetworking\nstruct Goods: Codable, Sendable { var id = 1 }\nfunc use(_ client: Client) {\n    \(code)\n}\n"
+    /// Types that RxLite declares as unavailable do not get in the way of an app that still uses the other library.
+    @Test func aTypeOfAnotherModuleTakesPrecedence() async throws {
+        let compiler = try Compiler()
+        let other = """
+            public final class DisposeBag { public init() {} }
+            public final class PassthroughSubject<Output, Failure: Error> {
+                public init() {}
+                public func send(_ value: Output) {}
+            }
+            """
+        try await compiler.module("Other", of: [compiler.file(other, named: "Other.swift")])
+        let program = """
+            import Other
+            import RxNetworking
+
+            let bag = DisposeBag()
+            func use(_ taps: PassthroughSubject<Int, Never>, _ search: Signal<Int>) {
+                taps.send(1)
+                search.send(1)
+            }
+            """
+        try await compiler.typecheck([compiler.file(program, named: "Both.swift")])
+    }
+
+    @Test func messagesAreRead() {
+        let messages = Compiler.messages(
+            in: """
+                /tmp/a/One.swift:4:22: error: 'sink' is unavailable: write 'subscribe'
+                4 |     a.sink()  // error: not this
+                  |       `- error: 'sink' is unavailable: write 'subscribe'
+                /work/Sources/RxLite/Sink.swift:35:17: note: 'sink' has been marked here
+                /tmp/a/Two.swift:1:1: warning: result is unused
+
+                """)
+        #expect(
+            messages == [
+                "One.swift": ["'sink' is unavailable: write 'subscribe'", "'sink' has been marked here"],
+                "Two.swift": ["result is unused"],
+            ])
+    }
+
+    private static let scenery = SampleTests.root.appending(path: "Tests/SurfaceTests/Samples/Scenery.swift")
+        .path
+
+    private static func messages(
+        for mistakes: [Mistake], _ stage: Compiler.Stage
+    ) async throws -> [String: [String]] {
+        let compiler = try Compiler()
+        let files = try mistakes.map { try compiler.file($0.program, named: $0.fileName) }
+        return try await compiler.messages(for: files + [scenery], stage)
     }
 }
