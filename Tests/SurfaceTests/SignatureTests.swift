@@ -55,8 +55,8 @@ import Testing
 
     /// Pages without a declaration as their subject.
     private static let overviews: Set<String> = [
-        "RxNetworking", "GettingStarted", "Glossary", "Streams", "Contracts", "RxTesting", "RxDiskCache",
-        "RxJSON",
+        "RxNetworking", "GettingStarted", "CompilerMessages", "Glossary", "Streams", "Contracts", "RxTesting",
+        "RxDiskCache", "RxJSON",
     ]
 
     static func articles() throws -> [String] {
@@ -131,7 +131,9 @@ import Testing
     private static let sources = Result { () throws -> String in
         let folder = SampleTests.root.appending(path: "Sources")
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-            .filter { $0.hasSuffix(".swift") && !$0.contains(".docc/") }
+            .filter {
+                $0.hasSuffix(".swift") && !$0.contains(".docc/") && !$0.contains("/Unavailable")
+            }
         return try paths.map { path in
             try String(contentsOf: folder.appending(path: path), encoding: .utf8).split(separator: "\n")
                 .filter { line in
