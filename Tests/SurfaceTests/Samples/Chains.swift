@@ -93,9 +93,30 @@ func chains(client: Client, query: Signal<String>, page: MutableProperty<Int>) a
     let a40 = client.stream(.get("/log")).lines().filter { $0.contains("error") }.scan(0) { count, _ in
         count + 1
     }
+    let a41 = words.flatMap(.latest) { word in
+        let words = word.lowercased()
+        return client.get("/search", query: ["q": words])
+    }
+    .map { $0.text }
+    let a42 = client.pages(ProductList(), .numbered(size: 20), next: Signal()).map { state in
+        let names = state.items.map(\.name)
+        return names.joined(separator: ", ")
+    }
+    let a43 = products.map { $0.count }.catch { error in
+        if error.code == .status { return .just(0) }
+        return .fail(error)
+    }
+    let a44 = client.get("/a").map { $0.text }.catch { error in
+        switch error.code {
+        case .status: return .just("")
+        case .unreachable: return client.get("/b").map(\.text)
+        default: return .fail(error)
+        }
+    }
     return [
         a01, a02, a03, a04, a05, a06, a07, a08, a09, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20,
         a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40,
+        a41, a42, a43, a44,
     ]
 }
 
