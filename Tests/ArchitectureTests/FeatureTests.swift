@@ -49,7 +49,7 @@ import Testing
         for test in row.tests {
             let file = SourceFile.root.appending(path: "Docs").appending(path: test.path).standardized
             let text = try String(contentsOf: file, encoding: .utf8)
-            let functions = text.matches(of: #/@Test(?:(?!func )[\s\S])*func (\w+)\(/#).map { String($0.1) }
+            let functions = TestNames.all(in: text).map(\.function)
             #expect(!functions.isEmpty)
             for name in test.functions {
                 #expect(functions.contains(name), "\(id): \(test.path) has no test \(name)")

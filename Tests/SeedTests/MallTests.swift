@@ -223,6 +223,28 @@ import Testing
         subscription.cancel()
     }
 
+    @Test("A list grows page by page, until a short page ends it, and starts over")
+    func pages() async throws {
+        let server = try Shop().server()
+        let app = App(server)
+        let (more, again) = (Signal<Void>(), Signal<Void>())
+        let rule = PagingRule.numbered(size: 10, startKey: "page_start", last: .short)
+        let list = app.client.pages(GoodsList(), rule, next: more, reload: again).share(replay: 1)
+        let subscription = list.subscribe()
+        for count in [10, 20, 25] {
+            let state = try await list.filter { $0.items.count == count && !$0.phase.isLoading }.value()
+            #expect(state.items.map(\.id) == (1...count).map { "\($0)" })
+            #expect(state.hasMore == (count < 25))
+            more.send()
+        }
+        let last = try #require(server.record.requests.last)
+        let parameters = try JSONDecoder().decode([String: Int].self, from: Data(last.body))
+        #expect(parameters == ["page": 3, "pageSize": 10, "page_start": 20])
+        again.send()
+        #expect(try await list.filter { $0.items.count == 10 }.value().hasMore)
+        subscription.cancel()
+    }
+
     @Test("Cookies outlive the app")
     func cookies() async throws {
         let (server, folder) = (try Shop().server(), try TemporaryFolder())
