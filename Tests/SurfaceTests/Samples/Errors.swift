@@ -37,7 +37,7 @@ func catchInAClosure(_ client: Client, _ button: inout Button) {
 func passOthersOn(_ client: Client, showOffline: @escaping @Sendable () -> Void) async throws {
     do {
         show(try await client.get("/cart").value().text)
-    } catch where [.unreachable, .connect].contains(error.code) {
+    } catch let error where [.unreachable, .connect].contains(error.code) {
         showOffline()
     }
 }

@@ -66,7 +66,9 @@ public final class ChildProcess: Sendable {
 
     /// Starts a program of this package in an environment that has nothing of this process's but the folder of a libcurl
     /// apart from the system's (`LD_LIBRARY_PATH`), which it is linked with.
-    public static func isolated(_ product: String, _ arguments: [String]) throws(SystemError) -> ChildProcess {
+    public static func isolated(
+        _ product: String, _ arguments: [String]
+    ) throws(SystemError) -> ChildProcess {
         var environment = ["PATH": "/usr/bin", "no_proxy": "*"]
         environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
         return try ChildProcess(self.product(product), arguments, environment: environment)
