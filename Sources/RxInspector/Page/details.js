@@ -33,12 +33,16 @@ export function select(target) {
     target.events[0].track.row.element.classList.add("on");
     target.element?.classList.add("on");
     const request = ledBy(target.events.flatMap(event => event.item ?? []))[0];
-    if (request && !request.row.hidden) {
-      setFollowing(false);
-      request.row.scrollIntoView({ block: "nearest" });
-    }
+    if (request && !request.row.hidden) showRow(request.row);
     $("details").replaceChildren(...(target.events.length > 1 ? groupDetails(target.events) : eventDetails(target.events[0])));
   }
+}
+
+/** Scrolls to the row of a request, if it is not in view; then the newest one is followed no longer. */
+function showRow(row) {
+  const pane = $("requests-pane"), before = pane.scrollTop;
+  row.scrollIntoView({ block: "nearest" });
+  if (pane.scrollTop !== before) setFollowing(false);
 }
 
 /** Shows a request in the details, with what has changed of it. */

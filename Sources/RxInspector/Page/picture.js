@@ -96,5 +96,5 @@ function showSampling() {
   if (hidden.missed) parts.push(`${plural(hidden.missed, "batch")} skipped`);
   const text = parts.length ? `Sampling: ${parts.join(", ")}` : "";
   $("sampling").hidden = !text;
-  if ($("sampling").textContent !== text) $("sampling").textContent = text;
+  if ($("sampling").textContent !== text) $("sampling").textContent = $("sampling").title = text;
 }
