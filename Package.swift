@@ -29,10 +29,8 @@ let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.m
 /// The inspector's page of streams.
 let pageFiles = [
     "page.html", "page.css", "cards.js", "details.js", "dom.js", "exports.js", "feed.js", "filter.js",
-    "keyboard.js",
-    "marbles.js", "model.js", "page.js", "peek.js", "picture.js", "request-details.js", "requests.js",
-    "scale.js",
-    "settings.js", "streams.js",
+    "keyboard.js", "marbles.js", "model.js", "page.js", "peek.js", "picture.js", "request-details.js",
+    "requests.js", "scale.js", "settings.js", "streams.js",
 ]
 
 // Reads top to bottom as the architecture: a target may import what stands above it and is named in its
