@@ -23,8 +23,15 @@ import Testing
     @Test(arguments: try rows())
     func theTestIsThere(_ row: Row) throws {
         #expect(!row.there.isEmpty && !row.here.isEmpty && !row.tests.isEmpty)
-        let tests = try Self.tests.get()
-        for name in row.tests { #expect(tests.contains(name), "there is no test \(name)") }
+        for name in row.tests {
+            let parts = name.split(whereSeparator: { "/.".contains($0) }).map(String.init)
+            try #require(parts.count == 3, "\(name) is not Target/Suite.test")
+            let file = try #require(try Self.files.get()["\(parts[0])/\(parts[1])"], "no file for \(name)")
+            let tests = TestNames.all(in: try String(contentsOf: file, encoding: .utf8))
+            #expect(
+                tests.contains { $0.suite == parts[1] && $0.function == parts[2] },
+                "there is no test \(name)")
+        }
     }
 
     @Test func everyAppHasASection() throws {
@@ -44,9 +51,14 @@ import Testing
     /// Each test of the apps proves a row.
     @Test func everyTestOfAnAppIsNamed() throws {
         let named = Set(try Self.rows().flatMap(\.tests))
-        let tests = try Self.tests.get().filter { $0.hasPrefix("SeedTests/") }
-        #expect(!tests.isEmpty)
-        for test in tests { #expect(named.contains(test), "no row names \(test)") }
+        for file in try SourceFile.all(in: "Tests/SeedTests") {
+            let tests = TestNames.all(in: file.lines.joined(separator: "\n"))
+            #expect(!tests.isEmpty)
+            for test in tests {
+                let name = "SeedTests/\(test.suite).\(test.function)"
+                #expect(named.contains(name), "no row names \(name)")
+            }
+        }
     }
 
     @Test func rowsAreRead() {
@@ -82,12 +94,15 @@ import Testing
 
     static func rows() throws -> [Row] { try page().split(separator: "\n").compactMap { Row($0) } }
 
-    /// All tests of the package.
-    private static let tests = Result {
-        Set(
-            try SourceFile.all(in: "Tests").flatMap { file in
-                TestNames.all(in: file.lines.joined(separator: "\n"))
-                    .map { "\(file.module)/\($0.suite).\($0.function)" }
-            })
+    /// The files of the tests, as `Target/Suite`: each suite that the page names has a file of its name.
+    private static let files = Result {
+        let folder = SourceFile.root.appending(path: "Tests")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        return Dictionary(
+            paths.filter { $0.hasSuffix("Tests.swift") }.map { path in
+                let file = folder.appending(path: path)
+                let suite = file.deletingPathExtension().lastPathComponent
+                return ("\(path.prefix { $0 != "/" })/\(suite)", file)
+            }, uniquingKeysWith: { one, _ in one })
     }
 }

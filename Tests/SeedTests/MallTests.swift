@@ -225,11 +225,18 @@ import Testing
 
     @Test("A list grows page by page, until a short page ends it, and starts over")
     func pages() async throws {
+        struct Category: Endpoint {
+            typealias Output = [Goods]
+            let number: Int
+            let path = "/mall/shopList"
+            let method = HTTPRequest.Method.post
+            var parameters: Parameters { .json(["category": number]) }
+        }
         let server = try Shop().server()
         let app = App(server)
         let (more, again) = (Signal<Void>(), Signal<Void>())
         let rule = PagingRule.numbered(size: 10, startKey: "page_start", last: .short)
-        let list = app.client.pages(GoodsList(), rule, next: more, reload: again).share(replay: 1)
+        let list = app.client.pages(Category(number: 3), rule, next: more, reload: again).share(replay: 1)
         let subscription = list.subscribe()
         for count in [10, 20, 25] {
             let state = try await list.filter { $0.items.count == count && !$0.phase.isLoading }.value()
@@ -239,7 +246,7 @@ import Testing
         }
         let last = try #require(server.record.requests.last)
         let parameters = try JSONDecoder().decode([String: Int].self, from: Data(last.body))
-        #expect(parameters == ["page": 3, "pageSize": 10, "page_start": 20])
+        #expect(parameters == ["category": 3, "page": 3, "pageSize": 10, "page_start": 20])
         again.send()
         #expect(try await list.filter { $0.items.count == 10 }.value().hasMore)
         subscription.cancel()
