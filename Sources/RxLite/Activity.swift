@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a screen is busy with: how many of its streams are running, and what the user is waiting for.
+/// The streams of a screen that are running: their number, for an indicator, and a message for the user.
 ///
 /// ```swift
 /// let screen = Activity()
@@ -76,8 +76,9 @@ extension Observable {
         lift { observer in
             let scope = observer.scope
             let tracking = Tracking(activity, message)
-            scope.onClose { if tracking.isCounted { scope.lane.afterSuccessor { tracking.count(false) } } }
             if isBusy == nil { tracking.count(true) }
+            // Also if the scope has closed by now.
+            scope.onClose { if tracking.isCounted { scope.lane.afterSuccessor { tracking.count(false) } } }
             return Observer(
                 scope: scope,
                 next: { value in

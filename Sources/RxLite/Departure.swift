@@ -6,7 +6,7 @@ final class Departure: Sendable {
     private struct Contents {
         var left = 0
         var successors: [Callback] = []
-        /// What waits until the successor has begun.
+        /// Work that waits until the successor has begun.
         var followUps: [Callback] = []
         /// Whether another departure, which this one is a part of, runs those.
         var isPart = false
@@ -138,6 +138,7 @@ extension Departure {
     /// Makes this departure a part of `whole`.
     fileprivate func begin(within whole: Departure) {
         whole.begin()
+        contents.withLock { $0.isPart = true }
         whenOver {
             whole.adoptFollowUps(of: self)
             whole.end()
@@ -147,7 +148,6 @@ extension Departure {
     private func adoptFollowUps(of part: Departure) {
         let followUps = part.contents.withLock { contents in
             defer { contents.followUps = [] }
-            contents.isPart = true
             return contents.followUps
         }
         contents.withLock { $0.followUps += followUps }

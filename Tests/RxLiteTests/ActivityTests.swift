@@ -64,16 +64,17 @@ import Testing
         #expect(changes.values == [false, true, false])
     }
 
-    @Test func soItDoesOnAnotherScheduler() throws {
+    /// Replaces a load on another scheduler by each step, and cancels the last.
+    private func replaceElsewhere(
+        _ steps: [@Sendable () -> Void], in stream: (Observable<Int, Never>) -> Observable<Int, Never>
+    ) throws {
         let (here, elsewhere) = (VirtualScheduler(), VirtualScheduler())
         let changes = Recorder(screen.isActive.observable, on: clock)
-        let keywords = Signal<String>()
-        let subscription = keywords.observable.flatMap(.latest) { _ in
-            Observable<Int, Never>(scheduler: elsewhere) { _ in }.tracked(by: screen)
-        }.subscribe()
-        for keyword in ["t", "te", "tea"] {
-            here.schedule { keywords.send(keyword) }
-            for _ in 0..<3 {
+        let load = Observable<Int, Never>(scheduler: elsewhere) { _ in }.tracked(by: screen)
+        let subscription = stream(load).subscribe()
+        for step in steps {
+            here.schedule(step)
+            for _ in 0..<4 {
                 try here.run()
                 try elsewhere.run()
             }
@@ -85,28 +86,33 @@ import Testing
         #expect(changes.values == [false, true, false])
     }
 
+    @Test func soItDoesOnAnotherScheduler() throws {
+        let keywords = Signal<String>()
+        let steps = ["t", "te", "tea"].map { keyword in { @Sendable in keywords.send(keyword) } }
+        try replaceElsewhere(steps) { load in keywords.flatMap(.latest) { _ in load } }
+    }
+
     @Test func soItDoesWithinAStreamThatIsReplaced() throws {
-        let elsewhere = VirtualScheduler()
-        let changes = Recorder(screen.isActive.observable, on: clock)
         let (users, keywords) = (Signal<String>(), MutableProperty("t"))
-        let subscription = users.observable.flatMap(.latest) { _ in
-            keywords.observable.flatMap(.latest) { _ in
-                Observable<Int, Never>(scheduler: elsewhere) { _ in }.tracked(by: screen)
-            }
-        }.subscribe()
-        let here = VirtualScheduler()
-        for step in 0..<6 {
-            here.schedule { if step.isMultiple(of: 2) { users.send("u") } else { keywords.value = "k" } }
-            for _ in 0..<4 {
-                try here.run()
-                try elsewhere.run()
-            }
+        let steps = [{ @Sendable in users.send("u") }, { @Sendable in keywords.value = "k" }]
+        // The stream around a load is replaced while the load is being replaced.
+        let both = { @Sendable in
+            keywords.value = "k"
+            users.send("u")
         }
-        #expect(changes.values == [false, true])
-        #expect(screen.count.value == 1)
-        subscription.cancel()
-        try elsewhere.run()
-        #expect(changes.values == [false, true, false])
+        try replaceElsewhere(steps + steps + [both, both]) { load in
+            users.flatMap(.latest) { _ in keywords.flatMap(.latest) { _ in load } }
+        }
+    }
+
+    /// An operator may start a stream for an observer that wants no more.
+    @Test func aStreamStartedTooLateDoesNotCount() {
+        let forever = Observable<Int, Never>.never().tracked(by: screen)
+        Observable<Int, Never> { observer in
+            observer.finish()
+            forever.subscribe(observer)
+        }.subscribe()
+        #expect(screen.count.value == 0)
     }
 
     @Test func aReplacedLoadWhoseSuccessorNeverComesCountsNoLonger() throws {

@@ -25,7 +25,7 @@ final class Panel: Sendable {
 
     /// - Parameter width: the columns of the terminal; longer lines are cut.
     init(
-        isTerminal: Bool = isatty(STDOUT_FILENO) == 1, width: Int = 80,
+        isTerminal: Bool = isatty(STDOUT_FILENO) == 1, width: Int = terminalColumns,
         output: @escaping @Sendable (String) -> Void = print
     ) {
         self.isTerminal = isTerminal

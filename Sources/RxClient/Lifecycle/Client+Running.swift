@@ -10,8 +10,8 @@ extension Client {
     /// client.activity.isActive.subscribe { indicator.isOn = $0 }
     /// ```
     ///
-    /// A request counts once, from its start to any end, regardless of its attempts, logins and redirects. It
-    /// no longer counts when its subscriber receives the outcome.
+    /// A request counts once, from its start to any end, regardless of its attempts, logins and redirects: until its
+    /// subscriber has received the outcome.
     public var activity: Activity { running.activity }
 
     /// The failures to show to the user: of all requests that do not opt out, in the order of the failures. A

@@ -5,7 +5,7 @@ import RxNetworking
 import Testing
 
 extension StreamTests {
-    /// What the reader sees of values and of time.
+    /// The part of the page that shows values and time.
     @Suite(.serialized, .enabled(if: Browser.isInstalled), .timeLimit(.minutes(3)))
     struct MarbleTests {
         /// The marbles and ends of each row that stand over each other.

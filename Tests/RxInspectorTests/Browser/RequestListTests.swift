@@ -6,7 +6,7 @@ import RxTesting
 import Testing
 
 extension StreamTests {
-    /// What the reader sees of requests.
+    /// The part of the page that shows requests.
     @Suite(.serialized, .enabled(if: Browser.isInstalled), .timeLimit(.minutes(3)))
     struct RequestListTests {
         /// Whether the newest request is between the edges of its pane.

@@ -131,7 +131,7 @@ func synchronousChains(client: Client, words: Observable<String, Never>) -> [Any
     return [a, b, c, d, e, f]
 }
 
-/// What code on an actor writes with `await`.
+/// Calls with `await` from code on an actor.
 func awaitedChains(client: Client, counts: Observable<Int, Never>) async throws {
     let product = try await client.get("/products/7").decode(Product.self).value()
     let names = try await client.request(ProductList()).map { $0.map(\.name) }.value()
