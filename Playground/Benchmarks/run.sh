@@ -136,7 +136,7 @@ if [ "$1" = footprint ]; then
     build_product APIBenchmark
     cc -O2 -o "$work/neighbour" "$here/Reference/neighbour.c"
     python3 "$here/footprint.py" "$work/servers" --rounds "${ROUNDS:-3}" -- \
-        "c=$work/reference" "ours=$ours" "full=$built/APIBenchmark" "neighbour=$work/neighbour"
+        "c=$work/reference" "ours=$ours" "api=$built/APIBenchmark" "neighbour=$work/neighbour"
     exit
 fi
 programs=("c=$work/reference" "ours=$built/HTTPBenchmark")
