@@ -41,6 +41,9 @@ final class EasyHandle {
     let isOneUse: Bool
     private var settings = Settings()
     private var failure: CurlError?
+    /// Whether libcurl may still know the last field of an earlier response.
+    private var isUsed = false
+    var firstLine = FirstLineGuard()
     /// Whether libcurl's log is read (``HTTP2Notice``).
     private(set) var isListening = false
     /// When the connect timeout of the transfer has passed, in nanoseconds of the loop.
@@ -102,6 +105,8 @@ final class EasyHandle {
         unsafe errorBuffer.pointee = 0
         failure = nil
         listen(false)
+        if multi.features.has(.readsFreedHeaders) { guardFirstLine(isUsed) }
+        isUsed = true
         // The user and password of a URL stay in the handle.
         isSpent = transfer.target.hasUserInfo || transfer.request.upgrade != nil
         if transfer.request.upgrade != nil { setConnectOnly() }

@@ -83,12 +83,17 @@ import Testing
     /// A head that begins with a folded line has no field to continue (RFC 9112 §2.2). libcurl before 8.1 would
     /// continue the last field of the handle's previous response, which has been freed, so this runs in
     /// a separate process; `MALLOC_PERTURB_` shows the read.
-    @Test(arguments: [" folded", "\tfolded: " + String(repeating: "x", count: 5000)])
-    func aFoldedFirstLineDoesNotContinueTheLastResponse(line: String) async {
-        await #expect(processExitsWith: .success) { [line] in
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\n folded\r\n",
+        "HTTP/1.1 200 OK\r\n\tfolded: " + String(repeating: "x", count: 50_000) + "\r\n",
+        "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n folded\r\n",
+        "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 102 Processing\r\n folded\r\n\r\nHTTP/1.1 200 OK\r\n",
+    ])
+    func aFoldedFirstLineDoesNotContinueTheLastResponse(head: String) async {
+        await #expect(processExitsWith: .success) { [head] in
             let connection: [RawServer.Step] = [
                 .readRequest, .respond(200, ["A": "1", "B": "2"], body: "well"), .readRequest,
-                .send("HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: 3\r\n\r\nbad"), .close,
+                .send(head + "Content-Length: 3\r\n\r\nbad"), .close,
             ]
             let server = try RawServer(Array(repeating: connection, count: 20))
             try await withTransport { transport in
@@ -100,6 +105,46 @@ import Testing
                         log.error?.code == .invalidResponse
                             || log.head?.headerFields.map(\.name) == [.contentLength])
                 }
+            }
+        }
+    }
+
+    /// Heads of which libcurl shows the first lines twice when a handle is used again.
+    static let heads: [(head: String, fields: [String: String])] = [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", ["Content-Length": "4"]),
+        (
+            "HTTP/1.1 200 OK\r\nX-A: 1\r\n  and 2\r\nContent-Length: 4\r\n\r\n",
+            ["X-A": "1  and 2", "Content-Length": "4"]
+        ),
+        ("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", ["Content-Length": "4"]),
+        (
+            "HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n",
+            ["Content-Length": "4"]
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nX-Long: \(String(repeating: "x", count: 40_000)) y\r\nContent-Length: 4\r\n\r\n",
+            ["X-Long": String(repeating: "x", count: 40_000) + " y", "Content-Length": "4"]
+        ),
+        ("HTTP/1.1 200 OK\r\n\r\n", [:]),
+    ]
+
+    @Test(arguments: heads.indices, [false, true])
+    func theFirstLinesOfAHeadAreNoBody(index: Int, isSentInBytes: Bool) async throws {
+        let (head, fields) = Self.heads[index]
+        let isFieldless = fields.isEmpty
+        let server = try RawServer { _ in
+            let last: [RawServer.Step] = isFieldless ? [.close] : []
+            guard isSentInBytes, head.utf8.count < 1000 else { return [.send(head + " two")] + last }
+            return (head + " two").map { .send(String($0)) } + last
+        }
+        try await withTransport { transport in
+            for _ in 0..<4 {
+                let log = try await Recording(transport.send(.to(server.baseURL))).ended()
+                #expect(log.error == nil)
+                #expect(log.body == Array(" two".utf8))
+                let names = Dictionary(
+                    uniqueKeysWithValues: (log.head?.headerFields ?? [:]).map { ($0.name.rawName, $0.value) })
+                #expect(names == fields)
             }
         }
     }

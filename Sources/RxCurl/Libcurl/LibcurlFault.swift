@@ -2,8 +2,8 @@
 enum LibcurlFault: CaseIterable {
     /// Keeps a pointer to the last header of a transfer, frees that header when the next one begins on the same easy
     /// handle, and then reads and reallocates it if the response begins with a folded line
-    /// (`Curl_headers_push`). `curl_easy_reset` does not clear the pointer. Therefore an easy handle is used
-    /// once: see ``EasyHandlePool``.
+    /// (`Curl_headers_push`). `curl_easy_reset` does not clear the pointer. Therefore a handle that is used again
+    /// shows its first line before libcurl keeps it: see ``FirstLineGuard``.
     case readsFreedHeaders
     /// Reuses an idle connection that has unread bytes or was reset, so that a late 408 counts as the next
     /// response. The guard is harmless later. See ``ConnectedSocket/retire()``.

@@ -23,7 +23,10 @@ extension Multi {
         transfer.decideToAsk()
         do throws(CurlError) {
             _ = try unsafe open()
-            let kept = transfer.request.upgrade == nil ? pool.take() : nil
+            let needsNew =
+                transfer.request.upgrade != nil
+                || features.has(.readsFreedHeaders) && FirstLineGuard.expectsTwoHeads(transfer)
+            let kept = needsNew ? nil : pool.take()
             let handle = if let kept { kept } else { try EasyHandle(for: self) }
             handle.transfer = transfer
             transfer.handle = handle

@@ -45,7 +45,7 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var alarm = CurlAlarm()
     @safe @exclusivity(unchecked) var commands = CommandQueue()
     @safe @exclusivity(unchecked) var running = RunningHandles()
-    @safe @exclusivity(unchecked) var pool: EasyHandlePool
+    @safe @exclusivity(unchecked) var pool = EasyHandlePool()
     @safe @exclusivity(unchecked) var lookups: NameLookups
     @safe @exclusivity(unchecked) var overdue = OverdueTransfers()
     @safe @exclusivity(unchecked) var recent = RecentValues()
@@ -71,7 +71,6 @@ final class Multi: @unchecked Sendable {
         self.alternatives = usesAlternatives ? alternatives : nil
         lookups = NameLookups(loops: loops)
         sockets = SocketTable(on: loop, features)
-        pool = EasyHandlePool(for: features)
         queue = ConnectionQueue(on: loop, configuration, settings)
         connections = ConnectionCensus(on: loop, reportingTo: hub)
         sockets.report(to: self)

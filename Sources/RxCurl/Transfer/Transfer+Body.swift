@@ -9,6 +9,10 @@ extension Transfer {
     /// Takes a piece of the body as received.
     func receiveChunk(_ bytes: UnsafeRawBufferPointer) -> Reception {
         guard unsafe !bytes.isEmpty else { return .taken }
+        if let handle, handle.firstLine.isOn {
+            let isAdmitted = unsafe handle.firstLine.admits(bytes, isStatusLine: state.awaitsStatusLine)
+            return isAdmitted ? .taken : refuseChunk()
+        }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         if response.hasCoding, !openDecoding() { return refuseChunk() }

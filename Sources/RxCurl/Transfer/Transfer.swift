@@ -90,7 +90,8 @@ final class Transfer: @unchecked Sendable {
     /// Takes a header line, including its line end; false to abort.
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let action: TransferState.HeadAction
-        if state.awaitsStatusLine {
+        let isStatusLine = state.awaitsStatusLine
+        if isStatusLine {
             if isStreamed, timing.respondedAt == nil { timing.respondedAt = multi.loop.now }
             response.status = unsafe multi.recent.statusLine.read(line)
             response.httpVersion = multi.recent.statusLine.version
@@ -126,6 +127,8 @@ final class Transfer: @unchecked Sendable {
             handle?.forbidReuse()
             return false
         }
+        // After a field, or a final head without one.
+        if let handle, handle.firstLine.isOn { handle.guardFirstLine(isStatusLine || state.awaitsStatusLine) }
         return true
     }
 
