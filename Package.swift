@@ -183,7 +183,7 @@ let package = Package(
             [
                 "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
                 "RxWebSocket", "TestCookies", .httpTypes, .logging, .inMemoryLogging,
-            ]),
+            ], exclude: ["Pipeline/Transcripts.txt"]),
         .tests(
             "RxMetricsTests",
             [

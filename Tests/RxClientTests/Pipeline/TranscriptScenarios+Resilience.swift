@@ -1,0 +1,225 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxParameters
+import RxTesting
+
+@testable import RxClient
+
+extension TranscriptScenario {
+    // MARK: - Servers
+
+    private static let standby = {
+        @Sendable (configuration: inout ClientConfiguration, _: TranscriptSetting) in
+        configuration.standbyURL = "https://standby.test/v1"
+        configuration.failover = Failover()
+    }
+    private static let hedging = {
+        @Sendable (configuration: inout ClientConfiguration, _: TranscriptSetting) in
+        configuration.options.hedging = .after(.milliseconds(100))
+        configuration.options.retry = .never
+    }
+
+    static let servers: [TranscriptScenario] = [
+        TranscriptScenario(
+            "failover",
+            [
+                .when(
+                    .get, "https://shop.test/x", .failure(.connect, after: .milliseconds(5)),
+                    .status(.serviceUnavailable), reply("main")),
+                .when(.get, "https://standby.test/v1/x", reply("standby")),
+            ], standby
+        ) { bench in
+            try get(bench, as: "a")
+            try get(bench, as: "b", wait: 40_000)
+            try get(bench, as: "after the interval")
+        }.intercepted,
+        TranscriptScenario(
+            "both servers fail", [.when(.get, "*", .failure(.connect, after: .milliseconds(5)))], standby
+        ) { try get($0, as: "a") },
+        TranscriptScenario(
+            "hedging, the second wins", [.when(.get, "/x", reply("1", after: 500), reply("2", after: 50))],
+            hedging
+        ) {
+            try get($0, as: "a")
+        }.intercepted,
+        TranscriptScenario(
+            "hedging, the first wins", [.when(.get, "/x", reply("1", after: 120), reply("2", after: 50))],
+            hedging
+        ) {
+            try get($0, as: "a")
+        },
+        TranscriptScenario("hedging, not needed", [.when(.get, "/x", reply("1", after: 99))], hedging) {
+            try get($0, as: "a")
+        },
+        TranscriptScenario(
+            "hedging, both fail",
+            [
+                .when(
+                    .get, "/x", .failure(.connectionLost, after: .milliseconds(200)),
+                    .failure(.emptyReply, after: .milliseconds(50)))
+            ], hedging
+        ) { try get($0, as: "a") },
+        TranscriptScenario("hedging, cancelled", [.when(.get, "/x", reply("1", after: 500))], hedging) {
+            bench in
+            try get(bench, as: "a", wait: 150)
+            bench.cancel()
+        },
+        TranscriptScenario(
+            "circuit breaker",
+            [
+                .when(
+                    .get, "/x", .failure(.connectionLost, after: .milliseconds(5)), .failure(.connectionLost),
+                    reply("1"))
+            ],
+            { configuration, _ in
+                configuration.options.retry = .never
+                configuration.circuitBreaker = CircuitBreaker.Policy(
+                    minimumRequests: 2, openDuration: .seconds(10))
+            }
+        ) { bench in
+            for name in ["a", "b", "open"] { try get(bench, as: name) }
+            try get(
+                bench, as: "retried",
+                RequestOptions(retry: .exponentialBackoff(backoff: .constant(.seconds(20)))), wait: 10_000)
+            try get(bench, as: "half-open")
+            try get(bench, as: "closed")
+        }.intercepted,
+    ]
+
+    // MARK: - Limits
+
+    static let limits: [TranscriptScenario] = [
+        TranscriptScenario(
+            "one at a time", [.when(.get, "/x", reply("1"))],
+            { configuration, _ in configuration.limits = RequestLimits(concurrency: 1) }
+        ) { bench in
+            for name in ["a", "b"] { bench.start(bench.client.get("/x"), as: name) }
+            bench.start(bench.client.stream(.get("/x")), as: "stream")
+        }.intercepted,
+        TranscriptScenario(
+            "one a second to a host", [.when(.get, "/x", .failure(.connectionLost), reply("1"))],
+            { configuration, _ in configuration.hostLimits = RequestLimits(rate: .perSecond(1, burst: 1)) }
+        ) { bench in
+            for name in ["a", "b"] { bench.start(bench.client.get("/x"), as: name) }
+        },
+    ]
+
+    // MARK: - Interceptors
+
+    private static func intercepting(
+        _ name: String, _ rules: [ScriptedTransport.Rule], _ interceptor: Intercepting
+    ) -> [TranscriptScenario] {
+        let places: [(String, any WritableKeyPath<Interceptors, [any Interceptor]> & Sendable)] = [
+            ("call", \.call), ("attempt", \.attempt), ("exchange", \.exchange),
+        ]
+        return places.map { place, path in
+            TranscriptScenario(
+                "\(name) at \(place)", rules,
+                { configuration, setting in
+                    configuration.session = setting.session()
+                    configuration.options.interceptors[keyPath: path] = [interceptor]
+                }
+            ) { bench in
+                bench.start(bench.client.request(GoodsList()))
+                try bench.advance(5000)
+                bench.start(bench.client.stream(GoodsList()), as: "stream")
+            }.intercepted
+        }
+    }
+
+    static let interceptors =
+        intercepting(
+            "own retry",
+            [
+                .when(
+                    .get, "/goods", .failure(.connectionLost), .goods([1]), .failure(.connectionLost),
+                    .goods([2]))
+            ],
+            Intercepting { request, _, next in next(request).catch { _ in next(request) } })
+        + intercepting(
+            "own response", [],
+            Intercepting { request, _, next in
+                let head = ResponseHead(status: .ok, headerFields: [.contentType: "application/json"])
+                return next.respond(
+                    with: Response(
+                        head: head, body: Array(#"[{"id":9,"name":"own"}]"#.utf8), request: request))
+            })
+        + intercepting(
+            "another origin", [.when(.get, "https://other.test/goods", .goods([1]))],
+            Intercepting { request, _, next in
+                var request = request
+                request.url = URL(string: "https://other.test/goods")!
+                return next(request)
+            })
+        + intercepting(
+            "failure", [.when(.get, "/goods", .goods([1]))],
+            Intercepting { request, _, _ in .fail(NetworkError(.noContent, "closed", request: request)) })
+
+    // MARK: - The rest of a client
+
+    static let surroundings: [TranscriptScenario] = [
+        TranscriptScenario(
+            "signature", [.when(.get, "/x", .failure(.connectionLost), reply("1"))],
+            { configuration, _ in
+                configuration.signature = Signature { content in
+                    .headers(["X-Sign": "\(content.request.method.rawValue) \(content.canonicalQuery)"])
+                }
+            }
+        ) { bench in
+            bench.start(bench.client.get("/x", query: ["b": 2, "a": 1]))
+        }.intercepted,
+        TranscriptScenario(
+            "no network", [],
+            { configuration, _ in configuration.reachability = ScriptedReachability(.unreachable) }
+        ) { bench in
+            try get(bench, as: "a")
+            bench.start(bench.client.stream(.get("/x")), as: "stream")
+        }.intercepted,
+        TranscriptScenario(
+            "pages",
+            [
+                .when(.get, "/goods", query: ["page": "1"], .goods([1, 2])),
+                .when(.get, "/goods", query: ["page": "2"], .status(.notFound), .goods([3])),
+            ]
+        ) { bench in
+            bench.start(bench.client.pages(GoodsList(), .numbered(size: 2), next: bench.next))
+            for _ in 1...3 {
+                try bench.advance(100)
+                bench.transcript.note("a", "wants more")
+                bench.next.send()
+            }
+            try bench.advance(100)
+            bench.cancel()
+        },
+        TranscriptScenario(
+            "hidden", [.when(.get, "/x", reply("1"), .failure(.noContent))],
+            { configuration, _ in configuration.options.presentation = .hidden }
+        ) { bench in
+            try get(bench, as: "a")
+            try get(bench, as: "failed")
+        },
+        TranscriptScenario(
+            "handmade exchange that fails",
+            [
+                .when(.get, "/x", .status(.found, headers: [.location: "/y"])),
+                .when(.get, "/y", .failure(.connectionLost)),
+            ]
+        ) {
+            $0.start($0.client.exchange(Request(url: URL(string: "https://shop.test/x")!)))
+        }.intercepted,
+        TranscriptScenario("shutdown", [.when(.get, "/x", reply("1"))]) { bench in
+            try get(bench, as: "running", wait: 5)
+            bench.start(bench.client.shutDown(within: .seconds(1)), as: "shutdown")
+            try get(bench, as: "late")
+            bench.start(bench.client.stream(.get("/x")), as: "stream")
+            bench.start(
+                bench.client.exchange(Request(url: URL(string: "https://shop.test/x")!)), as: "exchange")
+        },
+        TranscriptScenario("shutdown that cancels", [.when(.get, "/x", .stall)]) { bench in
+            try get(bench, as: "running", wait: 5)
+            bench.start(bench.client.shutDown(within: .seconds(1)), as: "shutdown")
+        },
+    ]
+}

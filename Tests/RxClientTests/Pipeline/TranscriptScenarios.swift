@@ -1,0 +1,375 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxParameters
+import RxTesting
+import RxWebSocket
+
+@testable import RxClient
+
+extension TranscriptScenario {
+    static let all =
+        kinds + kinds.map(\.intercepted) + contents + logins + retries + deadlines + cancels + caching
+        + staleness + redirecting + servers + limits + interceptors + surroundings
+
+    // MARK: - The kinds of calls
+
+    private static let chunks: [ScriptedTransport.Step] = [
+        .uploaded(bytes: 2, of: 2), .wait(.milliseconds(5)), .interim(ResponseHead(status: .init(code: 103))),
+        .head(
+            ResponseHead(status: .ok, headerFields: [.contentType: "application/json", .contentLength: "20"])),
+        .wait(.milliseconds(5)), .chunk(Array(#"[{"id":1,"#.utf8)), .wait(.milliseconds(5)),
+        .chunk(Array(#""name":"a"}]"#.utf8)), .finish,
+    ]
+
+    private static let events: ScriptedTransport.Reply = .bytes(
+        Array("retry: 2000\nid: 7\ndata: one\n\n: note\nevent: two\ndata: 2\n\n".utf8),
+        headers: [.contentType: "text/event-stream"], after: .milliseconds(5))
+
+    private static let kinds: [TranscriptScenario] = [
+        TranscriptScenario("request", [.when(.get, "/goods", .goods([1]))]) {
+            $0.start($0.client.request(GoodsList()))
+        },
+        TranscriptScenario("progress", [.when(.post, "/goods", .init(chunks))]) {
+            $0.start($0.client.progress(of: GoodsList(method: .post)))
+        },
+        TranscriptScenario("response", [.when(.get, "/goods", .goods([1]))]) {
+            $0.start($0.client.response(GoodsList()))
+        },
+        TranscriptScenario("stream", [.when(.get, "/goods", .init(chunks))]) {
+            $0.start($0.client.stream(GoodsList()))
+        },
+        TranscriptScenario("download", [.when(.get, "/goods", .init(chunks))]) {
+            $0.start($0.client.download(GoodsList(), to: "/f"))
+        },
+        TranscriptScenario("events", [.when(.get, "/goods", events, events, .status(.noContent))]) {
+            $0.start($0.client.events(GoodsList()))
+        },
+        TranscriptScenario(
+            "web socket",
+            [.when(.get, "/live", .webSocket(.receive, .send(.text("hello")), .close(.normalClosure)))]
+        ) { bench in
+            let sink = WebSocketSink()
+            bench.start(sink.send("hi"), as: "sink")
+            bench.start(bench.client.webSocket("/live", sending: sink))
+            try bench.advance(10)
+            bench.cancel()
+        },
+        TranscriptScenario("exchange", [.when(.get, "/goods", .goods([1]))]) {
+            $0.start($0.client.exchange(Request(url: URL(string: "https://shop.test/goods")!)))
+        },
+        TranscriptScenario("first value of a request", [.when(.get, "/goods", .goods([1]))]) {
+            $0.start($0.client.request(GoodsList()).take(1))
+        },
+        TranscriptScenario("paused stream", [.when(.get, "/goods", .init(chunks))]) { bench in
+            bench.start(bench.client.stream(GoodsList()))
+            try bench.advance(6)
+            bench.pause()
+            try bench.advance(100)
+            bench.resume()
+        },
+    ]
+
+    // MARK: - Contents and statuses
+
+    private static let envelope = Envelope(
+        success: 0, loginExpired: 11010, noContent: 404, retryLater: 503, retryDelay: "wait")
+
+    private static let contents: [TranscriptScenario] = [
+        TranscriptScenario(
+            "envelope",
+            [
+                .when(.get, "/goods", .json(#"{"code":0,"message":"ok","data":[{"id":1,"name":"a"}]}"#)),
+                .when(.get, "/failed", .json(#"{"code":9,"message":"sold out"}"#)),
+                .when(.get, "/empty", .json(#"{"code":404,"message":"nothing here"}"#)),
+                .when(
+                    .get, "/later", .json(#"{"code":503,"message":"busy","wait":2}"#),
+                    .json(#"{"code":0,"data":[]}"#)),
+            ], { configuration, _ in configuration.options.envelope = envelope }
+        ) { bench in
+            for path in ["/goods", "/failed", "/empty", "/later"] {
+                bench.start(bench.client.request(GoodsList(path: path)), as: path)
+                try bench.advance(5000)
+            }
+        },
+        TranscriptScenario(
+            "contents that do not fit",
+            [
+                .when(.get, "/html", .bytes(Array("<p>".utf8), headers: [.contentType: "text/html"])),
+                .when(.get, "/other", .json(#"[{"id":"one"}]"#)), .when(.get, "/broken", .json("[{")),
+                .when(.get, "/empty", .json("")), .when(.get, "/none", .status(.noContent)),
+            ]
+        ) { bench in
+            for path in ["/html", "/other", "/broken", "/empty", "/none"] {
+                bench.start(bench.client.request(GoodsList(path: path)), as: path)
+                try bench.advance(10)
+            }
+            bench.start(bench.client.get("/none"), as: "untyped")
+        },
+        TranscriptScenario(
+            "error statuses",
+            [
+                .when(.get, "/403", .json(#"{"message":"not yours"}"#, status: .forbidden)),
+                .when(.get, "/404", .json(#"{"error":{"message":"no tea"}}"#, status: .notFound)),
+                .when(.get, "/500", .bytes(Array("crashed".utf8), status: .internalServerError)),
+            ]
+        ) { bench in
+            for path in ["/403", "/404", "/500"] {
+                bench.start(bench.client.request(GoodsList(path: path)), as: path)
+                bench.start(bench.client.stream(GoodsList(path: path)), as: path + " stream")
+                bench.start(bench.client.download(GoodsList(path: path), to: "/f"), as: path + " download")
+                try bench.advance(10)
+            }
+        },
+        TranscriptScenario(
+            "requests that cannot be made", [],
+            { configuration, _ in
+                configuration.rewriteParameters = { _ throws(NetworkError) in
+                    throw NetworkError(.invalidParameters, "no parameters")
+                }
+            }
+        ) { bench in
+            bench.start(bench.client.request(GoodsList()), as: "parameters")
+            bench.start(bench.client.stream(GoodsList(path: "https://other.test/x")), as: "origin")
+        },
+    ]
+
+    // MARK: - Sessions
+
+    private static let goodsForTheNew = ScriptedTransport.Rule.when(
+        .get, "/goods", if: { $0.headerFields[.authorization] == "Bearer new" }, .goods([1]))
+    private static let unauthorized = ScriptedTransport.Rule.when(
+        .get, "/goods", .json(#"{"message":"expired"}"#, status: .unauthorized, after: .milliseconds(5)))
+    private static let login = ScriptedTransport.Rule.when(
+        .post, "/login", .json(#"{"token":"new"}"#, after: .milliseconds(20)))
+    private static let withSession: @Sendable (inout ClientConfiguration, TranscriptSetting) -> Void = {
+        $0.session = $1.session()
+    }
+
+    private static let logins: [TranscriptScenario] = [
+        TranscriptScenario("login expired", [goodsForTheNew, unauthorized, login], withSession) { bench in
+            bench.start(bench.client.request(GoodsList()))
+            try bench.advance(100)
+            bench.start(bench.client.request(GoodsList()), as: "b")
+        },
+        TranscriptScenario("login expired", [goodsForTheNew, unauthorized, login], withSession) {
+            $0.start($0.client.stream(GoodsList()))
+        }.intercepted,
+        TranscriptScenario("login refused a second time", [unauthorized, login], withSession) {
+            $0.start($0.client.request(GoodsList()))
+        },
+        TranscriptScenario("one login for three", [goodsForTheNew, unauthorized, login], withSession) {
+            bench in
+            for name in ["a", "b"] { bench.start(bench.client.request(GoodsList()), as: name) }
+            try bench.advance(10)
+            bench.start(bench.client.request(GoodsList()), as: "c")
+        },
+        TranscriptScenario(
+            "renewal",
+            [
+                goodsForTheNew, unauthorized,
+                .when(.post, "/renew", .json(#"{"token":"new"}"#, after: .milliseconds(20))),
+            ], { $0.session = $1.session(refreshToken: "r0") }
+        ) { $0.start($0.client.request(GoodsList())) },
+        TranscriptScenario(
+            "renewal refused, then a login",
+            [goodsForTheNew, unauthorized, login, .when(.post, "/renew", .status(.badRequest))],
+            { $0.session = $1.session(refreshToken: "r0") }
+        ) { $0.start($0.client.request(GoodsList())) },
+        TranscriptScenario(
+            "failed login",
+            [unauthorized, .when(.post, "/login", .status(.forbidden, after: .milliseconds(20)))], withSession
+        ) { bench in
+            for name in ["a", "b"] { bench.start(bench.client.request(GoodsList()), as: name) }
+        },
+        TranscriptScenario(
+            "login first", [goodsForTheNew, login], { $0.session = $1.session(nil, logsInFirst: true) }
+        ) { $0.start($0.client.request(GoodsList())) },
+    ]
+
+    // MARK: - Retries
+
+    private static let unavailable = ScriptedTransport.Reply.status(
+        .serviceUnavailable, headers: [.retryAfter: "3"], after: .milliseconds(5))
+    private static let lost = ScriptedTransport.Reply.failure(.connectionLost, after: .milliseconds(5))
+    private static let unconnected = ScriptedTransport.Reply.failure(.connect, after: .milliseconds(5))
+
+    private static let retries: [TranscriptScenario] = [
+        TranscriptScenario(
+            "retry after the server's delay", [.when(.get, "/goods", unavailable, .goods([1]))]
+        ) {
+            $0.start($0.client.request(GoodsList()))
+        }.intercepted,
+        TranscriptScenario(
+            "a delay beyond the deadline", [.when(.get, "/goods", unavailable, .goods([1]))],
+            { configuration, _ in configuration.options.timeouts = Timeouts(total: .seconds(2)) }
+        ) { $0.start($0.client.request(GoodsList())) },
+        TranscriptScenario("retries with backoff", [.when(.get, "/goods", lost, unconnected, .goods([1]))]) {
+            $0.start($0.client.request(GoodsList()))
+        },
+        TranscriptScenario("retries exhausted", [.when(.get, "/goods", lost, unconnected, unavailable)]) {
+            $0.start($0.client.request(GoodsList()))
+        },
+        TranscriptScenario(
+            "retries of every kind",
+            [
+                .when(.get, "/goods", lost, .goods([1])),
+                .when(.get, "/events", lost, events, .status(.noContent)),
+            ]
+        ) { bench in
+            bench.start(bench.client.progress(of: GoodsList()), as: "progress")
+            try bench.advance(1000)
+            bench.start(bench.client.events(GoodsList(path: "/events")), as: "events")
+        },
+        TranscriptScenario("retry of a stream", [.when(.get, "/goods", lost, .init(chunks))]) {
+            $0.start($0.client.stream(GoodsList()))
+        },
+        TranscriptScenario(
+            "no retry of a stream that has begun",
+            [
+                .when(
+                    .get, "/goods",
+                    .steps(
+                        .head(ResponseHead(status: .ok)), .wait(.milliseconds(5)),
+                        .fail(NetworkError(.connectionLost, "broken"))),
+                    .goods([1]))
+            ]
+        ) { $0.start($0.client.stream(GoodsList())) },
+        TranscriptScenario("retry of a download", [.when(.get, "/goods", lost, .init(chunks))]) {
+            $0.start($0.client.download(GoodsList(), to: "/f"))
+        },
+        TranscriptScenario(
+            "POST",
+            [.when(.post, "/goods", lost, .goods([1])), .when(.post, "/unsent", unconnected, .goods([2]))]
+        ) {
+            bench in
+            bench.start(bench.client.request(GoodsList(method: .post)), as: "lost")
+            bench.start(bench.client.request(GoodsList(path: "/unsent", method: .post)), as: "unsent")
+        },
+        TranscriptScenario(
+            "idempotent POST",
+            [.when(.post, "/goods", lost, .goods([1])), .when(.post, "/keyed", lost, .goods([2]))],
+            { configuration, _ in configuration.options.interceptors.call = [IdempotencyKeys()] }
+        ) { bench in
+            bench.start(bench.client.request(GoodsList(method: .post)), as: "key")
+            bench.start(
+                bench.client.post("/keyed", .json(["a": 1]), options: RequestOptions(isIdempotent: true)),
+                as: "declared")
+        },
+        TranscriptScenario(
+            "retry budget", [.when(.get, "/goods", lost)],
+            { configuration, _ in configuration.retryBudget = RetryBudget(ratio: 0, floor: 0.1) }
+        ) { $0.start($0.client.request(GoodsList())) },
+    ]
+
+    // MARK: - Time limits
+
+    private static let total = { @Sendable (time: Duration) in
+        { @Sendable (configuration: inout ClientConfiguration, _: TranscriptSetting) in
+            configuration.options.timeouts = Timeouts(total: time)
+        }
+    }
+
+    private static let deadlines: [TranscriptScenario] = [
+        TranscriptScenario("deadline in an attempt", [.when(.get, "/goods", .stall)], total(.seconds(2))) {
+            $0.start($0.client.request(GoodsList()))
+        }.intercepted,
+        TranscriptScenario(
+            "deadline in a second attempt", [.when(.get, "/goods", lost, .stall)], total(.seconds(2))
+        ) { $0.start($0.client.request(GoodsList())) },
+        TranscriptScenario(
+            "deadline in a login", [unauthorized, .when(.post, "/login", .stall)],
+            { configuration, setting in
+                configuration.session = setting.session()
+                configuration.options.timeouts = Timeouts(total: .seconds(2))
+            }
+        ) { $0.start($0.client.request(GoodsList())) },
+        TranscriptScenario(
+            "deadline in a stream", [.when(.get, "/goods", .steps(.head(ResponseHead(status: .ok)), .stall))],
+            total(.seconds(2))
+        ) {
+            $0.start($0.client.stream(GoodsList()))
+        },
+        TranscriptScenario(
+            "deadline in the queue",
+            [.when(.get, "/slow", .json("[]", after: .seconds(5))), .when(.get, "/goods", .goods([1]))],
+            { configuration, _ in
+                configuration.limits = RequestLimits(concurrency: 1)
+            }
+        ) { bench in
+            bench.start(bench.client.request(GoodsList(path: "/slow")), as: "slow")
+            bench.start(
+                bench.client.request(GoodsList().with { $0.timeouts = Timeouts(total: .seconds(2)) }),
+                as: "total")
+            bench.start(
+                bench.client.request(GoodsList().with { $0.timeouts = Timeouts(queue: .seconds(1)) }),
+                as: "queue")
+        },
+        TranscriptScenario(
+            "time limits of attempts", [.when(.get, "/goods", .stall)],
+            { configuration, _ in configuration.options.timeouts = Timeouts(attempt: .seconds(1)) }
+        ) { bench in
+            bench.start(bench.client.request(GoodsList()))
+            bench.start(bench.client.request(GoodsList(method: .post)), as: "POST")
+        },
+    ]
+
+    // MARK: - Cancelling
+
+    private static let cancels: [TranscriptScenario] = [
+        TranscriptScenario("cancel before anything is sent", [.when(.get, "/goods", .goods([1]))]) { bench in
+            let client = bench.client
+            bench.start(
+                client.request(GoodsList().with { $0.willStart = { client.cancel(.id($0.id)) } }),
+                as: "willStart")
+            bench.start(client.request(GoodsList()), as: "at once")
+            bench.cancel("at once")
+        },
+        TranscriptScenario("cancel in flight", [.when(.get, "/goods", .goods([1]))]) { bench in
+            bench.start(bench.client.request(GoodsList()))
+            try bench.advance(5)
+            bench.cancel()
+        }.intercepted,
+        TranscriptScenario("cancel through the client", [.when(.get, "/goods", .goods([1]))]) { bench in
+            bench.start(bench.client.request(GoodsList()))
+            bench.start(bench.client.stream(GoodsList()), as: "b")
+            bench.start(bench.client.events(GoodsList()), as: "c")
+            try bench.advance(5)
+            bench.client.cancel(.all)
+        }.intercepted,
+        TranscriptScenario("cancel in a retry's wait", [.when(.get, "/goods", unavailable, .goods([1]))]) {
+            bench in
+            bench.start(bench.client.request(GoodsList()))
+            bench.start(bench.client.request(GoodsList()), as: "b")
+            try bench.advance(100)
+            bench.cancel()
+            bench.client.cancel(.all)
+        },
+        TranscriptScenario("cancel in a login", [goodsForTheNew, unauthorized, login], withSession) { bench in
+            bench.start(bench.client.request(GoodsList()))
+            bench.start(bench.client.request(GoodsList()), as: "b")
+            try bench.advance(10)
+            bench.cancel()
+        },
+        TranscriptScenario(
+            "cancel in the queue", [.when(.get, "/goods", .goods([1]))],
+            { configuration, _ in configuration.limits = RequestLimits(concurrency: 1) }
+        ) { bench in
+            for name in ["a", "b", "c"] { bench.start(bench.client.request(GoodsList()), as: name) }
+            try bench.advance(5)
+            bench.cancel("b")
+        },
+        TranscriptScenario("cancel in a stream", [.when(.get, "/goods", .init(chunks))]) { bench in
+            bench.start(bench.client.stream(GoodsList()))
+            bench.start(bench.client.stream(GoodsList()).take(2), as: "two events")
+            try bench.advance(12)
+            bench.cancel()
+        }.intercepted,
+        TranscriptScenario("cancel in a download", [.when(.get, "/goods", .init(chunks))]) { bench in
+            bench.start(bench.client.download(GoodsList(), to: "/f"))
+            try bench.advance(12)
+            bench.cancel()
+        },
+    ]
+}
