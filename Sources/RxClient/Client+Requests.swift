@@ -66,7 +66,7 @@ extension Client {
     func transferEvents(
         of endpoint: some Endpoint, _ settings: CallSettings
     ) -> Observable<TransferEvent, NetworkError> {
-        call(.stream, endpoint, settings) { event in
+        call(.stream, endpoint, settings) { event, _ in
             if case .transfer(let event) = event { event } else { nil }
         }
     }
@@ -90,7 +90,7 @@ extension Client {
     public func response<E: Endpoint>(
         _ endpoint: E, from server: ServerChoice? = nil
     ) -> Observable<Response, NetworkError> {
-        call(.response, endpoint, CallSettings(server: server)) { event in
+        call(.response, endpoint, CallSettings(server: server)) { event, _ in
             if case .response(let response) = event { response } else { nil }
         }
     }
@@ -123,10 +123,8 @@ extension Client {
             observer.scope.onClose { self.running.removeHandmade() }
             let settings = CallSettings(redirects: redirects, usesCookies: usesCookies)
             let call = CallContext(request, of: self, on: scheduler, settings)
-            Next(of: call)(call.prepared.request).compactMap { event in
-                if case .transfer(let event) = event { event } else { nil }
-            }
-            .subscribe(observer)
+            Next(of: call).transfers(call.prepared.request).traced(by: call.trace, isWhole: false)
+                .subscribe(observer)
         }
     }
 

@@ -15,37 +15,64 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
         to request: Request, decoder: JSONDecoder? = nil
     ) -> Observable<Response, NetworkError> {
         lift { observer in
-            let gathering = Gathering(request, decoder, into: observer)
+            let gathering = Gathering(ResponseGatherer(request, decoder), into: observer)
             return Observer(
                 scope: observer.scope, target: gathering,
                 receive: { event, gathering in
                     // Guard: the target given above.
                     unsafe unsafeDowncast(gathering, to: Gathering.self).receive(event)
-                }, end: { gathering.receive($0) })
+                }, end: { gathering.end($0) })
         }
     }
 }
 
-/// Collects the events of an exchange into a response.
 private final class Gathering: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
     private let observer: Observer<Response, NetworkError>
-    private let decoder: JSONDecoder?
-    @safe @exclusivity(unchecked) private var request: Request
-    @safe @exclusivity(unchecked) private var isRedirected = false
-    @safe @exclusivity(unchecked) private var interim: [ResponseHead] = []
-    @safe @exclusivity(unchecked) private var head: ResponseHead?
-    @safe @exclusivity(unchecked) private var trailers: HTTPFields?
-    @safe @exclusivity(unchecked) private var body: [UInt8] = []
-    @safe @exclusivity(unchecked) private var isComplete = false
+    @safe @exclusivity(unchecked) private var gatherer: ResponseGatherer
 
-    init(_ request: Request, _ decoder: JSONDecoder?, into observer: Observer<Response, NetworkError>) {
-        self.request = request
-        self.decoder = decoder
+    init(_ gatherer: ResponseGatherer, into observer: Observer<Response, NetworkError>) {
+        self.gatherer = gatherer
         self.observer = observer
     }
 
     func receive(_ event: TransferEvent) {
+        let response: Response?
+        do throws(NetworkError) { response = try gatherer.receive(event) } catch {
+            return observer.fail(error)
+        }
+        if let response { observer.next(response) }
+    }
+
+    func end(_ completion: Completion<NetworkError>) {
+        if case .finished = completion, let error = gatherer.failure { return observer.fail(error) }
+        observer.end(completion)
+    }
+}
+
+/// Collects the events of an exchange into a response.
+package struct ResponseGatherer: Sendable {
+    private let decoder: JSONDecoder?
+    private var request: Request
+    private var isRedirected = false
+    private var interim: [ResponseHead] = []
+    private var head: ResponseHead?
+    private var trailers: HTTPFields?
+    private var body: [UInt8] = []
+    private var isComplete = false
+
+    /// - Parameters:
+    ///   - request: the request that was sent.
+    ///   - decoder: the decoder of the response's JSON. Default `nil`: that of the head, otherwise a `JSONDecoder()`.
+    package init(_ request: Request, _ decoder: JSONDecoder? = nil) {
+        self.request = request
+        self.decoder = decoder
+    }
+
+    /// Takes the next event. Returns the response with the last one.
+    ///
+    /// - Throws: `tooLarge` for a body larger than the request's limit.
+    package mutating func receive(_ event: TransferEvent) throws(NetworkError) -> Response? {
         switch event {
         case .uploaded: break
         case .interim(let head): interim.append(head)
@@ -60,29 +87,34 @@ private final class Gathering: @unchecked Sendable {
                 var error = NetworkError(
                     .tooLarge, "the body is larger than \(request.bodyLimit) bytes", request: request)
                 error.head = head
-                return observer.fail(error)
+                throw error
             }
             if body.isEmpty { body = bytes } else { body += bytes }
-        case .finished(let metrics):
-            // Moved rather than copied.
-            guard !isComplete, let head = head.take() else { return }
-            isComplete = true
-            var body: [UInt8] = []
-            swap(&body, &self.body)
-            var response = Response(
-                head: head, body: body, request: request, metrics: metrics,
-                decoder: decoder ?? head.decoder ?? JSONDecoder())
-            response.isRedirected = isRedirected
-            if !interim.isEmpty { response.interim = interim }
-            if let trailers { response.trailers = trailers }
-            observer.next(response)
+        case .finished(let metrics): return complete(with: metrics)
         }
+        return nil
     }
 
-    func receive(_ completion: Completion<NetworkError>) {
-        guard case .finished = completion, !isComplete else { return observer.end(completion) }
+    private mutating func complete(with metrics: TransferMetrics) -> Response? {
+        guard !isComplete, let head = head.take() else { return nil }
+        isComplete = true
+        // Moved rather than copied.
+        var body: [UInt8] = []
+        swap(&body, &self.body)
+        var response = Response(
+            head: head, body: body, request: request, metrics: metrics,
+            decoder: decoder ?? head.decoder ?? JSONDecoder())
+        response.isRedirected = isRedirected
+        if !interim.isEmpty { response.interim = interim }
+        if let trailers { response.trailers = trailers }
+        return response
+    }
+
+    /// The error if the events end now; `nil` if the response is complete.
+    package var failure: NetworkError? {
+        guard !isComplete else { return nil }
         var error = NetworkError(.partialBody, "the response ended before it was complete", request: request)
         error.head = head
-        observer.fail(error)
+        return error
     }
 }

@@ -21,7 +21,7 @@ struct Turn {
 extension Scope {
     /// Runs `work` in another turn of the lane's scheduler, if the scope is still open by then.
     @inlinable
-    func inNextTurn(_ work: @escaping @Sendable () -> Void) {
+    package func inNextTurn(_ work: @escaping @Sendable () -> Void) {
         guard let scheduler = lane.scheduler else { return enter(work) }
         scheduler.schedule { self.enter(work) }
     }

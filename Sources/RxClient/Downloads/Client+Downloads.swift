@@ -48,7 +48,7 @@ extension Client {
     ) -> Observable<DownloadEvent, NetworkError> {
         let reader = DownloadReading(
             path: path, ignored: ignored, files: files ?? configuration.files ?? transport.files)
-        return call(.download, endpoint, CallSettings(reader: reader)) { event in
+        return call(.download, endpoint, CallSettings(reader: reader)) { event, _ in
             if case .output(let output) = event { output as? DownloadEvent } else { nil }
         }
     }

@@ -87,7 +87,7 @@ extension Client {
         let reader = EventReading(
             lastEventID: lastEventID, limit: limit, hasOwnTimeouts: endpoint.options.timeouts != nil,
             needsEnd: needsEnd)
-        return call(.events, endpoint, CallSettings(account: account, reader: reader)) { event in
+        return call(.events, endpoint, CallSettings(account: account, reader: reader)) { event, _ in
             if case .output(let output) = event { output as? StreamSignal<ServerSentEvent> } else { nil }
         }
     }

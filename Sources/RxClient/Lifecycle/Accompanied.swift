@@ -17,68 +17,26 @@ extension Observable where Failure == NetworkError {
             Attendance(of: request, accessories, isWhole: isWhole, into: observer).start(self)
         }
     }
-
-    /// Counts the request of this stream, calls its accessories and lets the client cancel it.
-    ///
-    /// - Parameters:
-    ///   - isWhole: whether one value is the whole result, so that the outcome is known with it.
-    ///   - presentation: the parts of the request that are visible to the user.
-    ///   - accessories: the closures to call, if the presentation contains them.
-    ///   - willStart: called before the request starts, whatever is visible.
-    func attended(
-        as request: Request, tags: Set<String>, in client: Client, isWhole: Bool,
-        _ presentation: Presentation, _ accessories: [Accessory],
-        willStart: (@Sendable (Request) -> Void)?
-    ) -> Observable {
-        Observable(scheduler: scheduler) { observer in
-            guard observer.scope.isOpen else { return }
-            var presentation = presentation
-            // The failure of a login is that of the request that started it.
-            if client.configuration.session?.isLoggingIn(observer.scope.lane) == true {
-                presentation.remove(.errorTips)
-            }
-            var accompanying =
-                presentation.contains(.accessories) ? accessories : []
-            if let willStart { accompanying.insert(Accessory(willStart: willStart), at: 0) }
-            let attendance = Attendance(
-                of: request, accompanying, isWhole: isWhole, into: observer, in: client, presentation)
-            let entry = RunningRequests.Entry(
-                request: request, tags: tags, presentation: presentation, cancel: { attendance.cancel() })
-            // The requests that run may have to wait for a login.
-            let isAdded = client.running.insert(entry) {
-                client.configuration.session?.isLoggingIn(observer.scope.lane) == true
-            }
-            if isAdded { attendance.start(self) } else { observer.fail(.shutDown(request)) }
-        }
-    }
 }
 
-/// One running request: counted, accompanied, and registered for cancellation.
+/// One request with its accessories.
 private final class Attendance<Element: Sendable>: @unchecked Sendable {
-    // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial; a
-    // cancellation from elsewhere enters that lane.
+    // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
     private let request: Request
     private let accessories: [Accessory]
     private let isWhole: Bool
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    /// The client that the request is registered with, if it is.
-    private let client: Client?
-    private let presentation: Presentation
     @safe @exclusivity(unchecked) private var outcome: RequestOutcome?
-    @safe @exclusivity(unchecked) private var hasEnded = false
 
     init(
         of request: Request, _ accessories: [Accessory], isWhole: Bool,
-        into observer: Observer<Element, NetworkError>, in client: Client? = nil,
-        _ presentation: Presentation = .hidden
+        into observer: Observer<Element, NetworkError>
     ) {
         self.request = request
         self.accessories = accessories
         self.isWhole = isWhole
         self.observer = observer
-        self.client = client
-        self.presentation = presentation
         scope = observer.scope.child()
     }
 
@@ -104,27 +62,12 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
 
     private func end(_ completion: Completion<NetworkError>) {
         guard scope.isOpen else { return }
-        hasEnded = true
         scope.close()
         switch completion {
         case .finished: settle(.succeeded)
         case .failed(let error): settle(.failed(error))
         }
         observer.end(completion)
-    }
-
-    /// Cancels the request. Safe from any thread.
-    func cancel() {
-        scope.cancel()
-        observer.scope.enter {
-            guard !self.hasEnded else { return }
-            self.hasEnded = true
-            // A request whose whole result has been delivered has nothing left to cancel.
-            if self.outcome != nil { return self.observer.finish() }
-            self.settle(.cancelled)
-            self.observer.fail(
-                NetworkError(.cancelled, "the request was cancelled", request: self.request))
-        }
     }
 
     private func settle(_ outcome: RequestOutcome) {
@@ -136,12 +79,6 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
     private func stop() {
         settle(.cancelled)
         guard let outcome else { return }
-        client?.running.remove(request.id, in: observer.scope.lane)
         for accessory in accessories { accessory.didStop(request, outcome) }
-        if let client, case .failed(let error) = outcome, presentation.contains(.errorTips),
-            client.configuration.session?.isNews(error) != false
-        {
-            client.errorTipSignal.send(error)
-        }
     }
 }

@@ -15,10 +15,15 @@ extension Observable where Failure == NetworkError {
         return Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
             guard reachability.status.isReachable else {
-                return observer.fail(
-                    NetworkError(.unreachable, "no network is available; nothing was sent", request: request))
+                return observer.fail(.unreachable(request))
             }
             self.subscribe(observer)
         }
+    }
+}
+
+extension NetworkError {
+    static func unreachable(_ request: Request?) -> NetworkError {
+        NetworkError(.unreachable, "no network is available; nothing was sent", request: request)
     }
 }

@@ -22,76 +22,83 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     func checkStatus(
         of request: Request, accepting accepted: Set<Int>, envelope: Envelope?, keeping limit: Int
     ) -> Observable<TransferEvent, NetworkError> {
-        lift { observer in StatusGate(request, accepted, envelope, limit, into: observer).input }
+        lift { observer in
+            let scope = observer.scope.child()
+            let gate = Gate(StatusGate(request, accepting: accepted, envelope, keeping: limit))
+            return Observer(
+                scope: scope,
+                next: { event in
+                    do throws(NetworkError) {
+                        guard try gate.status.admits(event) else { return }
+                    } catch {
+                        scope.close()
+                        return observer.fail(error)
+                    }
+                    observer.next(event)
+                },
+                end: { completion in
+                    scope.close()
+                    observer.end(gate.status.end(completion))
+                })
+        }
     }
 }
 
-/// Passes on the events of a success, and turns any other response into an error.
-private final class StatusGate: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
+private final class Gate: @unchecked Sendable {
+    // Unchecked: used only inside the subscription's lane, which is serial.
+    var status: StatusGate
+
+    init(_ status: StatusGate) { self.status = status }
+}
+
+/// Lets the events of a success pass, and turns any other response into an error.
+struct StatusGate: Sendable {
     private var request: Request
     private let accepted: Set<Int>
     private let envelope: Envelope?
     private let limit: Int
-    private let observer: Observer<TransferEvent, NetworkError>
-    private let source: Scope
     /// Gathers the body of an error response.
-    private var refusal: Observer<TransferEvent, NetworkError>?
+    private var refusal: ResponseGatherer?
     /// The number of bytes of that body so far.
     private var count = 0
 
-    init(
-        _ request: Request, _ accepted: Set<Int>, _ envelope: Envelope?, _ limit: Int,
-        into observer: Observer<TransferEvent, NetworkError>
-    ) {
+    /// - Parameters:
+    ///   - accepted: the statuses that pass, besides those of successes.
+    ///   - limit: the most bytes of the body of an error.
+    init(_ request: Request, accepting accepted: Set<Int>, _ envelope: Envelope?, keeping limit: Int) {
         self.request = request
         self.accepted = accepted
         self.envelope = envelope
         self.limit = limit
-        self.observer = observer
-        source = observer.scope.child()
     }
 
-    var input: Observer<TransferEvent, NetworkError> {
-        observer.scope.onClose { self.refusal = nil }
-        return Observer(
-            scope: source, next: { self.receive($0) },
-            end: { completion in
-                self.source.close()
-                if let refusal = self.refusal {
-                    refusal.end(completion)
-                } else {
-                    self.observer.end(completion)
-                }
-            })
-    }
-
-    private func receive(_ event: TransferEvent) {
+    /// Returns whether the event belongs to a success.
+    ///
+    /// - Throws: the error of the response, with its last event.
+    mutating func admits(_ event: TransferEvent) throws(NetworkError) -> Bool {
         switch event {
         case .redirected(let request, by: _): self.request = request
         case .head(let head) where head.status.kind != .successful && !accepted.contains(head.status.code):
-            beginRefusal()
+            refusal = ResponseGatherer(request)
         default: break
         }
-        guard let refusal else { return observer.next(event) }
-        guard case .chunk(let bytes) = event, bytes.count > limit - count else {
-            if case .chunk(let bytes) = event { count += bytes.count }
-            return refusal.next(event)
+        guard refusal != nil else { return true }
+        var event = event
+        var isFull = false
+        if case .chunk(let bytes) = event {
+            isFull = bytes.count > limit - count
+            if isFull { event = .chunk(Array(bytes.prefix(limit - count))) }
+            count += bytes.count
         }
-        refusal.next(.chunk(Array(bytes.prefix(limit - count))))
-        refusal.next(.finished(TransferMetrics()))
+        var response = try refusal?.receive(event)
+        if isFull { response = try refusal?.receive(.finished(TransferMetrics())) }
+        try response?.checkStatus(envelope)
+        return false
     }
 
-    private func beginRefusal() {
-        let scope = observer.scope.child()
-        Observable<TransferEvent, NetworkError> { self.refusal = $0 }
-            .response(to: request)
-            .checkStatus(envelope: envelope)
-            .subscribe(
-                Observer(scope: scope, next: { _ in }) { completion in
-                    scope.close()
-                    self.source.close()
-                    self.observer.end(completion)
-                })
+    /// The end of the events, if the later stages end like this.
+    func end(_ completion: Completion<NetworkError>) -> Completion<NetworkError> {
+        guard case .finished = completion, let error = refusal?.failure else { return completion }
+        return .failed(error)
     }
 }

@@ -7,39 +7,23 @@ extension Observable where Element == Response, Failure == NetworkError {
         _ transform: @escaping @Sendable (Response) throws(NetworkError) -> T
     ) -> Observable<T, NetworkError> {
         lift { observer in
-            let processing = Processing(transform, into: observer)
+            let source = observer.scope.child()
+            let reading = ContentReading(transform, pausing: source, into: observer)
             return Observer(
-                scope: processing.source, target: processing,
-                receive: { response, processing in
+                scope: source, target: reading,
+                receive: { response, reading in
                     // Guard: the target given above.
-                    unsafe unsafeDowncast(processing, to: Processing<T>.self).receive(response)
-                }, end: { processing.end($0) })
+                    unsafe unsafeDowncast(reading, to: ContentReading<T>.self).receive(response)
+                },
+                end: { completion in
+                    source.close()
+                    reading.end(completion)
+                })
         }
     }
 }
 
 extension Observable where Element == CallEvent, Failure == NetworkError {
-    /// The same for whole responses; other events stay unchanged.
-    func processResponse(
-        _ transform: @escaping @Sendable (Response) throws(NetworkError) -> CallEvent
-    ) -> Observable {
-        Observable(scheduler: scheduler) { observer in
-            let processing = Processing(transform, into: observer)
-            subscribe(
-                Observer(
-                    scope: processing.source, target: processing,
-                    receive: { event, processing in
-                        // Guard: the target given above.
-                        let processing = unsafe unsafeDowncast(processing, to: Processing<CallEvent>.self)
-                        if case .response(let response) = event {
-                            processing.receive(response)
-                        } else {
-                            processing.observer.next(event)
-                        }
-                    }, end: { processing.end($0) }))
-        }
-    }
-
     /// The whole responses of a stream that has no other events.
     func responses(of call: CallContext) -> Observable<Response, NetworkError> {
         map { event throws(NetworkError) in
@@ -50,30 +34,34 @@ extension Observable where Element == CallEvent, Failure == NetworkError {
 }
 
 /// Transforms responses in their order.
-private final class Processing<T: Sendable>: @unchecked Sendable {
+final class ContentReading<T: Sendable>: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
     private let transform: @Sendable (Response) throws(NetworkError) -> T
-    let observer: Observer<T, NetworkError>
+    private let observer: Observer<T, NetworkError>
     /// The scope of the responses, which is paused while one is transformed elsewhere.
-    let source: Scope
+    private let source: Scope
     /// Whether a large response is being transformed elsewhere, or waits for a paused subscriber.
     @safe @exclusivity(unchecked) private var isBusy = false
     /// The responses that arrived despite the pause.
     @safe @exclusivity(unchecked) private var waiting: [Response] = []
     @safe @exclusivity(unchecked) private var hasEnded = false
 
+    /// - Parameter source: the scope of the responses.
     init(
-        _ transform: @escaping @Sendable (Response) throws(NetworkError) -> T,
+        _ transform: @escaping @Sendable (Response) throws(NetworkError) -> T, pausing source: Scope,
         into observer: Observer<T, NetworkError>
     ) {
         self.transform = transform
+        self.source = source
         self.observer = observer
-        source = observer.scope.child()
     }
+
+    /// The scope of the results.
+    var scope: Scope { observer.scope }
 
     func receive(_ response: Response) {
         if isBusy { return waiting.append(response) }
-        guard response.body.count > Response.inPlaceLimit else {
+        guard response.isLarge else {
             return deliver { () throws(NetworkError) in try transform(response) }
         }
         isBusy = true
@@ -82,7 +70,6 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
     }
 
     func end(_ completion: Completion<NetworkError>) {
-        source.close()
         if case .finished = completion, isBusy { return hasEnded = true }
         observer.end(completion)
     }
@@ -105,7 +92,7 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
         deliver { () throws(NetworkError) in try result.get() }
         while observer.scope.isOpen, !waiting.isEmpty {
             let response = waiting.removeFirst()
-            guard response.body.count <= Response.inPlaceLimit else { return transformElsewhere(response) }
+            guard !response.isLarge else { return transformElsewhere(response) }
             deliver { () throws(NetworkError) in try transform(response) }
         }
         guard observer.scope.isOpen else { return }
@@ -118,4 +105,9 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
         do throws(NetworkError) { value = try make() } catch { return observer.fail(error) }
         observer.next(value)
     }
+}
+
+extension Response {
+    /// Whether reading the body would keep the stream's scheduler from other work for too long.
+    var isLarge: Bool { body.count > Self.inPlaceLimit }
 }

@@ -24,7 +24,7 @@ public final class CallContext: Sendable {
     let settings: CallSettings
     /// The account that the call belongs to, from its start; `nil` without a session.
     let account: SessionAccount?
-    let stages: [Stage]
+    let stages: [ListedStage]
     /// The request before its attempts, or the error of making it.
     let request: Result<Request, NetworkError>
     /// Reports the events of the call, if there is a listener.

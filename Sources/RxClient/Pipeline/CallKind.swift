@@ -17,6 +17,9 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     /// ``Client/exchange(_:following:usesCookies:)``: a handmade request.
     case exchange
 
+    /// Whether the result is an endpoint's output.
+    var isTyped: Bool { self == .request || self == .progress }
+
     /// Whether one value is the whole result.
     var isWhole: Bool { self == .request || self == .progress || self == .response }
 }

@@ -11,8 +11,6 @@ struct CallSettings: Sendable {
     var account: SessionAccount?
     /// Whether the call refreshes a stored response in the background.
     var isRefresh = false
-    /// Makes the output from a response.
-    var decode: (@Sendable (Response) throws(NetworkError) -> any Sendable)?
     /// The interceptor at the place of ``Reading``.
     var reader: (any Interceptor)?
     /// The redirects to follow, instead of the client's policy.

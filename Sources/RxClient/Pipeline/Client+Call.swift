@@ -2,17 +2,16 @@ import RxHTTP
 import RxLite
 
 extension Client {
-    /// Runs a call at each subscription: the stages applied to the endpoint's request. Everything except
-    /// ``exchange(_:following:usesCookies:)`` is built on this.
+    /// Runs a call at each subscription. Everything except ``exchange(_:following:usesCookies:)`` is built on this.
     ///
-    /// - Parameter result: the subscriber's value for an event; `nil` for an event that such a call does not
-    ///   emit.
-    func call<T>(
+    /// - Parameter make: the subscriber's value for an event; `nil` for an event that such a call does not emit.
+    func call<Output>(
         _ kind: CallKind, _ endpoint: any Endpoint, _ settings: CallSettings = CallSettings(),
-        as result: @escaping @Sendable (CallEvent) -> T?
-    ) -> Observable<T, NetworkError> {
+        as make: @escaping CallRun<Output>.Make
+    ) -> Observable<Output, NetworkError> {
         let scheduler = scheduler
         return Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
             let call: CallContext
             do throws(NetworkError) {
                 call = try CallContext(
@@ -20,31 +19,22 @@ extension Client {
             } catch {
                 return observer.scope.perform { observer.fail(error) }
             }
-            // Not a `map`, whose metadata the runtime would have to look up for each type of result.
-            Next(of: call)(call.prepared.request).subscribe(
-                Observer(
-                    scope: observer.scope, target: observer.scope,
-                    receive: { event, _ in
-                        if let value = result(event) {
-                            observer.next(value)
-                        } else {
-                            observer.fail(call.misplaced(event))
-                        }
-                    }, end: observer.end))
+            CallRun(call, into: observer, make).start()
         }
     }
 
-    /// A call with a typed result.
+    /// A call with a typed result. Its response is stored once the output has been made.
     func typed<E: Endpoint, T: Sendable>(
         _ endpoint: E, _ kind: CallKind = .request, _ settings: CallSettings = CallSettings(),
         as result: @escaping @Sendable (TypedResponse<E.Output>) -> T
     ) -> Observable<T, NetworkError> {
-        var settings = settings
-        settings.decode = { response throws(NetworkError) in
-            result(try endpoint.typedResponse(from: response))
-        }
-        return call(kind, endpoint, settings) { event in
-            if case .output(let output) = event { output as? T } else { nil }
+        call(kind, endpoint, settings) { event, call throws(NetworkError) -> T? in
+            guard case .response(let response) = event else { return nil }
+            let part = call.prepared.options.part?.keys ?? []
+            let output = try endpoint.typedResponse(from: part.isEmpty ? response : response.at(part))
+            call.cached?.keepNoted()
+            call.trace?.tellOutput()
+            return result(output)
         }
     }
 
@@ -75,5 +65,14 @@ extension CallContext {
             NetworkError(
                 .invalidResponse,
                 "an interceptor emitted \(kind), which a call of the kind \(self.kind) cannot emit"))
+    }
+}
+
+extension Response {
+    /// The response with its content at `part`, relative to the former place.
+    fileprivate func at(_ part: [String]) -> Response {
+        var response = self
+        response.payloadPath += part
+        return response
     }
 }

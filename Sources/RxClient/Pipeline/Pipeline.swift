@@ -2,61 +2,56 @@ import RxHTTP
 
 /// The stages that a call passes through, in order.
 ///
-/// A stage gets the request and the later stages, and returns a stream. Everything that a client sends passes
-/// through the pipeline; the table lists the stages of each kind of call.
+/// A ``Walk`` takes the request down the list, and the response up again. Everything that a client sends goes this way; the
+/// table lists the stages of each kind of call.
 struct Pipeline: Sendable {
     /// The stages around the call.
-    private static let call: [Entry] = [
-        Entry(CallLifecycle(), for: .endpoints),
-        Entry(ReachabilityCheck(), for: .endpoints, if: { $0.reachability != nil }),
-        Entry(Serialization(), for: .endpoints),
-        Entry(CallTracing(), for: .all),
-        Entry(Decoding(), for: .typed),
+    private static let call: [Row] = [
         // The app's interceptors around the call.
-        Entry(.call, for: .endpoints),
-        Entry(StaleIfError(), for: .typed),
-        Entry(Deadline(), for: .typed.union([.response, .stream, .download])),
-        Entry(PathReservation(), for: [.download]),
+        Row(.call, for: .endpoints),
+        Row(StaleIfError(), for: .typed),
+        Row(Deadline(), for: .typed.union([.response, .stream, .download])),
+        Row(PathReservation(), for: [.download]),
         // The lookup, and the joining of equal requests.
-        Entry(Caching(), for: .typed),
-        Entry(Retrying(), for: .typed.union([.stream, .download])),
-        Entry(Relogin(), for: .managed, if: { $0.session != nil }),
+        Row(Caching(), for: .typed),
+        Row(Retrying(), for: .typed.union([.stream, .download])),
+        Row(Relogin(), for: .managed, if: { $0.session != nil }),
         // Status, content type, envelope.
-        Entry(ResponseValidation(), for: .typed.union([.response])),
-        Entry(Revalidation(), for: .typed),
-        Entry(StreamOpening(), for: [.stream]),
+        Row(ResponseValidation(), for: .typed.union([.response])),
+        Row(Revalidation(), for: .typed),
+        Row(StreamOpening(), for: [.stream]),
         // The writing to a file, the parsing of events, or the messages of a WebSocket.
-        Entry(Reading(), for: [.download, .events, .webSocket]),
+        Row(Reading(), for: [.download, .events, .webSocket]),
     ]
 
     /// The stages around each attempt.
-    private static let attempt: [Entry] = [
-        Entry(ServerSelection(), for: .endpoints),
-        Entry(HedgedAttempts(), for: [.request]),
-        Entry(CircuitBreaking(), for: .managed, if: { $0.circuitBreaker != nil }),
-        Entry(RequestLimiting(), for: .typed.union([.stream, .download]), if: { $0.isLimited }),
+    private static let attempt: [Row] = [
+        Row(ServerSelection(), for: .endpoints),
+        Row(HedgedAttempts(), for: [.request]),
+        Row(CircuitBreaking(), for: .managed, if: { $0.circuitBreaker != nil }),
+        Row(RequestLimiting(), for: .typed.union([.stream, .download]), if: { $0.isLimited }),
         // The signature and the session's credential.
-        Entry(Authorization(), for: .endpoints),
+        Row(Authorization(), for: .endpoints),
         // The app's interceptors around each attempt.
-        Entry(.attempt, for: .endpoints),
-        Entry(ResponseGathering(), for: .typed.union([.response])),
-        Entry(StatusCheck(), for: .managed),
-        Entry(Reading(), for: [.progress]),
+        Row(.attempt, for: .endpoints),
+        Row(ResponseGathering(), for: .typed.union([.response])),
+        Row(StatusCheck(), for: .managed),
+        Row(Reading(), for: [.progress]),
     ]
 
     /// The stages around each exchange on the wire.
-    private static let exchange: [Entry] = [
-        Entry(Redirects(), for: .all),
-        Entry(CacheInvalidation(), for: .all),
-        Entry(CookieHandling(), for: .all, if: { $0.cookies != nil }),
+    private static let exchange: [Row] = [
+        Row(Redirects(), for: .all),
+        Row(CacheInvalidation(), for: .all),
+        Row(CookieHandling(), for: .all, if: { $0.cookies != nil }),
         // The app's interceptors around each exchange.
-        Entry(.exchange, for: .all),
-        Entry(HandshakeOrder(), for: [.webSocket]),
-        Entry(ExchangeTracing(), for: .all),
-        Entry(Sending(), for: .all),
+        Row(.exchange, for: .all),
+        Row(HandshakeOrder(), for: [.webSocket]),
+        Row(ExchangeTracing(), for: .all),
+        Row(Sending(), for: .all),
     ]
 
-    private let stages: [[Stage]]
+    private let stages: [[ListedStage]]
 
     /// The stages of a client's calls whose endpoints add none.
     init(_ configuration: ClientConfiguration) {
@@ -65,12 +60,12 @@ struct Pipeline: Sendable {
         }
     }
 
-    func stages(for kind: CallKind) -> [Stage] { stages[kind.rawValue] }
+    func stages(for kind: CallKind) -> [ListedStage] { stages[kind.rawValue] }
 
     /// The stages of one call.
     static func stages(
         for kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
-    ) -> [Stage] {
+    ) -> [ListedStage] {
         groups(of: kind, configuration, interceptors).flatMap(\.stages)
     }
 
@@ -85,19 +80,12 @@ struct Pipeline: Sendable {
 
     private static func groups(
         of kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
-    ) -> [(name: String, stages: [Stage])] {
-        var followsUsers = false
-        return [("call", call), ("attempt", attempt), ("exchange", exchange)].map { name, entries in
-            var stages: [Stage] = []
-            for entry in entries where entry.kinds.contains(kind) {
-                switch entry.content {
-                case .stage(let interceptor, let isActive):
-                    guard isActive(configuration) else { continue }
-                    stages.append(Stage(interceptor, followsUsers: followsUsers))
-                    followsUsers = false
-                case .users(let place):
-                    stages += interceptors[place].map { Stage($0, isUsers: true) }
-                    followsUsers = followsUsers || !interceptors[place].isEmpty
+    ) -> [(name: String, stages: [ListedStage])] {
+        [("call", call), ("attempt", attempt), ("exchange", exchange)].map { name, rows in
+            let stages = rows.filter { $0.kinds.contains(kind) }.flatMap { row -> [ListedStage] in
+                switch row.content {
+                case .stage(let stage, let isActive): isActive(configuration) ? [ListedStage(stage)] : []
+                case .users(let place): interceptors[place].map { ListedStage($0) }
                 }
             }
             return (name, stages)
@@ -106,9 +94,9 @@ struct Pipeline: Sendable {
 }
 
 /// A row of the table.
-private struct Entry: Sendable {
+private struct Row: Sendable {
     enum Content {
-        case stage(any Interceptor, isActive: @Sendable (ClientConfiguration) -> Bool)
+        case stage(any Stage, isActive: @Sendable (ClientConfiguration) -> Bool)
         case users(Interceptors.Place)
     }
 
@@ -116,10 +104,10 @@ private struct Entry: Sendable {
     let kinds: Set<CallKind>
 
     init(
-        _ interceptor: any Interceptor, for kinds: Set<CallKind>,
+        _ stage: any Stage, for kinds: Set<CallKind>,
         if isActive: @escaping @Sendable (ClientConfiguration) -> Bool = { _ in true }
     ) {
-        content = .stage(interceptor, isActive: isActive)
+        content = .stage(stage, isActive: isActive)
         self.kinds = kinds
     }
 

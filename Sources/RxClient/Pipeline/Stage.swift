@@ -1,48 +1,93 @@
 import RxHTTP
 import RxLite
 
-/// One stage in the pipeline of a client, and its owner.
-final class Stage: Sendable {
-    let interceptor: any Interceptor
-    /// The same stage for the events of one response, if it handles only those and can be called at once.
-    let transfers: (@Sendable (Request, CallContext, Next) -> Observable<TransferEvent, NetworkError>)?
-    /// Whether the stage is called for each subscription, because it, or the stage before it, is the app's.
-    let isDeferred: Bool
-    let isUsers: Bool
-    /// Whether the stage processes responses, including those that no server has sent.
-    let readsResponse: Bool
+/// A stage of a call: a rule, with one hook for each way that a call can take through it.
+///
+/// Down, ``send(_:_:)`` gets the request; up, ``receive(_:_:)`` gets each event, and ``end(_:_:)`` the end. A stage that is
+/// left without an end, because the subscriber leaves or another stage has ended the call or begun it again further out,
+/// gets ``cancel(_:)``: for each `send` that does not throw there is one of the two. A stage has no state of its own; what it has to
+/// remember of a call is in the ``Walk``. All hooks run in the lane of the call.
+protocol Stage: Sendable {
+    /// Whether the stage also processes responses that no server has sent (``Next/respond(with:)``).
+    var readsResponse: Bool { get }
+    /// Whether ``receive(_:_:)`` reads the body of whole responses. It is then called elsewhere for a large one.
+    var readsContent: Bool { get }
 
-    init(_ interceptor: any Interceptor, isUsers: Bool = false, followsUsers: Bool = false) {
-        self.interceptor = interceptor
-        self.isUsers = isUsers
-        isDeferred = isUsers || followsUsers
-        if !isDeferred, let stage = interceptor as? any TransferStage {
-            transfers = { request, call, next in stage.transfers(request, in: call, next) }
-        } else {
-            transfers = nil
-        }
-        readsResponse = interceptor is any ResponseStage
+    /// Changes the request, waits, responds, or fails.
+    func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step
+
+    /// Changes an event of the later stages.
+    ///
+    /// - Returns: whether the earlier stages get the event.
+    func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool
+
+    /// Changes the end of the later stages, or goes on in another way.
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation
+
+    /// Gives up what the stage has of this walk.
+    func cancel(_ walk: Walk)
+}
+
+extension Stage {
+    var readsResponse: Bool { false }
+    var readsContent: Bool { false }
+    func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step { .next }
+    func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool { true }
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation { .end }
+    func cancel(_ walk: Walk) {}
+}
+
+/// What a stage does with a request.
+enum Step {
+    /// The next stage gets the request.
+    case next
+    /// The next stage gets the request that the stream emits.
+    case wait(for: Observable<Request, NetworkError>)
+    /// The stream takes the place of the later stages.
+    case respond(with: Observable<CallEvent, NetworkError>)
+    /// The same with the events of one response.
+    case transfer(Observable<TransferEvent, NetworkError>)
+}
+
+/// What a stage does with the end of the later ones.
+enum Continuation {
+    /// The earlier stages get the end.
+    case end
+    /// The later stages get the request, once the stream has emitted a value; at once without a stream. A failure of the
+    /// stream is that of this stage.
+    case again(Request, after: Observable<Void, NetworkError>?)
+    /// The events and the end of the stream follow, as those of this stage.
+    case respond(with: Observable<CallEvent, NetworkError>)
+}
+
+/// A stage in the list of a call: one of the client's, or an interceptor of the app.
+final class ListedStage: Sendable {
+    enum Content {
+        case own(any Stage)
+        case users(any Interceptor)
+    }
+
+    let content: Content
+    let readsResponse: Bool
+    let readsContent: Bool
+
+    init(_ stage: any Stage) {
+        content = .own(stage)
+        readsResponse = stage.readsResponse
+        readsContent = stage.readsContent
+    }
+
+    init(_ interceptor: any Interceptor) {
+        content = .users(interceptor)
+        readsResponse = false
+        readsContent = false
     }
 
     /// The name of its type.
-    var name: String { "\(type(of: interceptor))" }
-}
-
-/// A stage of the client that processes the response.
-protocol ResponseStage: Interceptor {}
-
-/// A stage of the client around one exchange: it sees the events of one response, for every kind of call.
-protocol TransferStage: Interceptor {
-    /// Like `intercept`, with the events of the response.
-    func transfers(
-        _ request: Request, in call: CallContext, _ next: Next
-    ) -> Observable<TransferEvent, NetworkError>
-}
-
-extension TransferStage {
-    func intercept(
-        _ request: Request, in call: CallContext, _ next: Next
-    ) -> Observable<CallEvent, NetworkError> {
-        transfers(request, in: call, next).map { .transfer($0) }
+    var name: String {
+        switch content {
+        case .own(let stage): "\(type(of: stage))"
+        case .users(let interceptor): "\(type(of: interceptor))"
+        }
     }
 }

@@ -109,7 +109,7 @@ extension Client {
         let reader = WebSocketReading(
             settings, outlet,
             resumption: isFirst ? nil : settings.reconnection.resumption)
-        return call(.webSocket, endpoint, CallSettings(account: account, reader: reader)) { event in
+        return call(.webSocket, endpoint, CallSettings(account: account, reader: reader)) { event, _ in
             if case .output(let output) = event { output as? WebSocketEvent } else { nil }
         }
     }

@@ -175,10 +175,6 @@ import Testing
         #expect(
             client.pipeline(for: .get("/x", options: own)) == """
                 call
-                  CallLifecycle
-                  Serialization
-                  CallTracing
-                  Decoding
                   IdempotencyKeys
                   StaleIfError
                   Deadline
@@ -205,8 +201,8 @@ import Testing
         }
         #expect(
             bare == [
-                "call", "CallTracing", "attempt", "exchange", "Redirects", "CacheInvalidation",
-                "ExchangeTracing", "Sending",
+                "call", "attempt", "exchange", "Redirects", "CacheInvalidation", "ExchangeTracing",
+                "Sending",
             ])
     }
 }

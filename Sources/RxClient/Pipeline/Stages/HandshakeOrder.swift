@@ -5,16 +5,16 @@ import RxLite
 /// the server has answered the one before, or that one has failed.
 ///
 /// Hosts are compared by name. Their addresses are not known here, and a proxy hides them.
-struct HandshakeOrder: TransferStage {
-    func transfers(
-        _ request: Request, in call: CallContext, _ next: Next
-    ) -> Observable<TransferEvent, NetworkError> {
-        guard let origin = Origin(request.url) else { return next.transfers(request) }
-        let limiter = call.client.hosts.handshakes
+struct HandshakeOrder: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        guard let origin = Origin(request.url) else { return .next }
+        let limiter = walk.call.client.hosts.handshakes
         let place = limiter.place(of: "\(origin.host):\(origin.port)")
-        return Observable(scheduler: call.scheduler) { observer in
-            HandshakeTurn(limiter, place, into: observer).start(next.transfers(request))
-        }
+        let exchange = walk.rest.transfers(request)
+        return .transfer(
+            Observable(scheduler: walk.call.scheduler) { observer in
+                HandshakeTurn(limiter, place, into: observer).start(exchange)
+            })
     }
 }
 

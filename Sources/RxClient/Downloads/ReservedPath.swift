@@ -1,0 +1,6 @@
+import RxHTTP
+
+/// The reserved path of a download.
+enum ReservedPath: CallValueKey {
+    static var initial: ReservedFile? { nil }
+}

@@ -1,0 +1,179 @@
+import RxHTTP
+import RxLite
+
+/// A call from its start to its end: counted, accompanied, traced, and made into the subscriber's values.
+///
+/// The stages of the call are a ``Walk``, whose events end here.
+final class CallRun<Output: Sendable>: @unchecked Sendable {
+    // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial; a cancellation from
+    // elsewhere enters that lane. Debug builds check that.
+
+    /// Makes the subscriber's value of an event; `nil` for an event that such a call does not emit.
+    typealias Make = @Sendable (CallEvent, CallContext) throws(NetworkError) -> Output?
+
+    private let call: CallContext
+    private let make: Make
+    private let observer: Observer<Output, NetworkError>
+    /// The scope of the walk.
+    private let scope: Scope
+    private let presentation: Presentation
+    private let accessories: [Accessory]
+    @safe @exclusivity(unchecked) private var outcome: RequestOutcome?
+    @safe @exclusivity(unchecked) private var hasEnded = false
+    /// Whether the trace has been told of the start.
+    @safe @exclusivity(unchecked) private var isTraced = false
+    /// Decodes large responses elsewhere.
+    @safe @exclusivity(unchecked) private var reading: ContentReading<Output>?
+
+    init(_ call: CallContext, into observer: Observer<Output, NetworkError>, _ make: @escaping Make) {
+        self.call = call
+        self.make = make
+        self.observer = observer
+        scope = observer.scope.child()
+        let (options, isRefresh) = (call.prepared.options, call.settings.isRefresh)
+        var presentation = isRefresh ? Presentation.hidden : options.presentation ?? .all
+        // The failure of a login is that of the request that started it.
+        if call.client.configuration.session?.isLoggingIn(scope.lane) == true {
+            presentation.remove(.errorTips)
+        }
+        var accessories = presentation.contains(.accessories) ? options.accessories : []
+        if !isRefresh, let willStart = options.willStart {
+            accessories.insert(Accessory(willStart: willStart), at: 0)
+        }
+        self.presentation = presentation
+        self.accessories = accessories
+    }
+
+    // MARK: Start
+
+    func start() {
+        let client = call.client
+        let entry = RunningRequests.Entry(
+            request: request, tags: call.tags, presentation: presentation, cancel: { self.cancel() })
+        // The requests that run may have to wait for a login.
+        let isAdded = client.running.insert(entry) {
+            client.configuration.session?.isLoggingIn(self.scope.lane) == true
+        }
+        guard isAdded else { return observer.fail(.shutDown(request)) }
+        // Runs after the end has been delivered, or on a cancellation, when the transfer is already closed.
+        observer.scope.onClose { self.stop() }
+        for accessory in accessories { accessory.willStart(request) }
+        guard scope.isOpen else { return }
+        if let reachability = client.configuration.reachability, !reachability.status.isReachable {
+            return end(.failed(.unreachable(request)))
+        }
+        switch call.request {
+        case .success(let request): begin(request)
+        case .failure(let error): end(.failed(error))
+        }
+    }
+
+    /// The request before its parameters are written.
+    private var request: Request { call.prepared.request }
+
+    private func begin(_ request: Request) {
+        if let trace = call.trace {
+            isTraced = true
+            trace.begin(in: scope.lane)
+            if trace.isShown { trace.tell(.started) }
+            scope.onClose { if !self.hasEnded { trace.end(nil) } }
+        }
+        Walk(
+            call, from: 0, .start,
+            into: Observer(
+                scope: scope, target: self,
+                receive: { event, run in
+                    // Guard: the target given above.
+                    unsafe unsafeDowncast(run, to: CallRun.self).receive(event)
+                }, end: { self.end($0) })
+        )
+        .start(request)
+    }
+
+    // MARK: Values
+
+    private func receive(_ event: CallEvent) {
+        if call.kind.isTyped, case .response(let response) = event, reading != nil || response.isLarge {
+            return read(response)
+        }
+        let value: Output
+        do throws(NetworkError) { value = try output(of: event) } catch { return end(.failed(error)) }
+        deliver(value)
+    }
+
+    private func output(of event: CallEvent) throws(NetworkError) -> Output {
+        guard let output = try make(event, call) else { throw call.misplaced(event) }
+        return output
+    }
+
+    private func read(_ response: Response) {
+        let reading =
+            reading
+            ?? ContentReading(
+                { response throws(NetworkError) in try self.output(of: .response(response)) }, pausing: scope,
+                into: Observer(scope: observer.scope, next: { self.deliver($0) }, end: { self.finish($0) }))
+        self.reading = reading
+        reading.receive(response)
+    }
+
+    private func deliver(_ value: Output) {
+        guard scope.isOpen else { return }
+        if call.kind.isWhole {
+            call.trace?.noteResult()
+            settle(.succeeded)
+        }
+        observer.next(value)
+    }
+
+    // MARK: End
+
+    private func end(_ completion: Completion<NetworkError>) {
+        if let reading, case .finished = completion { return reading.end(completion) }
+        finish(completion)
+    }
+
+    private func finish(_ completion: Completion<NetworkError>) {
+        guard scope.isOpen else { return }
+        hasEnded = true
+        scope.close()
+        if isTraced { call.trace?.end(completion) }
+        switch completion {
+        case .finished: settle(.succeeded)
+        case .failed(let error): settle(.failed(error))
+        }
+        observer.end(completion)
+    }
+
+    /// Cancels the call. Safe from any thread.
+    private func cancel() {
+        scope.cancel()
+        observer.scope.enter {
+            guard !self.hasEnded else { return }
+            self.hasEnded = true
+            // A call whose whole result has been delivered has nothing left to cancel.
+            if self.outcome != nil { return self.observer.finish() }
+            self.settle(.cancelled)
+            self.observer.fail(
+                NetworkError(.cancelled, "the request was cancelled", request: self.request))
+        }
+    }
+
+    private func settle(_ outcome: RequestOutcome) {
+        guard self.outcome == nil else { return }
+        self.outcome = outcome
+        for accessory in accessories { accessory.willStop(request, outcome) }
+    }
+
+    private func stop() {
+        settle(.cancelled)
+        guard let outcome else { return }
+        let client = call.client
+        client.running.remove(request.id, in: observer.scope.lane)
+        for accessory in accessories { accessory.didStop(request, outcome) }
+        if case .failed(let error) = outcome, presentation.contains(.errorTips),
+            client.configuration.session?.isNews(error) != false
+        {
+            client.errorTipSignal.send(error)
+        }
+    }
+}

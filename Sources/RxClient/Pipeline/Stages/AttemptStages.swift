@@ -1,0 +1,204 @@
+import RxHTTP
+import RxLite
+
+// The stages around an attempt, in the order of the list.
+
+/// Chooses the server of an attempt, and switches to the standby server when the main one does not respond,
+/// by the rules of ``Failover``.
+struct ServerSelection: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let (call, prepared, client) = (walk.call, walk.call.prepared, walk.call.client)
+        // A request that an interceptor has redirected to another origin carries no data of the service.
+        let isElsewhere = request.isCredentialFree && Origin(request.url) != prepared.servers.main.origin
+        guard prepared.isAtService, !isElsewhere else {
+            (walk.route.server, walk.route.host) = (nil, Origin(request.url).map { client.hosts[$0] })
+            return .next
+        }
+        let main = prepared.servers.main
+        guard let standby = prepared.servers.standby else {
+            (walk.route.server, walk.route.host) = (main, main.host)
+            return .next
+        }
+        guard prepared.server == .active, call.kind != .response else {
+            let server = client.servers.role(for: prepared.server) == .main ? main : standby
+            (walk.route.server, walk.route.host) = (server, server.host)
+            return .next
+        }
+        let rest = walk.rest
+        return .respond(
+            with: rest.at(main, main.host)(request).failover(
+                to: rest.at(standby, standby.host)(request), through: client.servers,
+                mayProbe: request.isRepeatable, isOverdue: { call.isOverdue }, trace: call.trace))
+    }
+}
+
+/// Starts a second attempt in parallel to one that has been with the server for long.
+struct HedgedAttempts: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let (original, call, rest) = (request, walk.call, walk.rest)
+        guard let hedging = call.prepared.options.hedging, hedging.isOn, request.isRepeatable,
+            let host = walk.route.host
+        else { return .next }
+        let budget = host.budget
+        return .respond(
+            with: .hedged(
+                by: hedging, host.latencies, on: call.scheduler, asking: { budget?.withdraw() ?? true },
+                trace: call.trace
+            ) { onSend in rest.reportingSends(to: onSend)(original) })
+    }
+}
+
+/// Fails at once while the host's circuit is open; counts the outcome of each attempt.
+struct CircuitBreaking: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let (original, call, rest) = (request, walk.call, walk.rest)
+        guard let breaker = walk.route.host?.breaker else { return .next }
+        // The connection of an event source always ends at some point, which is not a failure of the host.
+        return .respond(
+            with: .guarded(
+                by: breaker, on: call.scheduler,
+                settlesWithHead: call.kind == .events || call.kind == .webSocket,
+                isOverdue: { call.isOverdue }, attributing: { call.attributed($0) }
+            ) { onSend in rest.reportingSends(to: onSend)(original) })
+    }
+}
+
+/// Waits for a place within the client's limits, and holds it until the end of the attempt.
+struct RequestLimiting: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let (original, call, rest) = (request, walk.call, walk.rest)
+        guard let limiter = call.client.hosts.limiter, let place = walk.route.host?.place else {
+            return .next
+        }
+        let limit = request.timeouts.queue
+        let wait = QueueWait(
+            limiter: limiter, place: place, limit: limit,
+            isExempt: { scope in
+                call.client.configuration.session?
+                    .mayServeLogin(scope.lane, usesSession: call.session != nil) ?? false
+            },
+            onWait: { waited in call.trace?.tell(waited.map { .admitted(after: $0) } ?? .queued) },
+            attribute: { call.attributed($0) })
+        return .respond(
+            with: wait.then(on: call.scheduler) { waited in
+                guard waited > .zero, let limit else { return rest(original) }
+                var request = original
+                // The rest of the time limit applies to the transport's queue.
+                request.timeouts.queue = max(limit - waited, .nanoseconds(1))
+                return rest(request)
+            })
+    }
+}
+
+/// Begins an attempt: directs the request to its server, signs it, and adds the session's current credential,
+/// for which it may have to wait.
+struct Authorization: Stage {
+    func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
+        let call = walk.call
+        request = try call.attempt(request, at: walk.route.server, walk.route.host)
+        guard let session = call.session, let account = call.account?.number, !request.isCredentialFree
+        else { return .next }
+        guard let authorized = try session.authorized(request, for: account) else {
+            return .wait(
+                for: session.authorize(request, for: account).map { request in
+                    call.note(request.credentialVersion)
+                    return request
+                })
+        }
+        call.note(authorized.credentialVersion)
+        request = authorized
+        return .next
+    }
+}
+
+/// Gathers the whole response in memory.
+struct ResponseGathering: Stage {
+    var readsResponse: Bool { true }
+
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        walk.memory.gatherer = ResponseGatherer(request, walk.call.client.configuration.decoder)
+        return .next
+    }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
+        guard case .transfer(let part) = event else { throw walk.call.misplaced(event) }
+        guard let response = try walk.memory.gatherer?.receive(part) else { return false }
+        event = .response(response)
+        return true
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        if case .finished = completion, let error = walk.memory.gatherer?.failure {
+            completion = .failed(error)
+        }
+        walk.memory.gatherer = nil
+        return .end
+    }
+
+    func cancel(_ walk: Walk) { walk.memory.gatherer = nil }
+}
+
+/// Turns an unsuccessful status into an error, for the stages around attempts.
+struct StatusCheck: Stage {
+    var readsResponse: Bool { true }
+
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let call = walk.call
+        walk.memory.status = nil
+        // If no stage looks at the outcome of attempts, the validation of the whole response checks the status.
+        guard !call.kind.isWhole || call.looksAtAttempts else { return .next }
+        walk.memory.status = StatusGate(
+            request, accepting: Self.accepted(by: call.kind), call.validation.envelope,
+            keeping: call.kind == .events || call.kind == .webSocket
+                ? min(Self.refusalLimit, request.bodyLimit) : .max)
+        return .next
+    }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
+        guard walk.memory.status != nil, case .transfer(let part) = event else { return true }
+        return try walk.memory.status?.admits(part) ?? true
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        if let status = walk.memory.status { completion = status.end(completion) }
+        return .end
+    }
+
+    /// The limit of the body with which a server refuses an event stream or a WebSocket. The status decides, and a larger
+    /// body must not replace it by another error.
+    private static let refusalLimit = 1 << 20
+
+    // Made once, not for each request.
+    private static let rangeNotSatisfiable: Set = [416]
+    private static let switchingProtocols: Set = [101]
+    private static let notModified: Set = [304]
+
+    private static func accepted(by kind: CallKind) -> Set<Int> {
+        switch kind {
+        case .download: rangeNotSatisfiable
+        case .events, .stream: []
+        case .webSocket: switchingProtocols
+        default: notModified
+        }
+    }
+}
+
+extension CallContext {
+    fileprivate var looksAtAttempts: Bool {
+        client.hosts.limiter != nil || client.configuration.circuitBreaker != nil
+            || prepared.options.hedging?.isOn == true || prepared.servers.standby != nil
+            || !prepared.options.interceptors.attempt.isEmpty
+    }
+}
+
+/// Reports the progress of an exchange in both directions.
+struct ProgressReading: Interceptor {
+    let upload: @Sendable (TransferProgress) -> Void
+    let download: @Sendable (TransferProgress) -> Void
+
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        next.transfers(request).reporting(upload: upload, download: download).map { .transfer($0) }
+    }
+}

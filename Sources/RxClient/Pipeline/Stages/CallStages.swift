@@ -1,0 +1,271 @@
+import RxCache
+import RxHTTP
+import RxLite
+
+// The stages around a call, in the order of the list.
+
+/// Falls back to a stored response if the server is unreachable or fails, and the `stale-if-error` of that
+/// response allows it (RFC 5861 §4).
+struct StaleIfError: Stage {
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        let call = walk.call
+        guard call.mayCache, case .failed(let error) = completion, error.isServerFailure,
+            let stored = call.cached?.fallingBack(call.trace)
+        else { return .end }
+        return .respond(with: stored.validated(by: call.validation).map { .response($0) })
+    }
+}
+
+/// Fails with `totalTimeout` when the time limit of all attempts has passed.
+struct Deadline: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        guard let limit = request.timeouts.total else { return .next }
+        let call = walk.call
+        call.limit(to: limit)
+        let timer = OperatorTimer(call.scheduler, in: walk.scope)
+        walk.memory.deadline = timer
+        let fail = walk.failing()
+        timer.set(after: limit) {
+            let error = call.attributed(
+                NetworkError(.totalTimeout, "total timeout: no response within \(limit)"))
+            // The exchanges ask for the reason when they are abandoned.
+            call.trace?.noteFailure(error)
+            fail(error)
+        }
+        return .next
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        cancel(walk)
+        return .end
+    }
+
+    func cancel(_ walk: Walk) { walk.memory.deadline.take()?.cancel() }
+}
+
+/// Looks for a usable stored response, and joins an equal request in flight.
+struct Caching: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let call = walk.call
+        guard call.mayCache else { return .next }
+        let response = response(to: request, in: call, walk.rest)
+        // The name of the account is known once its credential is.
+        guard let session = call.session, !request.isCredentialFree, !session.isRestored,
+            !session.isLoggingIn(walk.scope.lane)
+        else { return .respond(with: response) }
+        return .respond(
+            with: session.restore().setFailureType(to: NetworkError.self).flatMap(.concat) { response })
+    }
+
+    private func response(
+        to request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        Observable(scheduler: call.scheduler) { observer in
+            let account = request.isCredentialFree || call.session == nil ? nil : call.account
+            if let account, !account.isCurrent {
+                return observer.scope.perform { observer.fail(account.departure(of: request)) }
+            }
+            guard let cached = call.cached(request) else { return next(request).subscribe(observer) }
+            // Listeners learn of the start first.
+            if call.trace == nil, let hit = cached.hit() {
+                return Observable<Response, NetworkError>.just(hit).validated(by: call.validation)
+                    .map { .response($0) }.subscribe(observer)
+            }
+            // A request of the login does not join requests that may wait for that login.
+            let joins = call.session?.isLoggingIn(observer.scope.lane) != true
+            cached.respond(
+                joining: joins ? ClientStages(of: call).map { .client($0) } : nil, trace: call.trace,
+                validation: call.validation, retrying: { call.wait(after: $0, sharing: $1) }
+            ) { entry in
+                cached.confirmable = entry
+                return next(request).responses(of: call)
+            } refreshing: { _ in
+                call.client.refreshed(call)
+            }
+            .map { response in
+                // Records the response before interceptors around the call change it.
+                cached.note(response)
+                return .response(response)
+            }
+            .subscribe(observer)
+        }
+    }
+}
+
+extension CallContext {
+    /// Whether responses may be stored.
+    var mayCache: Bool { (prepared.options.cachePolicy ?? .never) != .never }
+
+    /// The cache's view of `request`; `nil` if the cache does not apply.
+    fileprivate func cached(_ request: Request) -> CachedRequest? {
+        let options = prepared.options
+        var asker = CacheAsker()
+        if let session, !request.isCredentialFree { asker = CacheAsker(session) }
+        // Responses to requests with cookies are not reused for requests without cookies.
+        if client.configuration.cookies != nil, options.usesCookies == false {
+            asker.name += " without cookies"
+        }
+        asker.jar = cookies
+        asker.servers = prepared.servers
+        let mode = trace?.isCacheDisabled == true ? .reload : options.cacheMode ?? .standard
+        cached = CachedRequest(
+            request, in: client.configuration.cache, options.cachePolicy ?? .never,
+            settings.isRefresh ? .noCache : mode, asker: asker, tags: options.tags,
+            decoder: client.configuration.decoder)
+        return cached
+    }
+}
+
+/// Sends the request again after failures, by the call's ``RequestOptions/retry``. ``CallContext`` decides.
+struct Retrying: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        walk.memory.request = request
+        walk.memory.retries = nil
+        return .next
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        guard case .failed(var error) = completion, let request = walk.memory.request else { return .end }
+        let call = walk.call
+        var history = walk.memory.retries ?? RetryHistory(clock: call.scheduler)
+        let verdict = call.decide(error, history)
+        guard case .retry(let delay) = verdict.decision else {
+            call.retryPolicy.stamp(&error, call.including(sharedRetriesIn: history))
+            completion = .failed(error)
+            return .end
+        }
+        call.cached?.noteRetry()
+        history.count += 1
+        history.lastDelay = delay
+        walk.memory.retries = history
+        guard delay > .zero else { return .again(request, after: nil) }
+        walk.memory.credit = verdict
+        return .again(
+            request,
+            after: Observable<Void, Never>.timer(delay, on: call.scheduler).setFailureType(
+                to: NetworkError.self
+            )
+            .map { walk.memory.credit = nil })
+    }
+
+    /// A retry that is cancelled in its wait gives its credit back.
+    func cancel(_ walk: Walk) { walk.memory.credit.take()?.giveBack() }
+}
+
+/// Lets the session log in again when the server says that the login has expired, and sends the request once
+/// more. `SessionState` has the rules.
+struct Relogin: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        walk.memory.request = request
+        walk.memory.renewed = nil
+        return .next
+    }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
+        if let stamp = walk.memory.renewed { walk.call.session?.noteSuccess(of: stamp) }
+        return true
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        let (call, replay) = (walk.call, walk.call.replay)
+        guard case .failed(let error) = completion, let session = call.session,
+            let request = walk.memory.request
+        else { return .end }
+        guard session.canRecover(from: error), !replay.isUsed else {
+            if replay.isReplay { completion = .failed(session.noteSecondRefusal(error)) }
+            return .end
+        }
+        call.trace?.tell(.relogin(because: error))
+        return .again(
+            request,
+            after: session.recover(from: error).map { stamp throws(NetworkError) in
+                // The server may refuse the credential of another session, too; only then is this one renewed.
+                guard session.isAdopted(stamp) || replay.begin() else { throw error }
+                walk.memory.renewed = stamp
+            })
+    }
+}
+
+/// Fails for an unsuccessful status, for a content type that is not accepted, and for a failure in the
+/// envelope; otherwise removes the envelope.
+struct ResponseValidation: Stage {
+    var readsResponse: Bool { true }
+    var readsContent: Bool { true }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
+        guard case .response(let response) = event else { return true }
+        let call = walk.call
+        guard call.kind != .response else {
+            // For this kind of call, the user chains the validation by hand.
+            try response.checkStatus(call.validation.envelope)
+            return true
+        }
+        let validated = try call.validation.validate(response)
+        call.session?.noteSuccess(of: validated.request.credentialVersion)
+        event = .response(validated)
+        return true
+    }
+}
+
+/// Asks the server to revalidate a stored response instead of sending it again (RFC 9111 §4.3).
+struct Revalidation: Stage {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let call = walk.call
+        guard let cached = call.cached else { return .next }
+        let (original, rest) = (request, walk.rest)
+        return .respond(
+            with: cached.confirm(cached.confirmable, trace: call.trace) { prepare in
+                .deferred(on: call.scheduler) {
+                    var request = original
+                    prepare(&request)
+                    return rest(request).responses(of: call)
+                }
+            }
+            .map { .response($0) })
+    }
+}
+
+/// Marks a stream as begun with its head: after that, no further attempt can make up for a failure.
+struct StreamOpening: Stage {
+    var readsResponse: Bool { true }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
+        guard case .transfer(.head(var head)) = event else { return true }
+        let call = walk.call
+        call.noteResponse()
+        call.session?.noteSuccess(of: call.stamp)
+        head.decoder = call.client.configuration.decoder
+        event = .transfer(.head(head))
+        return true
+    }
+}
+
+/// Processes the events of the call's response: writes them to a file, parses them, or reports their
+/// progress.
+struct Reading: Stage {
+    var readsResponse: Bool { true }
+
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        guard let reader = walk.call.settings.reader else { return .next }
+        return .respond(with: reader.intercept(request, in: walk.call, walk.rest))
+    }
+}
+
+/// Reserves the path of a download from its first attempt to its end.
+struct PathReservation: Stage {
+    var readsResponse: Bool { true }
+
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let (original, call, rest) = (request, walk.call, walk.rest)
+        guard let reader = call.settings.reader as? DownloadReading else { return .next }
+        return .respond(
+            with: reader.files.reserving(
+                reader.path, inFolder: reader.draftName(for: request), on: call.scheduler
+            ) { file in
+                call[ReservedPath.self] = file
+                // Called only now, because the reading of the response needs the reserved file.
+                return rest(original)
+            }
+            .mapError { $0.naming(original) })
+    }
+}

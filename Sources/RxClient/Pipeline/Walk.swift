@@ -1,0 +1,279 @@
+import RxHTTP
+import RxLite
+
+/// One walk of a call along its list of stages, from one of them to the last.
+///
+/// Down, each stage gets the request, until one responds: the last one, which sends it, or an earlier one. Up, every event and
+/// the end pass the same stages in reverse order. A stage may send the request down again after an end.
+///
+/// An interceptor of the app responds with a stream of its own; each subscription to its `next` is another walk, from the
+/// stage after the interceptor. The stages that fork a call do the same.
+final class Walk: @unchecked Sendable {
+    // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial. Debug builds check
+    // that.
+
+    let call: CallContext
+    /// The decisions of the earlier stages about the attempt.
+    @safe @exclusivity(unchecked) var route: Route
+    /// What the stages remember.
+    @safe @exclusivity(unchecked) var memory = Memory()
+
+    private let stages: [ListedStage]
+    private let first: Int
+    private let observer: Observer<CallEvent, NetworkError>
+    /// The scope of the stream whose events come up, or for which the request waits.
+    @safe @exclusivity(unchecked) private var source: Scope?
+    /// The stage that responds with that stream, or that was the last to get the request.
+    @safe @exclusivity(unchecked) private var place: Int
+    /// Whether the stage at ``place`` has got the request.
+    @safe @exclusivity(unchecked) private var isInPlace = false
+    /// The request to send down next, and the stage that gets it.
+    @safe @exclusivity(unchecked) private var due: (request: Request, place: Int)?
+    @safe @exclusivity(unchecked) private var isDescending = false
+    /// Reads large responses elsewhere.
+    @safe @exclusivity(unchecked) private var reading: ContentReading<CallEvent>?
+
+    /// The most ways down in one turn of the scheduler.
+    private static let turnLength = 32
+
+    init(
+        _ call: CallContext, from first: Int, _ route: Route, into observer: Observer<CallEvent, NetworkError>
+    ) {
+        self.call = call
+        self.first = first
+        self.route = route
+        self.observer = observer
+        stages = call.stages
+        place = first
+    }
+
+    /// What the stages remember of the way of the request.
+    struct Memory {
+        /// The request as it was before its attempts.
+        var request: Request?
+        var deadline: OperatorTimer?
+        var retries: RetryHistory?
+        /// What the next retry is paid with, while it waits.
+        var credit: RetryPolicy<NetworkError>.Verdict?
+        /// The version of the credential after a relogin.
+        var renewed: CredentialVersion?
+        var gatherer: ResponseGatherer?
+        var status: StatusGate?
+        var change: CacheChange?
+        /// Stores the cookies of a response.
+        var cookies: ((ResponseHead) -> Void)?
+    }
+
+    /// The scope of the subscription.
+    var scope: Scope { observer.scope }
+
+    /// The stages after the one that has the request, for a stage that forks.
+    var rest: Next { Next(of: call, at: place + 1, route) }
+
+    func start(_ request: Request) {
+        observer.scope.onClose { self.cancel(downTo: self.first) }
+        descend(with: request, to: first)
+    }
+
+    // MARK: Down
+
+    /// Sends a request down from a stage on. If a way down has just failed, the loop that began it does so.
+    private func descend(with request: Request, to place: Int) {
+        due = (request, place)
+        guard !isDescending else { return }
+        isDescending = true
+        var turns = Self.turnLength
+        while let (request, place) = due, scope.isOpen {
+            guard turns > 0 || scope.lane.scheduler == nil else {
+                return scope.inNextTurn {
+                    self.isDescending = false
+                    if let (request, place) = self.due { self.descend(with: request, to: place) }
+                }
+            }
+            turns -= 1
+            due = nil
+            step(with: request, to: place)
+        }
+        isDescending = false
+    }
+
+    private func step(with request: Request, to start: Int) {
+        var request = request
+        place = start
+        while true {
+            isInPlace = false
+            let listed = stages[place]
+            guard route.response == nil || listed.readsResponse else {
+                place += 1
+                continue
+            }
+            guard case .own(let stage) = listed.content else {
+                guard case .users(let interceptor) = listed.content else { return }
+                let next = Next(of: call, at: place + 1, route, given: request)
+                return listen(to: interceptor.intercept(request, in: call, next))
+            }
+            let step: Step
+            do throws(NetworkError) { step = try stage.send(&request, self) } catch {
+                return fail(error, above: place)
+            }
+            guard scope.isOpen else { return stage.cancel(self) }
+            isInPlace = true
+            switch step {
+            case .next: place += 1
+            case .wait(let stream): return wait(for: stream)
+            case .respond(let stream): return listen(to: stream)
+            case .transfer(let events):
+                let source = scope.child()
+                self.source = source
+                return events.subscribe(
+                    Observer(
+                        scope: source, target: self,
+                        receive: { event, walk in
+                            // Guard: the target given above.
+                            unsafe unsafeDowncast(walk, to: Walk.self).receive(.transfer(event))
+                        }, end: { self.end($0) }))
+            }
+        }
+    }
+
+    private func wait(for stream: Observable<Request, NetworkError>) {
+        let wait = scope.child()
+        source = wait
+        stream.subscribe(
+            Observer(
+                scope: wait,
+                next: { request in
+                    wait.close()
+                    self.descend(with: request, to: self.place + 1)
+                },
+                end: { completion in
+                    wait.close()
+                    switch completion {
+                    case .finished: self.end(.finished, above: self.reach)
+                    case .failed(let error): self.fail(error, above: self.place)
+                    }
+                }))
+    }
+
+    private func listen(to stream: Observable<CallEvent, NetworkError>) {
+        let source = scope.child()
+        self.source = source
+        stream.subscribe(
+            Observer(
+                scope: source, target: self,
+                receive: { event, walk in
+                    // Guard: the target given above.
+                    unsafe unsafeDowncast(walk, to: Walk.self).receive(event)
+                }, end: { self.end($0) }))
+    }
+
+    // MARK: Up
+
+    private func receive(_ event: CallEvent) { ascend(event, from: reach) }
+
+    /// The place after the last stage that has got the request.
+    private var reach: Int { isInPlace ? place + 1 : place }
+
+    /// Passes an event to the stages before `place`, the later ones first.
+    private func ascend(_ event: CallEvent, from place: Int) {
+        var event = event
+        var index = place
+        while index > first {
+            index -= 1
+            let listed = stages[index]
+            guard case .own(let stage) = listed.content, route.response == nil || listed.readsResponse else {
+                continue
+            }
+            if listed.readsContent, case .response(let response) = event, reading != nil || response.isLarge {
+                return read(response, in: stage, at: index)
+            }
+            do throws(NetworkError) {
+                guard try stage.receive(&event, self) else { return }
+            } catch { return fail(error, above: index) }
+        }
+        observer.next(event)
+    }
+
+    private func read(_ response: Response, in stage: any Stage, at index: Int) {
+        guard reading == nil, let source else {
+            reading?.receive(response)
+            return
+        }
+        let scope = scope.child()
+        let reading = ContentReading(
+            { response throws(NetworkError) in
+                var event = CallEvent.response(response)
+                _ = try stage.receive(&event, self)
+                return event
+            }, pausing: source,
+            into: Observer(scope: scope, next: { self.ascend($0, from: index) }) { completion in
+                switch completion {
+                case .finished: self.end(.finished, above: self.reach)
+                case .failed(let error): self.fail(error, above: index)
+                }
+            })
+        self.reading = reading
+        reading.receive(response)
+    }
+
+    private func end(_ completion: Completion<NetworkError>) {
+        source?.close()
+        if let reading, case .finished = completion { return reading.end(completion) }
+        end(completion, above: reach)
+    }
+
+    /// A closure that ends the call in the name of the stage that has the request now.
+    func failing() -> @Sendable (NetworkError) -> Void {
+        let place = place
+        return { self.fail($0, above: place) }
+    }
+
+    /// Ends the call in the name of the stage at `place`.
+    private func fail(_ error: NetworkError, above place: Int) {
+        source?.close()
+        cancel(downTo: place)
+        end(.failed(error), above: place)
+    }
+
+    /// Passes an end to the stages before `end`, the later ones first.
+    private func end(_ completion: Completion<NetworkError>, above end: Int) {
+        source = nil
+        due = nil
+        if let reading = reading.take() { reading.scope.close() }
+        var completion = completion
+        place = end
+        isInPlace = false
+        while place > first {
+            place -= 1
+            let listed = stages[place]
+            guard case .own(let stage) = listed.content, route.response == nil || listed.readsResponse else {
+                continue
+            }
+            switch stage.end(&completion, self) {
+            case .end: continue
+            case .again(let request, after: let wait):
+                isInPlace = true
+                guard let wait else { return descend(with: request, to: place + 1) }
+                return self.wait(for: wait.map { request })
+            case .respond(let stream): return listen(to: stream)
+            }
+        }
+        observer.end(completion)
+    }
+
+    /// Leaves the stages that have got the request and no end, from the last one to `place`.
+    private func cancel(downTo place: Int) {
+        if isInPlace {
+            self.place += 1
+            isInPlace = false
+        }
+        while self.place > max(place, first) {
+            self.place -= 1
+            let listed = stages[self.place]
+            guard case .own(let stage) = listed.content, route.response == nil || listed.readsResponse else {
+                continue
+            }
+            stage.cancel(self)
+        }
+    }
+}
