@@ -242,11 +242,21 @@ struct TranscriptTransport: Transport {
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         .deferred(on: scheduler) {
             transcript.note("server", "sent \(transcript.text(request))")
-            return base.send(request).handleEvents(onCancel: {
-                transcript.note("server", "cancelled \(transcript.number(request.id))")
-            })
+            // A response that has arrived is not cut off, whether or not the client waits for the end of the stream.
+            let progress = TransferState()
+            return base.send(request).handleEvents(
+                onNext: { if case .finished = $0 { progress.isComplete.store(true, ordering: .relaxed) } },
+                onCancel: {
+                    guard !progress.isComplete.load(ordering: .relaxed) else { return }
+                    let number = transcript.number(request.id)
+                    transcript.note("server", "cancelled \(number) attempt \(request.attempt)")
+                })
         }
     }
+}
+
+private final class TransferState: Sendable {
+    let isComplete = Atomic(false)
 }
 
 extension Duration {

@@ -1,9 +1,12 @@
 import FoundationEssentials
 import HTTPTypes
+import RxCache
+import RxCookies
 import RxHTTP
 import RxLite
 import RxParameters
 import RxTesting
+import RxWebSocket
 
 @testable import RxClient
 
@@ -81,7 +84,7 @@ extension TranscriptScenario {
         ) { bench in
             for name in ["a", "b", "open"] { try get(bench, as: name) }
             try get(
-                bench, as: "retried",
+                bench, as: "not retried",
                 RequestOptions(retry: .exponentialBackoff(backoff: .constant(.seconds(20)))), wait: 10_000)
             try get(bench, as: "half-open")
             try get(bench, as: "closed")
@@ -119,6 +122,7 @@ extension TranscriptScenario {
                 "\(name) at \(place)", rules,
                 { configuration, setting in
                     configuration.session = setting.session()
+                    configuration.options.retry = .never
                     configuration.options.interceptors[keyPath: path] = [interceptor]
                 }
             ) { bench in
@@ -154,8 +158,161 @@ extension TranscriptScenario {
                 return next(request)
             })
         + intercepting(
+            "waiting, then twice",
+            [.when(.get, "/goods", .goods([1]), .goods([2]), .goods([3]), .goods([4]))],
+            Intercepting { request, call, next in
+                Observable<Void, NetworkError>.timer(.milliseconds(50), on: call.scheduler)
+                    .flatMap(.concat) { .concat([next(request), next(request)]) }
+            })
+        + intercepting(
             "failure", [.when(.get, "/goods", .goods([1]))],
             Intercepting { request, _, _ in .fail(NetworkError(.noContent, "closed", request: request)) })
+
+    // MARK: - Several stages together
+
+    private struct Checked: Endpoint {
+        typealias Output = [Goods]
+        let path = "/goods"
+
+        func validate(_ response: TypedResponse<[Goods]>) throws(NetworkError) {
+            if response.output.isEmpty { throw NetworkError(.noContent, "no goods") }
+        }
+    }
+
+    static let combinations: [TranscriptScenario] = [
+        TranscriptScenario(
+            "everything",
+            [
+                .when(.post, "/login", .json(#"{"token":"new"}"#, after: .milliseconds(20))),
+                .when(
+                    .get, "https://shop.test/x", .failure(.connect, after: .milliseconds(5)),
+                    reply("main", after: 10)),
+                .when(
+                    .get, "https://standby.test/v1/x",
+                    if: { $0.headerFields[.authorization] == "Bearer new" },
+                    .status(.found, headers: [.location: "/v1/y", .setCookie: "sid=1"]),
+                    reply("slow", after: 500), reply("standby", "max-age=60", tag: "v1", after: 50)),
+                .when(.get, "https://standby.test/v1/x", .status(.unauthorized, after: .milliseconds(5))),
+                .when(.get, "https://standby.test/v1/y", .failure(.connectionLost, after: .milliseconds(5))),
+            ],
+            { configuration, setting in
+                standby(&configuration, setting)
+                configuration.session = setting.session()
+                configuration.cookies = CookieJar(publicSuffixes: .unknown)
+                configuration.limits = RequestLimits(concurrency: 2)
+                configuration.circuitBreaker = CircuitBreaker.Policy()
+                configuration.signature = Signature { .headers(["X-Sign": $0.request.method.rawValue]) }
+                configuration.options.hedging = .after(.milliseconds(100))
+                configuration.options.cachePolicy = .http
+                configuration.options.timeouts = Timeouts(total: .seconds(5))
+            }
+        ) { bench in
+            try get(bench, as: "a", wait: 2)
+            try get(bench, as: "b")
+            try get(bench, as: "c")
+        }.intercepted,
+        TranscriptScenario(
+            "login by an envelope",
+            [
+                login,
+                .when(
+                    .get, "/goods", .json(#"{"code":11010,"message":"expired"}"#),
+                    .json(#"{"code":0,"data":[{"id":1,"name":"a"}]}"#)),
+            ],
+            { configuration, setting in
+                configuration.session = setting.session()
+                configuration.options.envelope = envelope
+            }
+        ) { $0.start($0.client.progress(of: GoodsList())) }.intercepted,
+        TranscriptScenario(
+            "login of the joined", [goodsForTheNew, unauthorized, login],
+            { configuration, setting in
+                configuration.session = setting.session()
+                configuration.options.cachePolicy = .time(.seconds(60))
+            }
+        ) { bench in
+            bench.start(bench.client.request(GoodsList()))
+            try bench.advance(2)
+            bench.start(bench.client.request(GoodsList()), as: "b")
+            try bench.advance(8)
+            bench.cancel()
+        },
+        TranscriptScenario(
+            "places in a limit are given back",
+            [goodsForTheNew, unauthorized, login, .when(.get, "/x", lost, reply("1"))],
+            { configuration, setting in
+                configuration.session = setting.session()
+                configuration.limits = RequestLimits(concurrency: 1)
+            }
+        ) { bench in
+            bench.start(bench.client.request(GoodsList()))
+            bench.start(bench.client.get("/x"), as: "b")
+        },
+        TranscriptScenario(
+            "host limit after a 429",
+            [.when(.get, "/x", .status(.tooManyRequests, headers: [.retryAfter: "2"]), reply("1"))],
+            { configuration, _ in configuration.hostLimits = RequestLimits(concurrency: 4) }
+        ) { bench in
+            try get(bench, as: "a")
+            try get(bench, as: "b")
+        },
+        TranscriptScenario(
+            "refused by a validator", [.when(.get, "/goods", .goods([]))],
+            { configuration, _ in configuration.options.cachePolicy = .time(.seconds(60)) }
+        ) { bench in
+            for name in ["a", "b"] {
+                bench.start(bench.client.request(Checked()), as: name)
+                try bench.advance(100)
+            }
+        }.intercepted,
+        TranscriptScenario(
+            "larger than allowed", [.when(.get, "/goods", .init(chunks))],
+            { configuration, _ in configuration.bodyLimit = 12 }
+        ) { bench in
+            bench.start(bench.client.request(GoodsList()))
+            bench.start(bench.client.stream(GoodsList()), as: "stream")
+        },
+        TranscriptScenario("one request after the other", [.when(.get, "/goods", .goods([1]))]) { bench in
+            let client = bench.client
+            bench.start(
+                client.request(GoodsList()).flatMap(.concat) { _ in client.request(GoodsList(keyword: "tea"))
+                })
+        },
+        TranscriptScenario("two downloads to a file", [.when(.get, "/goods", .init(chunks))]) { bench in
+            for name in ["a", "b"] { bench.start(bench.client.download(GoodsList(), to: "/f"), as: name) }
+            try bench.advance(1000)
+            bench.start(bench.client.download(GoodsList(), to: "/f"), as: "again")
+        },
+        TranscriptScenario("paused before the head", [.when(.get, "/goods", lost, .goods([1]))]) { bench in
+            for name in ["a", "b"] { bench.start(bench.client.request(GoodsList()), as: name) }
+            try bench.advance(2)
+            for name in ["a", "b"] { bench.pause(name) }
+            try bench.advance(1000)
+            bench.cancel("b")
+            bench.resume()
+        },
+        TranscriptScenario(
+            "web socket with a session",
+            [
+                login,
+                .when(
+                    .get, "/live", if: { $0.headerFields[.authorization] == "Bearer new" },
+                    .webSocket(.send(.text("one")), .wait(.milliseconds(50)), .end),
+                    .webSocket(.send(.text("two")))),
+                .when(.get, "/live", .status(.unauthorized, after: .milliseconds(5))),
+            ], withSession
+        ) { bench in
+            bench.start(bench.client.webSocket("/live"))
+            try bench.advance(5000)
+            bench.cancel()
+        }.intercepted,
+        TranscriptScenario("web socket refused", [.when(.get, "/live", .status(.forbidden))]) {
+            $0.start($0.client.webSocket("/live"))
+        },
+        TranscriptScenario("response by hand", [goodsForTheNew, unauthorized, login], withSession) {
+            $0.start($0.client.response(GoodsList()))
+        }.intercepted,
+    ]
 
     // MARK: - The rest of a client
 

@@ -94,7 +94,7 @@ extension TranscriptScenario {
             "the joined are retried",
             [.when(.get, "/x", .failure(.connectionLost, after: .milliseconds(10)), reply("1"))]
         ) { bench in
-            try get(bench, as: "a", RequestOptions(retry: .never), wait: 2)
+            try get(bench, as: "a", wait: 2)
             try get(bench, as: "b", wait: 2)
         },
         cached(
