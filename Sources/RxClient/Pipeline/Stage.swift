@@ -24,7 +24,7 @@ protocol Stage: Sendable {
     /// Changes the end of the later stages, or goes on in another way.
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation
 
-    /// Gives up what the stage has of this walk.
+    /// Releases what the stage holds for this walk.
     func cancel(_ walk: Walk)
 }
 
@@ -37,7 +37,7 @@ extension Stage {
     func cancel(_ walk: Walk) {}
 }
 
-/// What a stage does with a request.
+/// A stage's decision about a request on its way down.
 enum Step {
     /// The next stage gets the request.
     case next
@@ -49,7 +49,7 @@ enum Step {
     case transfer(Observable<TransferEvent, NetworkError>)
 }
 
-/// What a stage does with the end of the later ones.
+/// A stage's decision about an end on its way up.
 enum Continuation {
     /// The earlier stages get the end.
     case end

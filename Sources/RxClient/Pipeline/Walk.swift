@@ -15,7 +15,7 @@ final class Walk: @unchecked Sendable {
     let call: CallContext
     /// The decisions of the earlier stages about the attempt.
     @safe @exclusivity(unchecked) var route: Route
-    /// What the stages remember.
+    /// The state of the stages in this walk.
     @safe @exclusivity(unchecked) var memory = Memory()
 
     private let stages: [ListedStage]
@@ -47,13 +47,13 @@ final class Walk: @unchecked Sendable {
         place = first
     }
 
-    /// What the stages remember of the way of the request.
+    /// The state of all stages, which have none of their own.
     struct Memory {
         /// The request as it was before its attempts.
         var request: Request?
         var deadline: OperatorTimer?
         var retries: RetryHistory?
-        /// What the next retry is paid with, while it waits.
+        /// The credits of the next retry, while it waits.
         var credit: RetryPolicy<NetworkError>.Verdict?
         /// The version of the credential after a relogin.
         var renewed: CredentialVersion?
