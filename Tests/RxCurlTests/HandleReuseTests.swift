@@ -114,7 +114,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", ["Content-Length": "4"]),
         (
             "HTTP/1.1 200 OK\r\nX-A: 1\r\n  and 2\r\nContent-Length: 4\r\n\r\n",
-            ["X-A": "1  and 2", "Content-Length": "4"]
+            ["X-A": "1 and 2", "Content-Length": "4"]
         ),
         ("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", ["Content-Length": "4"]),
         (

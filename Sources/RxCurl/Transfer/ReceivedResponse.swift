@@ -37,19 +37,24 @@ struct ReceivedResponse {
 
     mutating func append(_ line: UnsafeRawBufferPointer) {
         if fieldLines.isEmpty { fieldLines.reserveCapacity(512) }
-        if unsafe Self.isContinuation(line) { unfold() }
-        unsafe fieldLines.append(contentsOf: line)
+        guard unsafe Self.isContinuation(line) else { return unsafe fieldLines.append(contentsOf: line) }
+        unfold()
+        unsafe fieldLines.append(contentsOf: line.drop { Self.isBlank($0) })
     }
 
-    /// Joins the next line to the previous one: a line that begins with a blank continues it (RFC 9112 §5.2).
+    /// Joins the next line to the previous one: a line that begins with a blank continues it (RFC 9112 §5.2). One space
+    /// takes the place of the line break and the blanks around it, as in libcurl 8.18 and newer.
     private mutating func unfold() {
-        while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
+        while let last = fieldLines.last, last == 0x0D || last == 0x0A || Self.isBlank(last) { fieldLines.removeLast() }
+        fieldLines.append(0x20)
     }
 
     private static func isContinuation(_ line: UnsafeRawBufferPointer) -> Bool {
         guard let first = unsafe line.first else { return false }
-        return first == 0x20 || first == 0x09
+        return isBlank(first)
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Makes the final head from the lines.
     mutating func makeHead() {
