@@ -123,8 +123,10 @@ extension Client {
             observer.scope.onClose { self.running.removeHandmade() }
             let settings = CallSettings(redirects: redirects, usesCookies: usesCookies)
             let call = CallContext(request, of: self, on: scheduler, settings)
-            Next(of: call).transfers(call.prepared.request).traced(by: call.trace, isWhole: false)
-                .subscribe(observer)
+            CallRun(call, into: observer) { event, _ in
+                if case .transfer(let event) = event { event } else { nil }
+            }
+            .begin(request)
         }
     }
 

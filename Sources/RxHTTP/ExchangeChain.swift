@@ -5,7 +5,7 @@ import RxLite
 ///
 /// The next exchange begins as soon as a head asks for it. Body bytes that arrived together with that head
 /// are read, so that the connection can be reused; the rest of the body is not awaited.
-final class ExchangeChain: @unchecked Sendable {
+package final class ExchangeChain: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
 
     /// The exchange that follows a response that is not delivered.
@@ -31,7 +31,7 @@ final class ExchangeChain: @unchecked Sendable {
     typealias Decision = (ResponseHead, _ request: Request, _ count: Int) throws(NetworkError) -> Link?
 
     /// The most bytes of an undelivered body to read; beyond them the connection is closed.
-    private static let discardLimit = 64 << 10
+    package static let discardLimit = 64 << 10
 
     private let decide: Decision
     private let observer: Observer<TransferEvent, NetworkError>

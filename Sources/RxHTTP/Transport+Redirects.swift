@@ -41,13 +41,22 @@ extension Transport {
     ) {
         let chain = ExchangeChain(from: request, into: observer) {
             head, request, count throws(NetworkError) in
-            let next = try policy.redirect(request, to: head, count: count) { url in
-                hsts?.upgrade(url, at: scheduler.currentDate)
-            }
-            return next.map {
+            try redirect(request, to: head, by: policy, count: count).map {
                 .init(request: $0, announcement: .redirected($0, by: head), exchange: authenticated($0))
             }
         }
         chain.start(first)
+    }
+
+    /// The request that follows `head`, the response to `request`; `nil` if the response is not a redirect that `policy`
+    /// follows. A target whose host requires TLS goes to https.
+    ///
+    /// - Parameter count: the number of redirects before this one.
+    package func redirect(
+        _ request: Request, to head: ResponseHead, by policy: RedirectPolicy, count: Int
+    ) throws(NetworkError) -> Request? {
+        try policy.redirect(request, to: head, count: count) { url in
+            hsts?.upgrade(url, at: scheduler.currentDate)
+        }
     }
 }

@@ -83,7 +83,7 @@ final class Trace: Sendable {
         if watchesCall { record?.begin(in: lane) }
     }
 
-    private func tell(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
+    fileprivate func tell(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
         guard progress.withLock({ !$0.hasEnded }) else { return }
         send(kind, of: request, exchange)
     }
@@ -108,20 +108,23 @@ final class Trace: Sendable {
                 samplings: samplings))
     }
 
-    /// The exchange of `request`, with its events reported.
+    /// Begins the report of an exchange. Its instruments may change the request.
     ///
-    /// - Parameter send: sends the request, which an instrument may have changed.
-    func exchange(
-        _ request: Request, at server: Server?, _ host: HostState?,
-        _ send: @escaping @Sendable (Request) -> Observable<TransferEvent, NetworkError>
-    ) -> Observable<TransferEvent, NetworkError> {
-        guard let record else { return shown(request, emulated(request, send(request))) }
-        return Observable(scheduler: scheduler) { observer in
-            var request = request
-            let exchange = record.exchange(&request, to: self.destination(of: request, server, host))
-            let events = self.shown(request, self.emulated(request, send(request)))
-            RecordedExchange(exchange, of: self, into: observer).start(events)
+    /// - Returns: the instruments' record, and the number in the traffic, where anything observes them.
+    func begin(
+        _ request: inout Request, at server: Server?, _ host: HostState?
+    ) -> (record: (any ExchangeRecord)?, number: Int?) {
+        let exchange = record?.exchange(&request, to: destination(of: request, server, host))
+        guard isShown else { return (exchange, nil) }
+        let number = progress.withLock { progress in
+            progress.request = request
+            progress.status = nil
+            progress.exchange += 1
+            progress.running.insert(progress.exchange)
+            return progress.exchange
         }
+        tell(.sent, of: request, number)
+        return (exchange, number)
     }
 
     /// - Parameters:
@@ -139,52 +142,19 @@ final class Trace: Sendable {
             breaker: isAtHost ? host?.breaker : nil)
     }
 
-    private func emulated(
-        _ request: Request, _ events: Observable<TransferEvent, NetworkError>
-    ) -> Observable<TransferEvent, NetworkError> {
-        isInspected ? events.emulating(hub, for: request, on: scheduler) : events
-    }
-
-    private func shown(
-        _ request: Request, _ events: Observable<TransferEvent, NetworkError>
-    ) -> Observable<TransferEvent, NetworkError> {
-        guard isShown else { return events }
-        return .deferred(on: scheduler) {
-            let exchange = self.progress.withLock { progress in
-                progress.request = request
-                progress.status = nil
-                progress.exchange += 1
-                progress.running.insert(progress.exchange)
-                return progress.exchange
-            }
-            return events.handleEvents(
-                onSubscribe: { self.tell(.sent, of: request, exchange) },
-                onNext: { event in
-                    self.note(event, of: exchange)
-                    self.tell(.transfer(event), of: request, exchange)
-                },
-                onEnd: { completion in
-                    guard case .failed(let error) = completion else { return }
-                    self.end(exchange)
-                    self.tell(.broken(error), of: request, exchange)
-                },
-                onCancel: {
-                    // A subscriber that has the complete response may cancel before the stream completes.
-                    guard self.end(exchange) else { return }
-                    self.tell(.abandoned, of: request, exchange)
-                })
-        }
+    /// The exchange as over the network that developer tools emulate, if any emulate one.
+    func emulated(_ request: Request, _ next: Next) -> Observable<TransferEvent, NetworkError>? {
+        isInspected ? next.transfers(request).emulating(hub, for: request, on: scheduler) : nil
     }
 
     /// Records the end of an exchange. Returns whether it had not ended before.
-    @discardableResult
-    private func end(_ exchange: Int) -> Bool { progress.withLock { $0.running.remove(exchange) != nil } }
+    fileprivate func end(_ exchange: Int) -> Bool { progress.withLock { $0.running.remove(exchange) != nil } }
 
-    private func note(_ event: TransferEvent, of exchange: Int) {
+    fileprivate func note(_ event: TransferEvent, of exchange: Int) {
         switch event {
         case .head(let head): progress.withLock { $0.status = head.status }
         case .chunk(let bytes): progress.withLock { $0.bytesReceived += Int64(bytes.count) }
-        case .finished: end(exchange)
+        case .finished: _ = end(exchange)
         default: break
         }
     }
@@ -255,27 +225,56 @@ extension Client {
     }
 }
 
-extension Observable where Failure == NetworkError {
-    /// Reports the start and the end of the request of this stream.
-    ///
-    /// - Parameter isWhole: whether one value is the whole result, so that a subscriber that leaves after it
-    ///   has received everything.
-    func traced(by trace: Trace?, isWhole: Bool = true) -> Observable {
-        guard let trace, trace.isShown || trace.watchesCall else { return self }
-        return Observable(scheduler: scheduler) { observer in
-            trace.begin(in: observer.scope.lane)
-            if trace.isShown { trace.tell(.started) }
-            TracedCall(trace, isWhole: isWhole, into: observer).start(self)
-        }
-    }
-}
+/// One exchange on its way to the traffic and to the instruments' record.
+final class ExchangeTrace {
+    // Belongs to one walk; accessed only inside its lane.
+    /// The place of the stage that reports the exchange.
+    let place: Int
+    private let trace: Trace
+    private let request: Request
+    private let number: Int?
+    private let record: (any ExchangeRecord)?
+    private var hasEnded = false
 
-extension Observable<TransferEvent, NetworkError> {
-    /// Reports followed redirects.
-    func redirectsTraced(by trace: Trace?) -> Observable {
-        guard let trace, trace.isShown else { return self }
-        return handleEvents(onNext: { event in
-            if case .redirected = event { trace.tell(.transfer(event)) }
-        })
+    init(
+        _ request: inout Request, of trace: Trace, at server: Server?, _ host: HostState?, place: Int
+    ) {
+        (record, number) = trace.begin(&request, at: server, host)
+        self.request = request
+        self.trace = trace
+        self.place = place
+    }
+
+    func take(_ event: TransferEvent) {
+        if let number {
+            trace.note(event, of: number)
+            trace.tell(.transfer(event), of: request, number)
+        }
+        guard let record, !hasEnded else { return }
+        if case .finished = event { hasEnded = true }
+        record.take(event)
+    }
+
+    func noteUpgrade() { if !hasEnded { record?.noteUpgrade() } }
+
+    func end(_ completion: Completion<NetworkError>) {
+        guard case .failed(let error) = completion else { return endRecord(nil) }
+        if let number {
+            _ = trace.end(number)
+            trace.tell(.broken(error), of: request, number)
+        }
+        endRecord(error)
+    }
+
+    /// A subscriber that has the complete response may leave before the exchange ends.
+    func abandon() {
+        endRecord(trace.failure)
+        if let number, trace.end(number) { trace.tell(.abandoned, of: request, number) }
+    }
+
+    private func endRecord(_ error: NetworkError?) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        record?.end(error)
     }
 }

@@ -71,7 +71,8 @@ final class CallRun<Output: Sendable>: @unchecked Sendable {
     /// The request before its parameters are written.
     private var request: Request { call.prepared.request }
 
-    private func begin(_ request: Request) {
+    /// Runs the call without what surrounds an endpoint's: it is not among the running ones, and has no accessories.
+    func begin(_ request: Request) {
         if let trace = call.trace {
             isTraced = true
             trace.begin(in: scope.lane)

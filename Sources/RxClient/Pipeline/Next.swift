@@ -70,13 +70,6 @@ public struct Next: Sendable {
         return Next(of: call, at: index, route)
     }
 
-    /// The same for `first` and the exchanges that its redirects lead to.
-    func following(redirectsOf first: Request) -> Next {
-        var route = route
-        route.first = CopyOnWrite(wrappedValue: first)
-        return Next(of: call, at: index, route)
-    }
-
     /// The same with an action for each request that is sent: it begins to wait for the server.
     func reportingSends(to action: @escaping @Sendable () -> Void) -> Next {
         var route = route
@@ -95,7 +88,7 @@ struct Route: Sendable {
     var server: Server?
     /// The state of the host that the attempt goes to.
     var host: HostState?
-    /// The request of the exchange whose redirects are followed.
+    /// The request of the first exchange, after a redirect.
     var first: CopyOnWrite<Request>?
     /// The response of an interceptor, in place of the server's.
     var response: CopyOnWrite<Response>?

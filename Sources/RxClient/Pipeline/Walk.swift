@@ -24,7 +24,7 @@ final class Walk: @unchecked Sendable {
     /// The scope of the stream whose events come up, or for which the request waits.
     @safe @exclusivity(unchecked) private var source: Scope?
     /// The stage that responds with that stream, or that was the last to get the request.
-    @safe @exclusivity(unchecked) private var place: Int
+    @safe @exclusivity(unchecked) private(set) var place: Int
     /// Whether the stage at ``place`` has got the request.
     @safe @exclusivity(unchecked) private var isInPlace = false
     /// The request to send down next, and the stage that gets it.
@@ -59,9 +59,11 @@ final class Walk: @unchecked Sendable {
         var renewed: CredentialVersion?
         var gatherer: ResponseGatherer?
         var status: StatusGate?
+        var hops: Redirects.Hops?
         var change: CacheChange?
         /// Stores the cookies of a response.
         var cookies: ((ResponseHead) -> Void)?
+        var exchange: ExchangeTrace?
     }
 
     /// The scope of the subscription.
@@ -78,7 +80,7 @@ final class Walk: @unchecked Sendable {
     // MARK: Down
 
     /// Sends a request down from a stage on. If a way down has just failed, the loop that began it does so.
-    private func descend(with request: Request, to place: Int) {
+    func descend(with request: Request, to place: Int) {
         due = (request, place)
         guard !isDescending else { return }
         isDescending = true
@@ -175,7 +177,7 @@ final class Walk: @unchecked Sendable {
     private var reach: Int { isInPlace ? place + 1 : place }
 
     /// Passes an event to the stages before `place`, the later ones first.
-    private func ascend(_ event: CallEvent, from place: Int) {
+    func ascend(_ event: CallEvent, from place: Int) {
         var event = event
         var index = place
         while index > first {
@@ -222,6 +224,13 @@ final class Walk: @unchecked Sendable {
         end(completion, above: reach)
     }
 
+    /// Runs `action` at the scheduler's next turn, after the events that have already arrived, unless their end is among
+    /// these.
+    func afterArrivals(_ action: @escaping @Sendable () -> Void) {
+        guard let source, let scheduler = scope.lane.scheduler else { return action() }
+        scheduler.schedule { source.enter { if source.isOpen { action() } } }
+    }
+
     /// A closure that ends the call in the name of the stage that has the request now.
     func failing() -> @Sendable (NetworkError) -> Void {
         let place = place
@@ -230,8 +239,7 @@ final class Walk: @unchecked Sendable {
 
     /// Ends the call in the name of the stage at `place`.
     private func fail(_ error: NetworkError, above place: Int) {
-        source?.close()
-        cancel(downTo: place)
+        leave(downTo: place)
         end(.failed(error), above: place)
     }
 
@@ -259,6 +267,13 @@ final class Walk: @unchecked Sendable {
             }
         }
         observer.end(completion)
+    }
+
+    /// Leaves the stages from the last one to `place`, whose events do not count any more.
+    func leave(downTo place: Int) {
+        source?.close()
+        source = nil
+        cancel(downTo: place)
     }
 
     /// Leaves the stages that have got the request and no end, from the last one to `place`.

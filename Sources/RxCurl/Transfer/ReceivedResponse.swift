@@ -45,7 +45,9 @@ struct ReceivedResponse {
     /// Joins the next line to the previous one: a line that begins with a blank continues it (RFC 9112 §5.2). One space
     /// takes the place of the line break and the blanks around it, as in libcurl 8.18 and newer.
     private mutating func unfold() {
-        while let last = fieldLines.last, last == 0x0D || last == 0x0A || Self.isBlank(last) { fieldLines.removeLast() }
+        while let last = fieldLines.last, last == 0x0D || last == 0x0A || Self.isBlank(last) {
+            fieldLines.removeLast()
+        }
         fieldLines.append(0x20)
     }
 

@@ -15,7 +15,7 @@ extension Request {
 extension ResponseHead {
     /// The head that stands for a redirect to https before the request is sent, as browsers show it. No
     /// server can send it, because heads from a transport have a version.
-    static let upgrade = ResponseHead(
+    package static let upgrade = ResponseHead(
         status: .temporaryRedirect, headerFields: [.nonAuthoritativeReason: "HSTS"])
 
     /// Whether the head is ``upgrade``.

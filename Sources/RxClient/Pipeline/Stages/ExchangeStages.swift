@@ -1,3 +1,4 @@
+import HTTPTypes
 import RxCache
 import RxCookies
 import RxHTTP
@@ -6,19 +7,119 @@ import RxLite
 // The stages around an exchange on the wire, in the order of the list.
 
 /// Follows redirects, and upgrades to https for hosts with HSTS: each hop is an exchange.
+///
+/// The next exchange begins as soon as a head asks for it. Body bytes that arrived together with that head are read, so
+/// that the connection can be reused; the rest of the body is not awaited.
 struct Redirects: Stage {
-    func send(_ request: inout Request, _ walk: Walk) -> Step {
-        let (call, rest) = (walk.call, walk.rest)
-        return .transfer(
-            Hops(
-                call.cookies == nil ? rest : rest.following(redirectsOf: request), over: call.client.transport
-            )
-            .send(request, following: call.settings.redirects ?? call.client.configuration.redirects)
-            .redirectsTraced(by: call.trace))
+    /// The redirects of one attempt.
+    struct Hops {
+        /// The place of the stage in the list.
+        let place: Int
+        /// The request of the current exchange.
+        var request: Request
+        var count = 0
+        /// The next request, and the head that asks for it, while the current response is read.
+        var next: (request: Request, head: ResponseHead)?
+        /// The bytes of the current response that were read and not delivered.
+        var discarded = 0
     }
 
-    /// The later stages, as the transport of the exchanges.
-    private final class Hops: Transport {
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        walk.route.first = nil
+        walk.memory.hops = nil
+        let transport = walk.call.client.transport
+        guard request.digest == nil else {
+            return .transfer(
+                Subtransport(walk.rest, over: transport).send(request, following: policy(of: walk.call)))
+        }
+        guard let hsts = transport.hsts else {
+            walk.memory.hops = Hops(place: walk.place, request: request)
+            return .next
+        }
+        guard hsts.isRestored else {
+            let original = request
+            // Deferred, so that what follows runs in the lane of the walk.
+            return .wait(
+                for: Observable<Void, NetworkError>.deferred { hsts.restored }
+                    .map { self.begin(original, by: hsts, walk) })
+        }
+        request = begin(request, by: hsts, walk)
+        return .next
+    }
+
+    private func begin(_ request: Request, by hsts: HSTSStore, _ walk: Walk) -> Request {
+        let upgraded = request.upgraded(by: hsts, at: walk.call.client.transport.scheduler.currentDate)
+        walk.memory.hops = Hops(place: walk.place, request: upgraded ?? request)
+        if let upgraded { announce(upgraded, by: .upgrade, walk) }
+        return upgraded ?? request
+    }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
+        guard let hops = walk.memory.hops, case .transfer(let part) = event else { return true }
+        guard hops.next == nil else {
+            if case .chunk(let bytes) = part { discard(bytes.count, walk) }
+            return false
+        }
+        guard case .head(let head) = part, head.status.kind == .redirection,
+            let next = try walk.call.client.transport.redirect(
+                hops.request, to: head, by: policy(of: walk.call), count: hops.count)
+        else { return true }
+        walk.memory.hops?.next = (next, head)
+        walk.afterArrivals { self.leave(walk) }
+        return false
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        // The undelivered body is not needed, even if it failed.
+        if let next = follow(walk) { return .again(next, after: nil) }
+        if let hops = walk.memory.hops, hops.count > 0, case .failed(var error) = completion {
+            error.isUnsent = false
+            completion = .failed(error)
+        }
+        walk.memory.hops = nil
+        return .end
+    }
+
+    func cancel(_ walk: Walk) { walk.memory.hops = nil }
+
+    private func discard(_ count: Int, _ walk: Walk) {
+        let discarded = (walk.memory.hops?.discarded ?? 0) + count
+        walk.memory.hops?.discarded = discarded
+        if discarded > ExchangeChain.discardLimit { leave(walk) }
+    }
+
+    /// Leaves the current exchange for the next one.
+    private func leave(_ walk: Walk) {
+        guard let place = walk.memory.hops?.place, walk.memory.hops?.next != nil else { return }
+        walk.leave(downTo: place + 1)
+        if let next = follow(walk) { walk.descend(with: next, to: place + 1) }
+    }
+
+    private func follow(_ walk: Walk) -> Request? {
+        guard var hops = walk.memory.hops, let (request, head) = hops.next.take() else { return nil }
+        // The cookies of all exchanges belong to the account of the first request.
+        if hops.count == 0 { walk.route.first = CopyOnWrite(wrappedValue: hops.request) }
+        hops.request = request
+        hops.count += 1
+        hops.discarded = 0
+        walk.memory.hops = hops
+        announce(request, by: head, walk)
+        return request
+    }
+
+    private func announce(_ request: Request, by head: ResponseHead, _ walk: Walk) {
+        let event = TransferEvent.redirected(request, by: head)
+        if let trace = walk.call.trace, trace.isShown { trace.tell(.transfer(event)) }
+        if let place = walk.memory.hops?.place { walk.ascend(.transfer(event), from: place) }
+    }
+
+    private func policy(of call: CallContext) -> RedirectPolicy {
+        call.settings.redirects ?? call.client.configuration.redirects
+    }
+
+    /// The later stages, as the transport of the exchanges of a request with Digest credentials, which takes one or more
+    /// for each hop.
+    private final class Subtransport: Transport {
         private let transport: any Transport
         private let next: Next
 
@@ -110,10 +211,27 @@ struct CookieHandling: Stage {
 struct ExchangeTracing: Stage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let trace = walk.call.trace else { return .next }
-        let rest = walk.rest
-        return .transfer(
-            trace.exchange(request, at: walk.route.server, walk.route.host) { rest.transfers($0) })
+        walk.memory.exchange = ExchangeTrace(
+            &request, of: trace, at: walk.route.server, walk.route.host, place: walk.place)
+        return trace.emulated(request, walk.rest).map { .transfer($0) } ?? .next
     }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
+        guard let exchange = walk.memory.exchange, case .transfer(let part) = event else { return true }
+        exchange.take(part)
+        guard case .head(let head) = part, head.status == .switchingProtocols else { return true }
+        walk.ascend(event, from: exchange.place)
+        // The client has checked the handshake, unless it has ended the exchange.
+        exchange.noteUpgrade()
+        return false
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        walk.memory.exchange.take()?.end(completion)
+        return .end
+    }
+
+    func cancel(_ walk: Walk) { walk.memory.exchange.take()?.abandon() }
 }
 
 /// Sends the request over the transport, or emits the response that an interceptor has given instead.
