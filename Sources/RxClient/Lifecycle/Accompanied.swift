@@ -14,43 +14,74 @@ extension Observable where Failure == NetworkError {
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
-            Attendance(of: request, accessories, isWhole: isWhole, into: observer).start(self)
+            AccompaniedRun(of: request, accessories, isWhole: isWhole, into: observer).start(self)
         }
     }
 }
 
-/// One request with its accessories.
-private final class Attendance<Element: Sendable>: @unchecked Sendable {
+/// A request with its accessories, each of which hears once of the outcome and once of the end.
+class Attendance: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
-    private let request: Request
+    let accompanied: Request
     private let accessories: [Accessory]
+    @safe @exclusivity(unchecked) private(set) final var outcome: RequestOutcome?
+
+    init(of request: Request, _ accessories: [Accessory]) {
+        accompanied = request
+        self.accessories = accessories
+    }
+
+    final func beginAttendance() { for accessory in accessories { accessory.willStart(accompanied) } }
+
+    /// Only the first outcome counts.
+    final func settle(_ outcome: RequestOutcome) {
+        guard self.outcome == nil else { return }
+        self.outcome = outcome
+        for accessory in accessories { accessory.willStop(accompanied, outcome) }
+    }
+
+    final func settle(_ completion: Completion<NetworkError>) {
+        switch completion {
+        case .finished: settle(.succeeded)
+        case .failed(let error): settle(.failed(error))
+        }
+    }
+
+    /// Without an outcome so far, the end is a cancellation.
+    final func endAttendance() {
+        settle(.cancelled)
+        guard let outcome else { return }
+        for accessory in accessories { accessory.didStop(accompanied, outcome) }
+    }
+}
+
+/// A stream with accessories around it.
+private final class AccompaniedRun<Element: Sendable>: Attendance, @unchecked Sendable {
     private let isWhole: Bool
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    @safe @exclusivity(unchecked) private var outcome: RequestOutcome?
 
     init(
         of request: Request, _ accessories: [Accessory], isWhole: Bool,
         into observer: Observer<Element, NetworkError>
     ) {
-        self.request = request
-        self.accessories = accessories
         self.isWhole = isWhole
         self.observer = observer
         scope = observer.scope.child()
+        super.init(of: request, accessories)
     }
 
     func start(_ stream: Observable<Element, NetworkError>) {
         // Runs after the end has been delivered, or on a cancellation, when the transfer is already closed.
-        observer.scope.onClose { self.stop() }
-        for accessory in accessories { accessory.willStart(request) }
+        observer.scope.onClose { self.endAttendance() }
+        beginAttendance()
         guard scope.isOpen else { return }
         stream.subscribe(
             Observer(
                 scope: scope, target: self,
-                receive: { value, attendance in
+                receive: { value, run in
                     // Guard: the target given above.
-                    unsafe unsafeDowncast(attendance, to: Attendance.self).receive(value)
+                    unsafe unsafeDowncast(run, to: AccompaniedRun.self).receive(value)
                 }, end: { self.end($0) }))
     }
 
@@ -63,22 +94,7 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
     private func end(_ completion: Completion<NetworkError>) {
         guard scope.isOpen else { return }
         scope.close()
-        switch completion {
-        case .finished: settle(.succeeded)
-        case .failed(let error): settle(.failed(error))
-        }
+        settle(completion)
         observer.end(completion)
-    }
-
-    private func settle(_ outcome: RequestOutcome) {
-        guard self.outcome == nil else { return }
-        self.outcome = outcome
-        for accessory in accessories { accessory.willStop(request, outcome) }
-    }
-
-    private func stop() {
-        settle(.cancelled)
-        guard let outcome else { return }
-        for accessory in accessories { accessory.didStop(request, outcome) }
     }
 }

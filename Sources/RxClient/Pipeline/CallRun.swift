@@ -4,7 +4,7 @@ import RxLite
 /// A call from its start to its end: counted, accompanied, traced, and made into the subscriber's values.
 ///
 /// The stages of the call are a ``Walk``, whose events end here.
-final class CallRun<Output: Sendable>: @unchecked Sendable {
+final class CallRun<Output: Sendable>: Attendance, @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial; a cancellation from
     // elsewhere enters that lane. Debug builds check that.
 
@@ -17,8 +17,6 @@ final class CallRun<Output: Sendable>: @unchecked Sendable {
     /// The scope of the walk.
     private let scope: Scope
     private let presentation: Presentation
-    private let accessories: [Accessory]
-    @safe @exclusivity(unchecked) private var outcome: RequestOutcome?
     @safe @exclusivity(unchecked) private var hasEnded = false
     /// Whether the trace has been told of the start.
     @safe @exclusivity(unchecked) private var isTraced = false
@@ -41,7 +39,7 @@ final class CallRun<Output: Sendable>: @unchecked Sendable {
             accessories.insert(Accessory(willStart: willStart), at: 0)
         }
         self.presentation = presentation
-        self.accessories = accessories
+        super.init(of: call.prepared.request, accessories)
     }
 
     // MARK: Start
@@ -57,7 +55,7 @@ final class CallRun<Output: Sendable>: @unchecked Sendable {
         guard isAdded else { return observer.fail(.shutDown(request)) }
         // Runs after the end has been delivered, or on a cancellation, when the transfer is already closed.
         observer.scope.onClose { self.stop() }
-        for accessory in accessories { accessory.willStart(request) }
+        beginAttendance()
         guard scope.isOpen else { return }
         if let reachability = client.configuration.reachability, !reachability.status.isReachable {
             return end(.failed(.unreachable(request)))
@@ -69,7 +67,7 @@ final class CallRun<Output: Sendable>: @unchecked Sendable {
     }
 
     /// The request before its parameters are written.
-    private var request: Request { call.prepared.request }
+    private var request: Request { accompanied }
 
     /// Runs the call without what surrounds an endpoint's: it is not among the running ones, and has no accessories.
     func begin(_ request: Request) {
@@ -138,10 +136,7 @@ final class CallRun<Output: Sendable>: @unchecked Sendable {
         hasEnded = true
         scope.close()
         if isTraced { call.trace?.end(completion) }
-        switch completion {
-        case .finished: settle(.succeeded)
-        case .failed(let error): settle(.failed(error))
-        }
+        settle(completion)
         observer.end(completion)
     }
 
@@ -159,18 +154,11 @@ final class CallRun<Output: Sendable>: @unchecked Sendable {
         }
     }
 
-    private func settle(_ outcome: RequestOutcome) {
-        guard self.outcome == nil else { return }
-        self.outcome = outcome
-        for accessory in accessories { accessory.willStop(request, outcome) }
-    }
-
     private func stop() {
-        settle(.cancelled)
-        guard let outcome else { return }
         let client = call.client
+        settle(.cancelled)
         client.running.remove(request.id, in: observer.scope.lane)
-        for accessory in accessories { accessory.didStop(request, outcome) }
+        endAttendance()
         if case .failed(let error) = outcome, presentation.contains(.errorTips),
             client.configuration.session?.isNews(error) != false
         {
