@@ -108,7 +108,7 @@ extension CachedRequest {
     ///
     /// - Parameter send: sends the prepared request.
     func confirm(
-        _ entry: CacheEntry?, trace: Trace? = nil,
+        _ entry: CacheEntry?,
         _ send: @escaping @Sendable (@escaping @Sendable (inout Request) -> Void) -> Responses
     ) -> Responses {
         let responses = send { self.prepare(&$0, confirming: entry) }
@@ -118,7 +118,6 @@ extension CachedRequest {
             guard let confirmed = self.confirm(entry, with: response) else {
                 return send { self.prepare(&$0, confirming: nil) }
             }
-            trace?.tellCached(.revalidated, confirmed.head)
             return .just(confirmed)
         }
     }

@@ -20,7 +20,16 @@ extension Observable where Failure == NetworkError {
         let wait = QueueWait(limiter: limiter, place: limiter.place(of: host), limit: limit)
         return Observable(scheduler: scheduler) { observer in
             let stream = started(since: AccountMoment.beginning(in: observer.scope.lane))
-            LimitedRun(wait, into: observer).start { _ in stream }
+            let scope = observer.scope.child()
+            let turn = QueueTurn(wait, in: scope)
+            let isIn = turn.enter()
+            scope.onClose { turn.leave() }
+            (isIn ? stream : turn.admission.flatMap(.concat) { _ in stream }).subscribe(
+                Observer(scope: scope, next: observer.next) { completion in
+                    turn.end(completion)
+                    scope.close()
+                    observer.end(completion)
+                })
         }
     }
 }
@@ -37,66 +46,75 @@ struct QueueWait: Sendable {
     /// Adds the request to an error.
     var attribute: @Sendable (NetworkError) -> NetworkError = { $0 }
 
-    /// The stream of `make`, once there is a place for it; `make` receives the time waited.
-    func then<T>(
-        on scheduler: any Scheduler, _ make: @escaping @Sendable (Duration) -> Observable<T, NetworkError>
-    ) -> Observable<T, NetworkError> {
-        Observable(scheduler: scheduler) { observer in LimitedRun(self, into: observer).start(make) }
-    }
 }
 
-/// One request, first in the queue and then at its place.
-private final class LimitedRun<Element: Sendable>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial; the limiter admits it through
-    // that lane.
+/// A request in the queue, and then at its place until it leaves.
+final class QueueTurn: @unchecked Sendable {
+    // Unchecked: runs only inside the lane of the request, which is serial; the limiter admits it through that lane.
     private let wait: QueueWait
-    private let observer: Observer<Element, NetworkError>
     private let scope: Scope
+    private var waiter: RequestLimiter.Waiter?
     private var timer: OperatorTimer?
-    private var hasBegun = false
+    private var observer: Observer<Duration, NetworkError>?
+    private var waited: Duration?
 
-    init(_ wait: QueueWait, into observer: Observer<Element, NetworkError>) {
+    /// - Parameter scope: the scope of the request.
+    init(_ wait: QueueWait, in scope: Scope) {
         self.wait = wait
-        self.observer = observer
-        scope = observer.scope.child()
+        self.scope = scope
     }
 
-    func start(_ make: @escaping @Sendable (Duration) -> Observable<Element, NetworkError>) {
-        guard !wait.isExempt(observer.scope) else { return begin(make(.zero)) }
-        let limiter = wait.limiter
+    /// Enters the queue. Returns whether the request has been admitted at once; otherwise ``admission`` follows.
+    func enter() -> Bool {
+        guard !wait.isExempt(scope) else { return true }
+        let (limiter, scope) = (wait.limiter, scope)
         let start = limiter.clock.now
         let waiter = RequestLimiter.Waiter(at: wait.place) {
-            self.scope.enter {
-                let waited = limiter.clock.now - start
-                self.timer?.cancel()
-                self.wait.onWait(waited)
-                if self.scope.isOpen { self.begin(make(waited)) }
-            }
+            scope.enter { self.admit(after: limiter.clock.now - start) }
         }
-        let isIn = limiter.enter(waiter)
-        scope.onClose { limiter.leave(waiter) }
-        guard !isIn else { return begin(make(.zero)) }
+        self.waiter = waiter
+        guard !limiter.enter(waiter) else { return true }
         wait.onWait(nil)
-        guard let limit = wait.limit, scope.isOpen, !hasBegun else { return }
-        timer = OperatorTimer(limiter.clock, in: scope)
-        timer?.set(after: limit) { self.giveUp(after: limit) }
+        return false
     }
 
-    private func begin(_ stream: Observable<Element, NetworkError>) {
-        hasBegun = true
-        stream.subscribe(
-            Observer(scope: scope, next: observer.next) { completion in
-                if case .failed(let error) = completion {
-                    self.wait.limiter.pause(self.wait.place, because: error)
-                }
-                self.scope.close()
-                self.observer.end(completion)
-            })
+    /// The time waited, once the request has been admitted, in its lane; `queueTimeout` after the limit.
+    var admission: Observable<Duration, NetworkError> {
+        Observable { observer in
+            if let waited = self.waited { return Observable.just(waited).subscribe(observer) }
+            self.observer = observer
+            guard let limit = self.wait.limit else { return }
+            let timer = OperatorTimer(self.wait.limiter.clock, in: observer.scope)
+            self.timer = timer
+            timer.set(after: limit) { self.giveUp(after: limit) }
+        }
+    }
+
+    private func admit(after waited: Duration) {
+        timer?.cancel()
+        self.waited = waited
+        wait.onWait(waited)
+        guard let observer = observer.take() else { return }
+        observer.next(waited)
+        if observer.scope.isOpen { observer.finish() }
     }
 
     private func giveUp(after limit: Duration) {
-        scope.close()
+        guard let observer else { return }
+        leave()
         let error = NetworkError(.queueTimeout, "queue timeout: the request was not admitted within \(limit)")
         observer.fail(wait.attribute(error))
+    }
+
+    /// Leaves with the end of the request, which may hold those that wait.
+    func end(_ completion: Completion<NetworkError>) {
+        if case .failed(let error) = completion { wait.limiter.pause(wait.place, because: error) }
+        leave()
+    }
+
+    func leave() {
+        observer = nil
+        guard let waiter = waiter.take() else { return }
+        wait.limiter.leave(waiter)
     }
 }

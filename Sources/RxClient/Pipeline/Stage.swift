@@ -43,6 +43,8 @@ enum Step {
     case next
     /// The next stage gets the request that the stream emits.
     case wait(for: Observable<Request, NetworkError>)
+    /// The event and an end take the place of the later stages.
+    case answer(CallEvent)
     /// The stream takes the place of the later stages.
     case respond(with: Observable<CallEvent, NetworkError>)
     /// The same with the events of one response.

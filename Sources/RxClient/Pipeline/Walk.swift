@@ -57,6 +57,9 @@ final class Walk: @unchecked Sendable {
         var credit: RetryPolicy<NetworkError>.Verdict?
         /// The version of the credential after a relogin.
         var renewed: CredentialVersion?
+        var question: Revalidation.Question?
+        var passage: GuardedPassage?
+        var turn: QueueTurn?
         var gatherer: ResponseGatherer?
         var status: StatusGate?
         var hops: Redirects.Hops?
@@ -68,6 +71,9 @@ final class Walk: @unchecked Sendable {
 
     /// The scope of the subscription.
     var scope: Scope { observer.scope }
+
+    /// The stages from the one that has the request, for a stage that decides later.
+    var here: Next { Next(of: call, at: place, route) }
 
     /// The stages after the one that has the request, for a stage that forks.
     var rest: Next { Next(of: call, at: place + 1, route) }
@@ -124,6 +130,10 @@ final class Walk: @unchecked Sendable {
             case .next: place += 1
             case .wait(let stream): return wait(for: stream)
             case .respond(let stream): return listen(to: stream)
+            case .answer(let event):
+                receive(event)
+                if scope.isOpen { end(.finished) }
+                return
             case .transfer(let events):
                 let source = scope.child()
                 self.source = source

@@ -8,6 +8,7 @@ import RxLite
 struct ServerSelection: Stage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (call, prepared, client) = (walk.call, walk.call.prepared, walk.call.client)
+        walk.route.onSend = nil
         // A request that an interceptor has redirected to another origin carries no data of the service.
         let isElsewhere = request.isCredentialFree && Origin(request.url) != prepared.servers.main.origin
         guard prepared.isAtService, !isElsewhere else {
@@ -50,23 +51,48 @@ struct HedgedAttempts: Stage {
 
 /// Fails at once while the host's circuit is open; counts the outcome of each attempt.
 struct CircuitBreaking: Stage {
-    func send(_ request: inout Request, _ walk: Walk) -> Step {
-        let (original, call, rest) = (request, walk.call, walk.rest)
+    func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
+        walk.memory.passage = nil
+        let call = walk.call
         guard let breaker = walk.route.host?.breaker else { return .next }
-        // The connection of an event source always ends at some point, which is not a failure of the host.
-        return .respond(
-            with: .guarded(
-                by: breaker, on: call.scheduler,
-                settlesWithHead: call.kind == .events || call.kind == .webSocket,
-                isOverdue: { call.isOverdue }, attributing: { call.attributed($0) }
-            ) { onSend in rest.reportingSends(to: onSend)(original) })
+        breaker.adopt(call.scheduler)
+        let passage: GuardedPassage
+        do throws(NetworkError) {
+            // The connection of an event source always ends at some point, which is not a failure of the host.
+            passage = try GuardedPassage(
+                breaker, settlesWithHead: call.kind == .events || call.kind == .webSocket)
+        } catch { throw call.attributed(error) }
+        walk.memory.passage = passage
+        let (former, scope) = (walk.route.onSend, walk.scope)
+        walk.route.onSend = {
+            former?()
+            scope.enter { passage.noteSent() }
+        }
+        return .next
     }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
+        if case .transfer(let event) = event {
+            walk.memory.passage?.note(event)
+        } else {
+            walk.memory.passage?.note(nil)
+        }
+        return true
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        walk.memory.passage.take()?.end(completion)
+        return .end
+    }
+
+    func cancel(_ walk: Walk) { walk.memory.passage.take()?.abandon(isOverdue: walk.call.isOverdue) }
 }
 
 /// Waits for a place within the client's limits, and holds it until the end of the attempt.
 struct RequestLimiting: Stage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        let (original, call, rest) = (request, walk.call, walk.rest)
+        walk.memory.turn = nil
+        let call = walk.call
         guard let limiter = call.client.hosts.limiter, let place = walk.route.host?.place else {
             return .next
         }
@@ -79,15 +105,26 @@ struct RequestLimiting: Stage {
             },
             onWait: { waited in call.trace?.tell(waited.map { .admitted(after: $0) } ?? .queued) },
             attribute: { call.attributed($0) })
-        return .respond(
-            with: wait.then(on: call.scheduler) { waited in
-                guard waited > .zero, let limit else { return rest(original) }
+        let turn = QueueTurn(wait, in: walk.scope)
+        walk.memory.turn = turn
+        guard !turn.enter() else { return .next }
+        let original = request
+        return .wait(
+            for: turn.admission.map { waited in
+                guard waited > .zero, let limit else { return original }
                 var request = original
                 // The rest of the time limit applies to the transport's queue.
                 request.timeouts.queue = max(limit - waited, .nanoseconds(1))
-                return rest(request)
+                return request
             })
     }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        walk.memory.turn.take()?.end(completion)
+        return .end
+    }
+
+    func cancel(_ walk: Walk) { walk.memory.turn.take()?.leave() }
 }
 
 /// Begins an attempt: directs the request to its server, signs it, and adds the session's current credential,

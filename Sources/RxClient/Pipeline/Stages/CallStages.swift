@@ -1,3 +1,4 @@
+import HTTPTypes
 import RxCache
 import RxHTTP
 import RxLite
@@ -45,50 +46,52 @@ struct Deadline: Stage {
 
 /// Looks for a usable stored response, and joins an equal request in flight.
 struct Caching: Stage {
-    func send(_ request: inout Request, _ walk: Walk) -> Step {
+    func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         let call = walk.call
         guard call.mayCache else { return .next }
-        let response = response(to: request, in: call, walk.rest)
         // The name of the account is known once its credential is.
-        guard let session = call.session, !request.isCredentialFree, !session.isRestored,
+        if let session = call.session, !request.isCredentialFree, !session.isRestored,
             !session.isLoggingIn(walk.scope.lane)
-        else { return .respond(with: response) }
+        {
+            let (original, here) = (request, walk.here)
+            return .respond(
+                with: session.restore().setFailureType(to: NetworkError.self).flatMap(.concat) {
+                    here(original)
+                })
+        }
+        let account = request.isCredentialFree || call.session == nil ? nil : call.account
+        if let account, !account.isCurrent { throw account.departure(of: request) }
+        guard let cached = call.cached(request) else { return .next }
+        // Listeners learn of the start first.
+        if call.trace == nil, let hit = cached.hit() {
+            guard !hit.isLarge else {
+                return .respond(
+                    with: Observable<Response, NetworkError>.just(hit).validated(by: call.validation).map {
+                        .response($0)
+                    })
+            }
+            return .answer(.response(try call.validation.validate(hit)))
+        }
+        let (original, rest) = (request, walk.rest)
+        // A request of the login does not join requests that may wait for that login.
+        let joins = call.session?.isLoggingIn(walk.scope.lane) != true
         return .respond(
-            with: session.restore().setFailureType(to: NetworkError.self).flatMap(.concat) { response })
-    }
-
-    private func response(
-        to request: Request, in call: CallContext, _ next: Next
-    ) -> Observable<CallEvent, NetworkError> {
-        Observable(scheduler: call.scheduler) { observer in
-            let account = request.isCredentialFree || call.session == nil ? nil : call.account
-            if let account, !account.isCurrent {
-                return observer.scope.perform { observer.fail(account.departure(of: request)) }
-            }
-            guard let cached = call.cached(request) else { return next(request).subscribe(observer) }
-            // Listeners learn of the start first.
-            if call.trace == nil, let hit = cached.hit() {
-                return Observable<Response, NetworkError>.just(hit).validated(by: call.validation)
-                    .map { .response($0) }.subscribe(observer)
-            }
-            // A request of the login does not join requests that may wait for that login.
-            let joins = call.session?.isLoggingIn(observer.scope.lane) != true
-            cached.respond(
+            with: cached.respond(
                 joining: joins ? ClientStages(of: call).map { .client($0) } : nil, trace: call.trace,
                 validation: call.validation, retrying: { call.wait(after: $0, sharing: $1) }
             ) { entry in
                 cached.confirmable = entry
-                return next(request).responses(of: call)
+                return rest(original).responses(of: call)
             } refreshing: { _ in
                 call.client.refreshed(call)
             }
-            .map { response in
-                // Records the response before interceptors around the call change it.
-                cached.note(response)
-                return .response(response)
-            }
-            .subscribe(observer)
-        }
+            .map { .response($0) })
+    }
+
+    /// Records the response before interceptors around the call change it.
+    func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
+        if case .response(let response) = event, !response.isFromCache { walk.call.cached?.note(response) }
+        return true
     }
 }
 
@@ -209,19 +212,46 @@ struct ResponseValidation: Stage {
 
 /// Asks the server to revalidate a stored response instead of sending it again (RFC 9111 §4.3).
 struct Revalidation: Stage {
+    /// The question of one attempt.
+    struct Question {
+        let request: Request
+        /// The stored response that the server may confirm.
+        var entry: CacheEntry?
+        /// Whether the server has confirmed another one.
+        var isRefuted = false
+    }
+
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        let call = walk.call
-        guard let cached = call.cached else { return .next }
-        let (original, rest) = (request, walk.rest)
-        return .respond(
-            with: cached.confirm(cached.confirmable, trace: call.trace) { prepare in
-                .deferred(on: call.scheduler) {
-                    var request = original
-                    prepare(&request)
-                    return rest(request).responses(of: call)
-                }
-            }
-            .map { .response($0) })
+        walk.memory.question = nil
+        guard let cached = walk.call.cached else { return .next }
+        let entry = cached.confirmable
+        walk.memory.question = Question(request: request, entry: cached.key.rules == .http ? entry : nil)
+        cached.prepare(&request, confirming: entry)
+        return .next
+    }
+
+    func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
+        guard let entry = walk.memory.question?.entry, let cached = walk.call.cached,
+            case .response(let response) = event, response.status == .notModified
+        else { return true }
+        guard let confirmed = cached.confirm(entry, with: response) else {
+            walk.memory.question?.entry = nil
+            walk.memory.question?.isRefuted = true
+            return false
+        }
+        walk.call.trace?.tellCached(.revalidated, confirmed.head)
+        event = .response(confirmed)
+        return true
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
+        guard case .finished = completion, let question = walk.memory.question, question.isRefuted,
+            let cached = walk.call.cached
+        else { return .end }
+        walk.memory.question?.isRefuted = false
+        var request = question.request
+        cached.prepare(&request, confirming: nil)
+        return .again(request, after: nil)
     }
 }
 
