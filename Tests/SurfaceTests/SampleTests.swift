@@ -20,7 +20,7 @@ import Testing
             try Self.samples(in: "Sources/RxNetworking/RxNetworking.docc/Essentials/GettingStarted.md").count
                 >= 10)
         #expect(try Self.commentedFiles().count >= 80)
-        #expect(try Self.samples(in: "Sources/RxHTTP/Headers.swift").count == 1)
+        #expect(try Self.samples(in: "Sources/RxHTTP/Headers/Headers.swift").count == 1)
     }
 
     static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")

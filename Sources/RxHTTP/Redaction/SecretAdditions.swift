@@ -1,3 +1,7 @@
+import FoundationEssentials
+import HTTPTypes
+import RxJSON
+
 /// The additions of credentials and signatures to a request, recorded in order to hide and remove them.
 package struct SecretAdditions: Sendable, Hashable {
     struct Content: Hashable {
@@ -19,5 +23,185 @@ package struct SecretAdditions: Sendable, Hashable {
     func include(item: Substring) -> Bool {
         let (name, value) = URLParts.pair(item)
         return value.map { query.contains("\(name)=\($0)") } ?? texts.contains(name)
+    }
+}
+
+extension Request {
+    /// Changes the request and keeps everything that the change adds secret: it is hidden wherever the
+    /// request is shown, and ``dropSecrets()`` removes it.
+    ///
+    /// Fields are identified by name; so are parameters of the query, of a form, of a JSON object and of a
+    /// multipart form. Content of any other type becomes secret as a whole.
+    ///
+    /// - Throws: the error of `change`, and `invalidURL` if the change leads to another origin.
+    package mutating func addSecrets(
+        _ change: (inout Request) throws(NetworkError) -> Void
+    ) throws(NetworkError) {
+        let before = self
+        try change(&self)
+        noteAddedFields(before)
+        if urlText != before.urlText { try noteAddedURLParts(before) }
+        noteAddedContent(before)
+    }
+
+    private mutating func noteAddedFields(_ before: Request) {
+        for name in Set(headerFields.map(\.name)) where name != .contentType {
+            if headerFields[values: name] != before.headerFields[values: name] { secretFields.insert(name) }
+        }
+    }
+
+    private mutating func noteAddedURLParts(_ before: Request) throws(NetworkError) {
+        let (old, new) = (URLParts(before.urlText), URLParts(urlText))
+        if old.place != new.place {
+            guard Origin(url) == Origin(before.url) else {
+                throw NetworkError(
+                    .invalidURL, "a credential or signature changed the request's origin",
+                    request: before)
+            }
+            secretAdditions.texts.formUnion(new.segments.subtracting(old.segments))
+        }
+        let known = Set(old.pairs.map { [$0.0, $0.1] })
+        for (name, value) in new.pairs where !known.contains([name, value]) {
+            if let value {
+                secretParameters.insert(name)
+                secretAdditions.query.insert("\(name)=\(value)")
+            } else {
+                secretAdditions.texts.insert(name)
+            }
+        }
+    }
+
+    private mutating func noteAddedContent(_ before: Request) {
+        guard !body.isSame(as: before.body) else { return }
+        if secretAdditions.content == nil {
+            secretAdditions.content = .init(body: before.body, type: before.headerFields[.contentType])
+        }
+        // Streamed content is never shown.
+        guard case .bytes(let bytes) = body else { return }
+        let type = headerFields[.contentType]
+        guard let new = ContentMembers(bytes, type: type) else { return secretAdditions.hidesContent = true }
+        var old: ContentMembers?
+        if case .bytes(let bytes) = before.body {
+            old = ContentMembers(bytes, type: before.headerFields[.contentType])
+        }
+        secretParameters.formUnion(new.names(besides: old))
+    }
+
+    /// Removes what another origin must not see: secret fields, and everything added by ``addSecrets(_:)``,
+    /// also from a path or a query that repeats it. No credential may be added afterwards.
+    package mutating func dropSecrets() {
+        dropSecretFields()
+        credentialVersion = nil
+        isCredentialFree = true
+        guard let additions = secretAdditionsIfAny else { return }
+        if let content = additions.content, !body.isNone {
+            body = content.body
+            headerFields[.contentType] = content.type
+        }
+        guard !additions.query.isEmpty || !additions.texts.isEmpty else { return }
+        let parts = URLParts(urlText)
+        let kept = parts.query.filter { !additions.include(item: $0) }
+        let segments = parts.place.split(separator: "/", omittingEmptySubsequences: false)
+        let keptSegments = segments.filter { !additions.texts.contains(String($0)) }
+        guard kept.count < parts.query.count || keptSegments.count < segments.count else { return }
+        let query = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
+        setURL(sentAs: keptSegments.joined(separator: "/") + query + parts.fragment)
+    }
+
+    /// Removes the secret fields and the Digest credentials.
+    package mutating func dropSecretFields() {
+        let redaction = redaction
+        for name in Set(headerFields.map(\.name)) where redaction.hides(name) { headerFields[name] = nil }
+        digest = nil
+    }
+
+    /// Content as it may be shown: with secret values replaced, or hidden as a whole.
+    ///
+    /// - Parameter content: the content of the request, or the beginning of it.
+    package func shown(_ content: [UInt8]) -> [UInt8] {
+        guard secretAdditionsIfAny?.hidesContent != true else { return Array(Redaction.mark.utf8) }
+        return redaction.shown(content, type: headerFields[.contentType])
+    }
+}
+
+extension Body {
+    /// Whether both certainly have the same content.
+    package func isSame(as other: Body) -> Bool {
+        switch (self, other) {
+        case (.empty, .empty): true
+        case (.bytes(let one), .bytes(let two)): one == two
+        default: false
+        }
+    }
+
+    fileprivate var isNone: Bool { if case .empty = self { true } else { false } }
+}
+
+/// The named members of content: form pairs, members of a JSON object, parts of a multipart form.
+struct ContentMembers {
+    private var values: [String: [ArraySlice<UInt8>]] = [:]
+
+    /// Reads content in memory; `nil` for a type without named members, and for malformed content.
+    init?(_ content: [UInt8], type: String?) {
+        let media = MediaType(type)
+        if media.isForm {
+            for item in String(decoding: content, as: UTF8.self).split(separator: "&") {
+                let (name, value) = URLParts.pair(item)
+                values[name, default: []].append(ArraySlice((value ?? "").utf8))
+            }
+        } else if media.isJSON {
+            guard let document = try? JSONPart(wholeOf: content),
+                let members = document.tape.members(in: content)
+            else { return nil }
+            for (name, value) in members { values[name, default: []].append(value) }
+        } else if let form = MultipartText(content, type: type) {
+            for part in form.parts { values[part.name ?? "", default: []].append(content[part.content]) }
+        } else {
+            return nil
+        }
+    }
+
+    /// The names whose values differ from those in `others`.
+    func names(besides others: ContentMembers?) -> Set<String> {
+        Set(values.filter { others?.values[$0.key] != $0.value }.keys)
+    }
+}
+
+/// The parts of a URL's text in which additions are looked for.
+struct URLParts {
+    /// The text before the query.
+    let place: Substring
+    /// The query items, as written.
+    let query: [Substring]
+    /// The fragment with its `#`; empty without one.
+    let fragment: Substring
+
+    init(_ text: String) {
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        fragment = text[end...]
+        let rest = text[..<end]
+        let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?"))
+        place = rest[..<(mark ?? rest.endIndex)]
+        query =
+            mark.map {
+                rest[rest.utf8.index(after: $0)...].split(separator: "&", omittingEmptySubsequences: false)
+            }
+            ?? []
+    }
+
+    /// The segments of the path, and scheme and authority.
+    var segments: Set<String> { Set(place.split(separator: "/").map(String.init)) }
+
+    /// The pairs of the query, unescaped.
+    var pairs: [(name: String, value: String?)] { query.filter { !$0.isEmpty }.map(Self.pair) }
+
+    /// One query item, unescaped; the value is `nil` if it has no `=`.
+    static func pair(_ item: Substring) -> (name: String, value: String?) {
+        guard let equals = item.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            return (item.decodedAsForm, nil)
+        }
+        return (
+            item[..<equals].decodedAsForm, item[item.utf8.index(after: equals)...].decodedAsForm
+        )
     }
 }

@@ -1,0 +1,320 @@
+public import FoundationEssentials
+public import HTTPTypes
+public import RxLite
+import Synchronization
+
+/// One HTTP request as a transport sends it: complete, but not sent yet.
+public struct Request: Sendable {
+    /// The method; any RFC 9110 token.
+    public var method: HTTPRequest.Method {
+        get { parts.shape.method }
+        _modify { yield &parts.shape.method }
+    }
+    /// The absolute http or https URL. A fragment is not sent. In the target of a redirect, `%25` may stand for a `%`
+    /// that the server has not escaped and that is sent as it came.
+    public var url: URL {
+        get {
+            switch parts.shape.place {
+            case .url(let url): url
+            case .text(let text): text.url
+            case .sent(_, let url): url
+            }
+        }
+        set { parts.shape.place = .url(newValue) }
+    }
+    /// The URL as text, which needs no parsing.
+    package var urlText: String { parts.shape.place.text }
+
+    /// Changes the URL to one whose text is sent with a `%` that stands alone, which `url` has as `%25`.
+    mutating func setURL(_ url: URL, sentAs text: String) {
+        parts.shape.place = url.absoluteString == text ? .url(url) : .sent(text, url)
+    }
+
+    /// Adds pairs to the query, if both they and the URL are known to need no escaping.
+    ///
+    /// - Returns: whether the pairs were added.
+    package mutating func appendEscapedQuery(_ query: String) -> Bool {
+        guard case .text(let text) = parts.shape.place, let longer = text.appendingQuery(query) else {
+            return false
+        }
+        parts.shape.place = .text(longer)
+        return true
+    }
+
+    /// The header fields. The transport sets `Host`, `Content-Length` and `Transfer-Encoding`.
+    public var headerFields: HTTPFields {
+        get { parts.shape.headerFields }
+        _modify { yield &parts.shape.headerFields }
+    }
+    /// The content, if any.
+    public var body: Body {
+        get { parts.shape.body }
+        _modify { yield &parts.shape.body }
+    }
+    /// The change to another protocol to ask for. Default none. Only for GET without content.
+    public var upgrade: ProtocolUpgrade? {
+        get { parts.shape.upgrade }
+        _modify { yield &parts.shape.upgrade }
+    }
+    /// The compression of the content. Default none.
+    public var compression: Compression {
+        get { parts.shape.compression }
+        _modify { yield &parts.shape.compression }
+    }
+    /// Whether content codings are accepted and the codings in `Content-Encoding` of the response decoded.
+    /// Default true.
+    ///
+    /// If it is false, the body is delivered as sent, and `Accept-Encoding` is sent only if ``headerFields``
+    /// contain it. A body with an unknown coding, and the body of a 206, are always delivered as sent; the
+    /// field stays in the head.
+    public var decodesContent: Bool {
+        get { parts.shape.decodesContent }
+        _modify { yield &parts.shape.decodesContent }
+    }
+    /// When to ask the server before the content is sent. Default never.
+    public var continuePolicy: ContinuePolicy {
+        get { parts.shape.continuePolicy }
+        _modify { yield &parts.shape.continuePolicy }
+    }
+    /// The time limits of the request's phases.
+    public var timeouts: Timeouts {
+        get { parts.shape.timeouts }
+        _modify { yield &parts.shape.timeouts }
+    }
+    /// The most bytes of the decoded body to gather in memory. Default 256 MiB.
+    public var bodyLimit: Int {
+        get { parts.shape.bodyLimit }
+        _modify { yield &parts.shape.bodyLimit }
+    }
+    /// Fields with secrets, in addition to `Authorization`, `Cookie`, `Proxy-Authorization` and
+    /// `Sec-WebSocket-Protocol`: never sent to another origin on a redirect, and never shown in logs and
+    /// errors.
+    public var secretFields: Set<HTTPField.Name> {
+        get { parts.shape.secretFields }
+        _modify { yield &parts.shape.secretFields }
+    }
+    /// Names of parameters with secrets, in addition to ``usualSecretParameters``, in the query, a form or a
+    /// JSON body, also of the response: never shown in logs and exports.
+    public var secretParameters: Set<String> {
+        get { parts.shape.secretParameters }
+        _modify { yield &parts.shape.secretParameters }
+    }
+    /// The login whose credential the request carries, if any.
+    public var credentialVersion: CredentialVersion? {
+        get { parts.shape.credentialVersion }
+        _modify { yield &parts.shape.credentialVersion }
+    }
+    /// The credentials that answer a Digest challenge.
+    package var digest: Authentication.Digest? {
+        get { parts.shape.digest }
+        _modify { yield &parts.shape.digest }
+    }
+    /// The additions of credentials and signatures; `nil` if there are none to track.
+    package var secretAdditionsIfAny: SecretAdditions? { parts.shape.secretAdditions }
+    /// The same, for recording additions.
+    var secretAdditions: SecretAdditions {
+        get { parts.shape.secretAdditions ?? SecretAdditions() }
+        set { parts.shape.secretAdditions = newValue }
+    }
+    /// Whether no credential may be added, because the request leaves the origin it was made for.
+    public var isCredentialFree: Bool {
+        get { parts.shape.isCredentialFree }
+        _modify { yield &parts.shape.isCredentialFree }
+    }
+    /// Whether the request may be sent twice although its method does not guarantee it.
+    public var isDeclaredIdempotent: Bool {
+        get { parts.shape.isDeclaredIdempotent }
+        _modify { yield &parts.shape.isDeclaredIdempotent }
+    }
+    /// Whether the request changes nothing although its method does not guarantee it.
+    package var isDeclaredSafe: Bool {
+        get { parts.shape.isDeclaredSafe }
+        _modify { yield &parts.shape.isDeclaredSafe }
+    }
+    /// Whether the first request may be sent again: false once a request that is not idempotent, or whose
+    /// body can be sent only once, has been redirected.
+    var canStartOver: Bool {
+        get { parts.shape.canStartOver }
+        _modify { yield &parts.shape.canStartOver }
+    }
+    /// The identifier of this request in logs, events and errors, the same for all its attempts.
+    public var id: RequestID {
+        get { parts.id }
+        _modify { yield &parts.id }
+    }
+    /// The number of the attempt, from 1.
+    public var attempt: Int {
+        get { parts.attempt }
+        _modify { yield &parts.attempt }
+    }
+    /// The URL under which caches store the response, if it is not ``url``: without the additions of
+    /// signature and credential, at the main server.
+    package var resource: String? {
+        get { parts.resource }
+        _modify { yield &parts.resource }
+    }
+    /// The record of the fields that were sent, which the sender fills in.
+    package var sentFields: SentFields? {
+        get { parts.sentFields }
+        _modify { yield &parts.sentFields }
+    }
+    /// Everything that determines what is sent and how its response is handled.
+    package var shape: Shape { parts.shape }
+
+    @CopyOnWrite private var parts: Parts
+
+    private struct Parts: Sendable {
+        var shape: Shape
+        var id: RequestID
+        var attempt = 1
+        var resource: String?
+        var sentFields: SentFields?
+    }
+
+    /// Creates a request with a new id.
+    public init(
+        method: HTTPRequest.Method = .get, url: URL, headerFields: HTTPFields = [:], body: Body = .empty,
+        timeouts: Timeouts = Timeouts(), bodyLimit: Int = 256 << 20
+    ) {
+        let shape = Shape(
+            method: method, place: .url(url), headerFields: headerFields, body: body, timeouts: timeouts,
+            bodyLimit: bodyLimit)
+        parts = Parts(shape: shape, id: .next())
+    }
+
+    /// Creates a request like `template`, with a new id.
+    package init(like template: Request, method: HTTPRequest.Method, url: URL) {
+        self.init(like: template, method: method, at: .url(url))
+    }
+
+    /// Creates a request like `template`, with a new id.
+    package init(like template: Request, method: HTTPRequest.Method, url: URLText) {
+        self.init(like: template, method: method, at: .text(url))
+    }
+
+    private init(like template: Request, method: HTTPRequest.Method, at place: Shape.Place) {
+        self = template
+        parts.shape.method = method
+        parts.shape.place = place
+        parts.id = .next()
+    }
+}
+
+extension Request {
+    /// Everything that determines what is sent and how its response is handled, as one value: two requests of
+    /// the same shape are the same request. A new property is compared automatically.
+    package struct Shape: Sendable, Hashable {
+        var method: HTTPRequest.Method
+        var place: Place
+        var headerFields: HTTPFields
+        var body: Body
+        var upgrade: ProtocolUpgrade?
+        var compression = Compression.identity
+        var decodesContent = true
+        var continuePolicy = ContinuePolicy.never
+        var timeouts: Timeouts
+        var bodyLimit: Int
+        var secretFields: Set<HTTPField.Name> = []
+        var secretParameters: Set<String> = []
+        var credentialVersion: CredentialVersion?
+        var digest: Authentication.Digest?
+        var secretAdditions: SecretAdditions?
+        var isCredentialFree = false
+        var isDeclaredIdempotent = false
+        var isDeclaredSafe = false
+        var canStartOver = true
+    }
+}
+
+extension Request.Shape {
+    /// The target of a request; compared as text.
+    enum Place: Sendable, Hashable {
+        case url(URL)
+        case text(URLText)
+        /// A text that `URL` cannot hold, and the URL closest to it.
+        case sent(String, URL)
+
+        var text: String {
+            switch self {
+            case .url(let url): url.absoluteString
+            case .text(let text): text.text
+            case .sent(let text, _): text
+            }
+        }
+
+        static func == (first: Place, second: Place) -> Bool { first.text == second.text }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    }
+}
+
+/// Identifies one request within this process. All attempts, replays and redirects of a request share its id.
+public struct RequestID: Hashable, Sendable, CustomStringConvertible {
+    /// Counts up from 1 over the life of the process.
+    public let rawValue: UInt64
+
+    private static let latest = Atomic<UInt64>(0)
+
+    /// A new, unique id.
+    public static func next() -> RequestID {
+        RequestID(rawValue: Chance.source?.nextID() ?? latest.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// `#` and the number.
+    public var description: String { "#\(rawValue)" }
+}
+
+/// Identifies the login whose credential a request carried.
+public struct CredentialVersion: Hashable, Sendable {
+    /// Counts the accounts that a session has served; logging out or switching accounts starts the next.
+    public var identity: Int
+    /// Counts the logins of the session, failed ones included.
+    public var generation: Int
+
+    /// Creates a version.
+    public init(identity: Int, generation: Int) {
+        self.identity = identity
+        self.generation = generation
+    }
+}
+
+/// The change to another protocol that a request asks for on its connection (RFC 9110 §7.8).
+///
+/// If the server agrees, its response has the status 101 and no end: ``TransferEvent/chunk(_:)`` then carries
+/// the bytes of the other protocol, and ``output`` those of this side. Any other response is an ordinary one.
+/// Such a request goes over HTTP/1.1, on a connection that is used for nothing else.
+public struct ProtocolUpgrade: Sendable {
+    /// The bytes to send after the change, subscribed to once for each exchange that is upgraded. Paused while
+    /// the network is slow, and cancelled when the exchange ends. Its failure is the failure of the exchange;
+    /// its end leaves the connection open.
+    public let output: Observable<[UInt8], NetworkError>
+    private let identity = Identity()
+
+    private final class Identity: Sendable {}
+
+    /// Creates a change to a protocol that sends `output`. The header fields of the request name the protocol.
+    public init(output: Observable<[UInt8], NetworkError>) { self.output = output }
+}
+
+extension ProtocolUpgrade: Hashable {
+    /// Whether one is a copy of the other.
+    public static func == (first: ProtocolUpgrade, second: ProtocolUpgrade) -> Bool {
+        first.identity === second.identity
+    }
+
+    /// Hashes its identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
+}
+
+extension Request: RedactedDescription {
+    /// One line without secrets: method, URL without user info, query and fragment, id, header fields, size
+    /// of the body. `Authorization`, `Cookie`, `Proxy-Authorization`, `Sec-WebSocket-Protocol` and
+    /// ``secretFields`` appear by name only.
+    public var description: String {
+        var parts = ["\(method.rawValue) \(redactedURL?.absoluteString ?? "…") \(id)"]
+        if attempt > 1 { parts[0] += " (attempt \(attempt))" }
+        parts += redaction.shown(headerFields).map { "\($0.name): \($0.value)" }
+        let size = body.count.map { "\($0) bytes" } ?? "a stream"
+        return (parts + [size]).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,49 @@
+public import FoundationEssentials
+public import RxLite
+import Synchronization
+
+/// A scheduler with a calendar, such as one with virtual time. Cookies, stored responses, credentials and
+/// `Retry-After` on this scheduler use its dates.
+public protocol DatedScheduler: Scheduler {
+    /// The date that corresponds to `now`.
+    var date: Date { get }
+}
+
+extension Scheduler {
+    /// The current date of the scheduler if it is a ``DatedScheduler``, otherwise of the system.
+    public var currentDate: Date { (self as? any DatedScheduler)?.date ?? Date() }
+}
+
+/// The time of something that several clients may share: a session, a jar, a cache. Without a clock of its own it takes
+/// the virtual time of the first of them, if that has such, and otherwise the system's.
+package final class SharedClock: Sendable {
+    private struct Contents {
+        var scheduler: (any Scheduler)?
+        var dated: (any DatedScheduler)?
+    }
+
+    private let contents: Mutex<Contents>
+    private let givenDate: (@Sendable () -> Date)?
+
+    package init(_ scheduler: (any Scheduler)?, _ currentDate: (@Sendable () -> Date)? = nil) {
+        contents = Mutex(Contents(scheduler: scheduler, dated: scheduler as? any DatedScheduler))
+        givenDate = currentDate
+    }
+
+    /// Adopts the time of `scheduler`. Of schedulers without a date of their own none is better than another, and so
+    /// none is kept.
+    package func adopt(_ scheduler: any Scheduler) {
+        guard let dated = scheduler as? any DatedScheduler else { return }
+        contents.withLock { contents in
+            guard contents.scheduler == nil else { return }
+            contents = Contents(scheduler: dated, dated: dated)
+        }
+    }
+
+    package var scheduler: any Scheduler { contents.withLock { $0.scheduler } ?? ActorScheduler.shared }
+
+    package var date: Date {
+        if let givenDate { return givenDate() }
+        return contents.withLock { $0.dated }?.date ?? Date()
+    }
+}
