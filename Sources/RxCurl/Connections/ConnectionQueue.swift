@@ -236,3 +236,44 @@ final class ConnectionQueue {
         }
     }
 }
+
+/// The place of a transfer in the ``ConnectionQueue``, which alone changes it.
+struct QueuePlace {
+    /// A transfer that waits for a free connection.
+    struct Waiting {
+        let ticket: WaitingList<Transfer>.Ticket
+        /// The time when the wait began, in nanoseconds of the loop.
+        let start: UInt64
+        /// How long the requests to its origin had been held by then (``HeldTime``).
+        let heldBefore: UInt64
+        /// A timer that ends the transfer when a limit has passed.
+        var limit: (any Cancellable)?
+    }
+
+    /// The origin whose place the transfer has or waits for.
+    var origin: FairQueue<Transfer>.Origin?
+    var waiting: Waiting?
+    var negotiation: Negotiation?
+    /// How long the transfer waited for the connection of another one, in nanoseconds; part of the time to
+    /// connect.
+    var heldTime: UInt64 = 0
+}
+
+/// The total time for which requests to an origin were held, in nanoseconds.
+struct HeldTime {
+    private var start: UInt64?
+    private var past: UInt64 = 0
+
+    /// Whether requests are held now.
+    var isRunning: Bool { start != nil }
+
+    mutating func begin(at now: UInt64) { if start == nil { start = now } }
+
+    mutating func end(at now: UInt64) {
+        if let start = start.take() { past += now - min(now, start) }
+    }
+
+    /// The total time up to `now`. The held time of one request is the difference from the total at its
+    /// arrival.
+    func total(at now: UInt64) -> UInt64 { past + (start.map { now - min(now, $0) } ?? 0) }
+}

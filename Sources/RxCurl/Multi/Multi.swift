@@ -187,3 +187,227 @@ final class Multi: @unchecked Sendable {
         unsafe String(cString: curl_multi_strerror(code))
     }
 }
+
+extension Multi {
+    /// Tells curl about events on a socket, or with `CURL_SOCKET_TIMEOUT` that time has passed.
+    ///
+    /// If curl then wants to be called again immediately and has only one transfer, it is called immediately.
+    /// With more transfers an iteration of the loop is better, because one call then serves all that have
+    /// become due.
+    func drive(_ socket: curl_socket_t, _ events: Int32) {
+        loop.assertCurrent()
+        if socket == CURL_SOCKET_TIMEOUT { sockets.unmute() }
+        act(socket, events)
+        var rounds = 0
+        while rounds < 8, running.count == 1, alarm.takeDue() {
+            rounds += 1
+            act(CURL_SOCKET_TIMEOUT, 0)
+        }
+        alarm.ringIfDue()
+    }
+
+    private func act(_ socket: curl_socket_t, _ events: Int32) {
+        guard let raw = unsafe raw else { return }
+        var running: Int32 = 0
+        commands.begin()
+        if lookups.count > 0 { lookups.liftLimits(at: loop.nanoseconds) }
+        let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
+        if code != CURLM_OK { breakDown(code) }
+        nudgeConnecting()
+        settle()
+    }
+
+    func readMessages() {
+        var left: Int32 = 0
+        while let raw = unsafe raw, let message = unsafe curl_multi_info_read(raw, &left) {
+            guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
+            // The message becomes invalid with the handle, so it is read first.
+            let result = unsafe rxcurl_message_result(message)
+            var context: UnsafeMutableRawPointer?
+            unsafe _ = rxcurl_easy_getinfo_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &context)
+            guard let found = unsafe context else { continue }
+            let handle = unsafe Unmanaged<EasyHandle>.fromOpaque(found).takeUnretainedValue()
+            if result != CURLE_OK { handle.isSpent = true }
+            if handle.lookup != nil {
+                let isFailure = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY].contains(result)
+                endLookup(of: handle, isFailure ? handle.error(result) : nil)
+                // The transport's limits end a transfer earlier, unless the loop was blocked.
+                if result == CURLE_OPERATION_TIMEDOUT, settings.keepsLookups { lookups.keep(handle) }
+            }
+            if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
+        }
+    }
+}
+
+extension Multi {
+    /// An action to perform between two calls of curl.
+    enum Command {
+        case add(Transfer)
+        case proceed(Transfer)
+        case cancel(Transfer)
+        case resume(Transfer)
+        case timeOut(Transfer, NetworkError.Code)
+        // Large and rare.
+        indirect case breakOff(Transfer, NetworkError)
+        case feed(Transfer)
+        case wrapUp(Transfer)
+        case widenQueue
+        // Large and rare.
+        indirect case endWait([Transfer], CurlError?)
+        case close
+    }
+
+    /// Performs a command now, or as soon as curl has returned. Must be called on the loop.
+    func perform(_ command: Command) {
+        loop.preconditionCurrent()
+        sockets.unmute()
+        commands.append(command)
+        guard !commands.isBusy else { return }
+        settle()
+        alarm.ringIfDue()
+    }
+
+    /// Applies commands and reads messages until there are none, or continues after the loop's other work:
+    /// transfers that fail immediately and are sent again immediately would otherwise block the loop forever.
+    func settle() {
+        loop.assertCurrent()
+        commands.begin()
+        var count = 0
+        let limit = isClosed.load(ordering: .relaxed) ? Self.lastBatchLimit : Self.batchLimit
+        repeat {
+            while count < limit, let command = commands.next() {
+                count += 1
+                apply(command)
+            }
+            readMessages()
+            while let transfer = queue.next() { begin(transfer) }
+        } while count < limit && !commands.isEmpty
+        commands.end()
+        if !commands.isEmpty { settleLater() }
+    }
+
+    /// The number of commands that are applied before the loop continues with other work: normally, and once
+    /// the transport has been shut down, when a loop that ends waits for the rest.
+    private static let batchLimit = 256
+    private static let lastBatchLimit = 16
+
+    private func settleLater() {
+        guard !commands.isPostponed else { return }
+        let isPosted = loop.post { [self] in
+            commands.resume()
+            guard !commands.isBusy else { return }
+            settle()
+            alarm.ringIfDue()
+        }
+        // A loop that ends drops commands that would create new ones without end.
+        if isPosted { commands.postpone() } else { commands.removeAll() }
+    }
+
+    private func apply(_ command: Command) {
+        switch command {
+        case .add(let transfer): add(transfer)
+        case .proceed(let transfer): proceed(transfer)
+        case .cancel(let transfer):
+            guard transfer.breakOff() else { return }
+            queue.yield(transfer)
+            drop(transfer)
+        case .resume(let transfer): transfer.resume()
+        case .timeOut(let transfer, let code):
+            guard !transfer.isOver else { return }
+            if case .line = transfer.attempts.lookupPlace, code == .connectTimeout {
+                // Nothing has been asked about the host.
+                transfer.end(
+                    .resources, "the resolver does not answer: \(lookups.count) name lookups are under way")
+            } else {
+                transfer.end(code, transfer.text(of: code))
+            }
+            drop(transfer)
+        case .breakOff(let transfer, let error):
+            transfer.end(error)
+            drop(transfer)
+        case .feed(let transfer): feed(transfer)
+        case .wrapUp(let transfer): transfer.wrapUp()
+        case .widenQueue: queue.widen()
+        case .endWait(let transfers, let failure): endWait(transfers, failure)
+        case .close: close()
+        }
+    }
+}
+
+/// The commands that wait until curl has returned, and whether it has.
+struct CommandQueue {
+    /// The commands that have arrived.
+    private var arrived: [Multi.Command] = []
+    /// The commands that are being applied, in reverse order.
+    private var batch: [Multi.Command] = []
+    /// Whether a call into curl, or the reading of its messages, is running.
+    private(set) var isBusy = false
+    /// Whether the remaining commands wait for the loop's next iteration.
+    private(set) var isPostponed = false
+
+    var isEmpty: Bool { batch.isEmpty && arrived.isEmpty }
+
+    mutating func append(_ command: Multi.Command) { arrived.append(command) }
+
+    /// Returns the next command. The two arrays take turns, and commands are moved out of them, so nothing is
+    /// allocated or retained.
+    mutating func next() -> Multi.Command? {
+        if batch.isEmpty {
+            swap(&arrived, &batch)
+            batch.reverse()
+        }
+        return batch.popLast()
+    }
+
+    mutating func removeAll() { (arrived, batch) = ([], []) }
+
+    /// Notes that a call into curl, or the reading of its messages, begins.
+    mutating func begin() { isBusy = true }
+
+    /// Notes that curl has returned and all its messages have been read.
+    mutating func end() { isBusy = false }
+
+    /// Notes that the remaining commands wait for the loop's next iteration.
+    mutating func postpone() { isPostponed = true }
+
+    /// Notes that this iteration has begun.
+    mutating func resume() { isPostponed = false }
+}
+
+/// The time at which curl wants to be called again (`CURLMOPT_TIMERFUNCTION`).
+struct CurlAlarm {
+    private var timer: LoopTimer?
+    private var next: Immediate?
+    /// Whether curl wants to be called again immediately.
+    private var isDue = false
+
+    /// Sets the closure that calls curl. The alarm must be closed even if this throws.
+    mutating func open(on loop: EventLoop, ring: @escaping () -> Void) throws(UVError) {
+        next = try Immediate(on: loop, perform: ring)
+        timer = LoopTimer(on: loop, onFire: ring)
+    }
+
+    /// Sets the time. −1 stops the timer; 0 means "as soon as possible, but not from within this call".
+    mutating func set(milliseconds: Int) {
+        isDue = milliseconds == 0
+        if milliseconds > 0 { timer?.start(milliseconds: milliseconds) } else { timer?.stop() }
+    }
+
+    /// Returns and clears whether curl must be called immediately, by the caller.
+    mutating func takeDue() -> Bool {
+        defer { isDue = false }
+        return isDue
+    }
+
+    /// Rings in the loop's next iteration if curl must be called immediately.
+    mutating func ringIfDue() {
+        if takeDue() { next?.request() }
+    }
+
+    mutating func close() {
+        next?.close()
+        next = nil
+        timer?.close()
+        timer = nil
+    }
+}

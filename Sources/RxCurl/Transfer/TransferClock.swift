@@ -1,4 +1,41 @@
 internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+
+extension Transfer {
+    /// Begins the attempt: its limits count from now.
+    func start() {
+        if isStreamed { timing.startedAt = multi.loop.now }
+        let start = multi.loop.nanoseconds - queuePlace.heldTime
+        if let time = timing.clock.begin(at: start) { handle?.limits?.start(at: time) }
+    }
+
+    /// Checks whether a limit has passed.
+    func look() -> TransferClock.Finding {
+        // The other protocol may be silent for as long as it likes.
+        if upgrade?.isOpen == true { return timing.clock.lookAtAttempt(at: multi.loop.nanoseconds) }
+        let phase: TransferClock.Phase =
+            if content.source?.isAwaited == true {
+                .sending
+            } else if !state.isSent {
+                .connecting
+            } else if !state.awaitsStatusLine {
+                .receiving
+            } else {
+                isContentSent ? .waiting : .sending
+            }
+        let moved =
+            state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
+            + (upgrade?.receivedBytes ?? 0)
+        return timing.clock.look(
+            at: multi.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
+    }
+
+    /// Whether nothing moves because of this side: the consumer has paused, or the content is not ready.
+    private var isWaiting: Bool {
+        observer.scope.isPaused || content.source.map { $0.isStarved || $0.isAwaited } ?? false
+    }
+}
 
 /// The state machine of one transfer's time limits: it takes the state of the transfer at each check, and
 /// returns when to check again or which limit has passed.
@@ -98,5 +135,24 @@ struct TransferClock {
         let next = min(
             start + limits.attempt.nanoseconds, mark + phaseLimit.nanoseconds, now + interval)
         return next >= now + Timeouts.Limit.none.nanoseconds / 8 ? nil : next
+    }
+}
+
+/// The times of a transfer's events, and the clock of its limits.
+struct TransferTiming {
+    var clock: TransferClock
+    /// For a streamed body: when reading it began, when all of it had been sent, and when its response began.
+    /// For these, curl's time of the first byte is the time of the first byte sent.
+    var startedAt: Duration?
+    var sentAt: Duration?
+    var respondedAt: Duration?
+
+    init(_ timeouts: Timeouts) { clock = TransferClock(timeouts) }
+
+    /// Replaces curl's times by those of a streamed body.
+    func correct(_ metrics: inout TransferMetrics) {
+        guard let startedAt else { return }
+        if let respondedAt { metrics.firstByte = respondedAt - startedAt }
+        if let sentAt { metrics.sent = min(sentAt - startedAt, metrics.firstByte) }
     }
 }

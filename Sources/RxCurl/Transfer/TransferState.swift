@@ -1,3 +1,5 @@
+internal import RxHTTP
+
 /// The state machine of one transfer: its methods take events and return actions. It calls neither curl nor
 /// streams; ``Transfer`` performs the actions.
 ///
@@ -271,5 +273,269 @@ struct TransferState {
         guard !isOver else { return false }
         phase = .ended
         return true
+    }
+}
+
+extension TransferState {
+    /// The progress of the response.
+    ///
+    /// `held` is the number of informational heads that are complete but held back because the consumer has
+    /// paused.
+    enum Phase: Equatable {
+        /// A status line comes next.
+        case statusLine(held: Int)
+        /// Field lines of a head come next.
+        case fieldLines(Head, held: Int)
+        /// The final head is complete. `holdsCurl` if curl has been told to wait.
+        case body(Body, holdsCurl: Bool)
+        /// curl has completed the transfer; ``resume(isPaused:)`` delivers the rest.
+        case delivering(Body)
+        /// Nothing more is delivered.
+        case ended
+    }
+
+    /// The kind of head whose lines are being received.
+    enum Head: Equatable {
+        /// An informational one.
+        case interim
+        /// The final head.
+        case final
+        /// The final head, unless curl answers the challenge of the proxy in it.
+        case challenge
+    }
+
+    /// How often the request may have reached a server.
+    enum Sending: Equatable {
+        case unsent, once, again
+    }
+
+    var isOver: Bool { if case .ended = phase { true } else { false } }
+
+    /// Whether a status line comes next.
+    var awaitsStatusLine: Bool { if case .statusLine = phase { true } else { false } }
+
+    /// Whether the final head is complete, and the end has not been delivered.
+    var hasHead: Bool {
+        switch phase {
+        case .body, .delivering: true
+        case .statusLine, .fieldLines, .ended: false
+        }
+    }
+
+    /// Whether the response is a challenge of the proxy: curl sends the request again, or passes the response
+    /// on.
+    var isChallenged: Bool {
+        switch phase {
+        case .fieldLines(let head, _): head == .challenge
+        case .body(let body, _): body.isChallenge
+        case .statusLine, .delivering, .ended: false
+        }
+    }
+
+    /// Whether the request may have reached a server.
+    var isSent: Bool { sending != .unsent }
+    /// Whether curl sent the request more than once.
+    var isResent: Bool { sending == .again }
+}
+
+extension TransferState {
+    /// The part of the response from the end of its head on that has arrived and not been delivered.
+    struct Body: Equatable {
+        /// The heads that have not been delivered.
+        enum Heads: Equatable {
+            case none
+            /// The consumer paused before the final head, and before this number of informational heads.
+            case held(interim: Int)
+            /// The response is a challenge of the proxy: curl sends the request again, or passes the response
+            /// on.
+            case challenge(interim: Int)
+        }
+
+        /// The state of the body's decoding.
+        enum Coding: Equatable {
+            /// The body is delivered as received.
+            case identity
+            /// Bytes have been taken that must still be decoded.
+            case pending
+            /// All bytes have been decoded; a coding that is incomplete if the body ends here.
+            case decoded(brokenOff: ContentCoding?)
+        }
+
+        var heads: Heads
+        var coding = Coding.identity
+        /// The number of chunks and bytes in the ``Backlog``.
+        var backlogCount = 0
+        var backlogBytes = 0
+        /// Whether there are trailers, which are delivered before the end.
+        var hasTrailers = false
+
+        init(heads: Heads) { self.heads = heads }
+
+        var isChallenge: Bool { if case .challenge = heads { true } else { false } }
+
+        /// Whether all received bytes have been delivered.
+        var isDrained: Bool { coding != .pending && backlogCount == 0 }
+
+        /// The coding that is incomplete if the body ends here.
+        var brokenOff: ContentCoding? {
+            if backlogCount == 0, case .decoded(let brokenOff) = coding { brokenOff } else { nil }
+        }
+
+        /// Notes that curl passes the response on, though it may have been a challenge.
+        mutating func accept() {
+            if case .challenge(let interim) = heads { heads = .held(interim: interim) }
+        }
+
+        /// Clears the heads, which are delivered now; false if there are none.
+        mutating func takeHeads() -> Bool {
+            defer { heads = .none }
+            return heads != .none
+        }
+
+        /// The next part of the received response to deliver or to decode.
+        mutating func resume() -> ResumeAction? {
+            switch heads {
+            case .challenge: return nil
+            case .held(let interim) where interim > 0:
+                heads = .held(interim: interim - 1)
+                return .deliverInterim
+            case .held:
+                heads = .none
+                return .deliverHead
+            case .none: break
+            }
+            if coding == .pending { return .deliverDecoded }
+            guard backlogCount > 0 else { return nil }
+            backlogCount -= 1
+            return .deliverBacklog
+        }
+    }
+}
+
+extension TransferState {
+    /// The actions for a line of a head.
+    enum HeadAction: Equatable {
+        /// Ignore the line.
+        case skip
+        /// Add the line to the head, or after the body to the trailers.
+        case keep
+        /// An informational head is complete: keep it, and deliver it together with those held back.
+        case deliverInterim
+        /// An informational head is complete: keep it until the consumer resumes.
+        case holdInterim
+        /// The head is complete: deliver it, after the informational heads that were held back.
+        case deliver
+        /// Abort the transfer.
+        case refuse
+    }
+
+    /// The actions for a chunk.
+    enum BodyAction: Equatable {
+        /// Deliver the chunk, after the heads if they were held back.
+        case deliver(headFirst: Bool)
+        /// Let curl keep the chunk until the consumer resumes; curl then passes it again.
+        case wait
+        /// Append the chunk to the backlog until the consumer resumes.
+        case appendToBacklog
+        /// Abort the transfer.
+        case refuse
+    }
+
+    /// The actions when the consumer resumes.
+    enum ResumeAction: Equatable {
+        /// Decode a piece of the last chunk, and deliver it.
+        case deliverDecoded
+        /// Deliver the failure: the body is incomplete.
+        case fail
+        /// Deliver the first informational head that was held back.
+        case deliverInterim
+        /// Deliver the head that was held back.
+        case deliverHead
+        /// Deliver the first chunk of the backlog.
+        case deliverBacklog
+        /// Tell curl to continue.
+        case unpause
+        /// Deliver the trailers.
+        case deliverTrailers
+        /// Deliver the end that was held back.
+        case finish
+    }
+
+    /// The actions when curl has completed the transfer.
+    enum EndAction: Equatable {
+        /// Deliver the end, after the heads if they were held back.
+        case finish(headFirst: Bool)
+        /// Deliver the failure.
+        case fail
+        /// Keep the results; ``resume(isPaused:)`` delivers the rest.
+        case wait
+        /// The transfer had already ended.
+        case nothing
+    }
+}
+
+extension TransferState {
+    /// The reason why a transfer is aborted because of the server or curl.
+    enum Refusal: Equatable {
+        /// More header bytes than ``Limits/headBytes``.
+        case headTooLarge
+        /// More informational responses than ``Limits/interimHeads``.
+        case tooManyInterimHeads
+        /// A head that does not begin with a status line.
+        case malformedStatusLine
+        /// A `Content-Length` that is not a number, or several different ones.
+        case uncertainLength
+        /// A 101 that was not requested (RFC 9110 §15.2.2).
+        case switchedProtocols
+        /// A body that grows more than ``ContentDecoding/Limits`` allow.
+        case expanded
+        /// A body that does not match the coding in its head.
+        case malformedContent(ContentCoding)
+        /// A body that ends in the middle of a coding.
+        case brokenOff(ContentCoding)
+        /// A head that libcurl would refuse, on a connection that is to change its protocol.
+        case malformedHead
+        /// A chunk without its size there.
+        case malformedChunk
+        /// A transfer coding other than `chunked` there.
+        case unknownTransferCoding
+        /// A body without a length whose end did not arrive, though curl reports it as complete.
+        case cutOff
+        /// More codings than ``ContentCoding/limit``.
+        case tooManyCodings
+        /// The server does not support the expectation `100-continue` (417).
+        case expectation
+        /// A backlog over ``Limits/backlogBytes``.
+        case backlogFull
+        /// curl is about to send a request again that may be sent only once.
+        case sentTwice
+    }
+
+    /// The limits of a transfer.
+    struct Limits: Equatable {
+        /// The size of all header lines in bytes, including informational heads and trailers.
+        var headBytes = 256 << 10
+        /// The number of informational heads before the final one.
+        var interimHeads = 100
+        /// The maximum size of the backlog in bytes.
+        var backlogBytes = 64 << 20
+    }
+}
+
+extension TransferState.Limits {
+    init(_ configuration: CurlTransport.Configuration) {
+        headBytes = configuration.headerLimit
+        interimHeads = configuration.interimLimit
+        backlogBytes = configuration.http2BacklogLimit
+    }
+}
+
+extension TransferState {
+    /// The state of a transfer that has not begun.
+    init(of request: borrowing Request, on multi: borrowing Multi) {
+        self.init(
+            isRepeatable: request.isIdempotent, asksForUpgrade: request.upgrade != nil,
+            awaitsChallenge: multi.configuration.proxy.authentication == .digest,
+            limits: .init(multi.configuration))
     }
 }

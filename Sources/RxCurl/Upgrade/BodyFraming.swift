@@ -66,3 +66,86 @@ enum BodyFraming {
         }
     }
 }
+
+/// The position in a body that is sent in chunks (RFC 9112 §7.1). Trailers are checked, and skipped.
+struct ChunkedBody {
+    private enum Place {
+        /// In the digits of a chunk's size.
+        case size(digits: Int)
+        /// After the size, up to the end of the line.
+        case restOfSize
+        case content
+        /// At the line end after the content.
+        case endOfContent
+        /// In the trailers; `isEmpty` if the current line has no byte yet, `hasColon` if it may end.
+        case trailers(isEmpty: Bool, hasColon: Bool)
+        case end
+    }
+
+    private var place = Place.size(digits: 0)
+    /// The size of the current chunk, then the number of its bytes that are left.
+    private var left = 0
+
+    func step(in bytes: UnsafeRawBufferPointer) -> BodyFraming.Step {
+        switch place {
+        case .end: return .end
+        case .content: return .content(min(left, bytes.count))
+        case .size(let digits):
+            guard let byte = unsafe bytes.first else { return .skip(0) }
+            // The size fits into 63 bits.
+            if Self.value(of: byte) != nil { return digits < 16 && left >> 59 == 0 ? .skip(1) : .malformed }
+            return digits > 0 && [0x0A, 0x0D, 0x20, 0x09, 0x3B].contains(byte) ? .skip(1) : .malformed
+        case .endOfContent:
+            guard let byte = unsafe bytes.first else { return .skip(0) }
+            return byte == 0x0D || byte == 0x0A ? .skip(1) : .malformed
+        case .restOfSize: return .skip(min(1, bytes.count))
+        case .trailers(let isEmpty, let hasColon):
+            guard let byte = unsafe bytes.first else { return .skip(0) }
+            return byte == 0x0A && !isEmpty && !hasColon ? .malformed : .skip(1)
+        }
+    }
+
+    mutating func advance(by step: BodyFraming.Step, in bytes: UnsafeRawBufferPointer) {
+        if case .content(let count) = step {
+            left -= count
+            if left == 0 { place = .endOfContent }
+            return
+        }
+        guard let byte = unsafe bytes.first else { return }
+        switch place {
+        case .size(let digits):
+            if let value = Self.value(of: byte) {
+                left = left << 4 | value
+                place = .size(digits: digits + 1)
+            } else {
+                endSize(byte)
+            }
+        case .restOfSize: endSize(byte)
+        case .endOfContent: if byte == 0x0A { place = .size(digits: 0) }
+        case .trailers(let isEmpty, let hasColon):
+            if byte == 0x0A {
+                place = isEmpty ? .end : .trailers(isEmpty: true, hasColon: false)
+            } else if byte != 0x0D {
+                place = .trailers(isEmpty: false, hasColon: hasColon || byte == UInt8(ascii: ":"))
+            }
+        case .content, .end: break
+        }
+    }
+
+    private mutating func endSize(_ byte: UInt8) {
+        guard byte == 0x0A else { return place = .restOfSize }
+        place = left == 0 ? .trailers(isEmpty: true, hasColon: false) : .content
+    }
+
+    /// Whether the end of the content has been reached, so that skipped bytes belong to trailers.
+    var isInTrailers: Bool { if case .trailers = place { true } else { false } }
+
+    private static func value(of byte: UInt8) -> Int? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): Int(byte - UInt8(ascii: "a")) + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): Int(byte - UInt8(ascii: "A")) + 10
+        default: nil
+        }
+    }
+}

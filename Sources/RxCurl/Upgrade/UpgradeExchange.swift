@@ -315,3 +315,83 @@ final class UpgradeExchange {
 extension UpgradeExchange.Phase {
     fileprivate var isClosed: Bool { if case .closed = self { true } else { false } }
 }
+
+extension Transfer {
+    /// Takes over the connection that curl has made.
+    func beginUpgrade(_ handle: EasyHandle) {
+        guard !isOver, let socket = handle.socket else {
+            return end(.connectionLost, "the connection broke before the request was sent")
+        }
+        // curl no longer waits for the socket, and its poll must not be a second one on it.
+        multi.sockets.close(socket)
+        // The connection is not one of those that requests wait for.
+        multi.queue.leave(self)
+        multi.noteUpgraded(1)
+        let connection = ConnectionBytes(
+            handle: handle, descriptor: socket, isPlain: target.isPlain && multi.settings.isDirect)
+        let upgrade = UpgradeExchange(self, on: connection)
+        self.upgrade = upgrade
+        do throws(NetworkError) {
+            let list = try multi.recent.headers.list(for: self)
+            // Only the connection is curl's, and it may stay open for long.
+            handle.forgetHeaders()
+            do throws(UVError) {
+                try upgrade.start(RequestHeadBytes.bytes(of: request, to: target, list))
+            } catch {
+                let shortage = Shortage.number(-error.rawValue)
+                var failure = NetworkError(
+                    shortage == nil ? .connect : .resources, "the socket cannot be watched: \(error)")
+                failure.systemError = Int(-error.rawValue)
+                throw failure
+            }
+        } catch {
+            multi.perform(.breakOff(self, error))
+        }
+    }
+}
+
+extension Multi {
+    /// Notes that a connection has been taken over, or given back: curl must not count it among those that
+    /// it limits.
+    func noteUpgraded(_ change: Int) {
+        upgrades.count += change
+        if let raw = unsafe raw { unsafe setLimits(raw) }
+    }
+}
+
+extension EasyHandle {
+    /// Makes curl only connect, through proxies and with TLS; the handle is not used again
+    /// (`CURLOPT_CONNECT_ONLY`).
+    func setConnectOnly() {
+        set(CURLOPT_CONNECT_ONLY, 1)
+        // With HTTP/2 in the handshake, the server would expect that version.
+        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        // A proxy must pass on the bytes of both protocols unseen.
+        set(CURLOPT_HTTPPROXYTUNNEL, 1)
+        // curl reads nothing from the connection; this is the smallest buffer that it takes.
+        set(CURLOPT_BUFFERSIZE, 1024)
+    }
+}
+
+/// What the connections of one loop share that have changed, or are about to change, to another protocol.
+@safe
+struct UpgradedConnections: ~Copyable {
+    // Safe: the buffer lives as long as this value.
+
+    /// The number of these connections, which the limits of curl must not include.
+    var count = 0
+    private var buffer: UnsafeMutableRawBufferPointer?
+
+    /// The size of reads, in bytes.
+    private static let size = 64 << 10
+
+    /// The buffer into which all these connections are read, one after another.
+    mutating func readBuffer() -> UnsafeMutableRawBufferPointer {
+        if let buffer = unsafe buffer { return unsafe buffer }
+        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.size, alignment: 16)
+        unsafe buffer = unsafe made
+        return unsafe made
+    }
+
+    deinit { unsafe buffer?.deallocate() }
+}

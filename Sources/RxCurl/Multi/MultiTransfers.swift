@@ -1,0 +1,292 @@
+internal import CLibcurl
+internal import RxHTTP
+internal import RxLoop
+import Synchronization
+
+extension Multi {
+    func add(_ transfer: Transfer) {
+        loop.assertCurrent()
+        guard !transfer.isOver else { return }
+        guard !isClosed.load(ordering: .relaxed) else {
+            return transfer.end(.shutDown, "the transport has been shut down")
+        }
+        if let flaw = settings.flaw { return transfer.end(.invalidConfiguration, flaw) }
+        if queue.enter(transfer) { begin(transfer) }
+    }
+
+    /// Gives a handle to a transfer that has got a place, and passes it to curl.
+    ///
+    /// A transfer with `Expect: 100-continue` and content of unknown length waits for the first byte of the
+    /// content: a client must not send the expectation without content (RFC 9110 §10.1.1).
+    func begin(_ transfer: Transfer) {
+        transfer.decideHTTP3()
+        transfer.decideToAsk()
+        do throws(CurlError) {
+            _ = try unsafe open()
+            let needsNew =
+                transfer.request.upgrade != nil
+                || features.has(.readsFreedHeaders) && FirstLineGuard.expectsTwoHeads(transfer)
+            let kept = needsNew ? nil : pool.take()
+            let handle = if let kept { kept } else { try EasyHandle(for: self) }
+            handle.transfer = transfer
+            transfer.handle = handle
+            running.add(handle)
+            limitConnections()
+        } catch {
+            queue.leave(transfer)
+            return transfer.end(error)
+        }
+        if transfer.awaitsContent, let source = transfer.content.source {
+            transfer.start()
+            return source.open(for: transfer)
+        }
+        proceed(transfer)
+    }
+
+    /// Passes a transfer that has a handle to curl.
+    func proceed(_ transfer: Transfer) {
+        guard !transfer.isOver, let handle = transfer.handle, let raw = unsafe raw else { return }
+        let isStarted = transfer.awaitsContent || transfer.attempts.hasWaited
+        if isStarted { transfer.timing.clock.restart(at: loop.nanoseconds) }
+        if transfer.awaitsContent, transfer.content.source?.isEmpty == true {
+            transfer.expectation.wait = nil
+        }
+        do throws(NetworkError) {
+            let list = try recent.headers.list(for: transfer)
+            let code: CURLMcode
+            do throws(CurlError) {
+                try handle.configure(for: transfer, headers: list)
+                code = unsafe curl_multi_add_handle(raw, handle.raw)
+                guard code == CURLM_OK else { throw CurlError(CURLE_FAILED_INIT, detail: Self.text(code)) }
+            } catch {
+                throw transfer.failure(error)
+            }
+            if !isStarted { transfer.start() }
+        } catch {
+            release(handle)
+            transfer.end(error)
+        }
+    }
+
+    /// Passes a transfer to curl again, which has closed the connection that it had chosen for it.
+    func leaveConnection(of transfer: Transfer, _ handle: EasyHandle) {
+        transfer.attempts.isUnclean = false
+        transfer.attempts.hasWaited = true
+        if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
+        perform(.proceed(transfer))
+    }
+
+    /// Removes a transfer that is over from curl, which closes the connection of an unfinished transfer
+    /// (`curl_multi_remove_handle`).
+    func drop(_ transfer: Transfer) {
+        guard let handle = transfer.handle else { return queue.leave(transfer) }
+        handle.isSpent = true
+        release(handle)
+    }
+
+    /// Takes the handle from its transfer and keeps it for another one.
+    func release(_ handle: EasyHandle) {
+        loop.assertCurrent()
+        if removeDetached(handle) { return }
+        running.release(handle)
+        handle.limits?.stop()
+        if let transfer = handle.transfer.take() {
+            transfer.upgrade.take()?.close()
+            if let connection = transfer.connection.take() { connections.leave(connection) }
+            transfer.stopEndWatch()
+            transfer.handle = nil
+            lookups.withdraw(transfer)
+            queue.leave(transfer)
+        }
+        if handle.isSpent { handle.forbidReuse() }
+        if detach(handle) { return }
+        if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
+        running.remove(handle)
+        limitConnections()
+        if !handle.isSpent { pool.give(handle) }
+    }
+}
+
+extension Multi {
+    /// Makes curl resume a paused transfer. curl may deliver bytes before this returns.
+    func unpause(_ handle: EasyHandle) {
+        running.release(handle)
+        if let upgrade = handle.transfer?.upgrade { return upgrade.resume() }
+        updatePause(of: handle)
+    }
+
+    /// Makes curl ask for content again, after there was none when it asked.
+    func feed(_ transfer: Transfer) {
+        if let handle = transfer.handle { updatePause(of: handle) }
+    }
+
+    /// Tells curl which of the two directions are still paused (`curl_easy_pause`).
+    private func updatePause(of handle: EasyHandle) {
+        let receiving = handle.isHeld ? CURLPAUSE_RECV : 0
+        let sending = handle.transfer?.content.source?.isStarved == true ? CURLPAUSE_SEND : 0
+        let code = unsafe curl_easy_pause(handle.raw, receiving | sending)
+        // An error comes from bytes that curl had kept and could not deliver; it ends the transfer in the
+        // same way. A bad argument means that curl has completed the transfer, and its message will be read
+        // later.
+        guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
+        // curl has not completed the transfer, so it is removed while it runs.
+        handle.isSpent = true
+        if let transfer = handle.transfer { transfer.complete(handle, code) }
+    }
+}
+
+extension Multi {
+    // MARK: Connections
+
+    /// Sets curl's limit of connections. The queue does not admit more transfers than connections, so with
+    /// this limit curl closes idle connections for new ones and never waits. During a name lookup over HTTPS
+    /// there may be two more connections for each request: one for each kind of addresses.
+    func setLimits(_ raw: UnsafeMutableRawPointer) {
+        if let limit = configuration.maxConnections {
+            let needed = configuration.dnsOverHTTPS == nil ? 1 : 3
+            let count = min(max(1, limit), Int(Int32.max) / needed / 2) * needed
+            unsafe _ = rxcurl_multi_setopt_long(
+                raw, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+                count + upgrades.count + lookups.detachedCount * needed)
+        }
+    }
+
+    /// Sets how many connections curl may keep. curl includes connections in use in this number, so with a
+    /// fixed number it would close each one that becomes idle while many are in use. It checks the number
+    /// when a connection becomes idle, while the transfer of that connection still counts as running.
+    func limitConnections() {
+        guard let raw = unsafe raw else { return }
+        let count = max(1, configuration.maxIdleConnections + running.count + lookups.detachedCount - 1)
+        unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, count)
+    }
+
+    /// Lets as many names be looked up at a time as ``NameLookups`` begins, each for both kinds of addresses
+    /// (`CURLMOPT_RESOLVE_THREADS_MAX`), and keeps libcurl from waiting for those under way when it is closed
+    /// (`CURLMOPT_QUICK_EXIT`). From 8.20 on, libcurl has a pool of 20 threads for lookups; before, it does not know
+    /// these options and needs neither.
+    func setLookups(_ raw: UnsafeMutableRawPointer) {
+        unsafe _ = rxcurl_multi_setopt_long(raw, CURLMoption(rawValue: 20), 2 * lookups.limit)
+        unsafe _ = rxcurl_multi_setopt_long(raw, CURLMoption(rawValue: 21), 1)
+    }
+
+    // MARK: Time
+
+    /// Checks whether a limit of the transfer has passed, and when to check next. Only the second check ends
+    /// the transfer (``OverdueTransfers``).
+    func look(at transfer: Transfer, isSecond: Bool) {
+        guard !transfer.isOver, let handle = transfer.handle else { return }
+        switch transfer.look() {
+        case .unlimited: break
+        case .wait(let time): handle.limits?.start(at: time)
+        case .passed(let code) where isSecond: perform(.timeOut(transfer, code))
+        case .passed: overdue.append(transfer)
+        }
+    }
+
+    func lookAgain() {
+        for transfer in overdue.takeAll() { look(at: transfer, isSecond: true) }
+    }
+}
+
+/// Transfers of which a limit seems to have passed.
+///
+/// After a loop was blocked, its timers are due before it has read the bytes that have arrived meanwhile.
+/// Therefore these transfers get a second check after the sockets have been read.
+struct OverdueTransfers {
+    private var transfers: [Transfer] = []
+    private var secondLook: Immediate?
+
+    /// Sets the closure to call for the second check.
+    mutating func open(on loop: EventLoop, look: @escaping () -> Void) throws(UVError) {
+        secondLook = try Immediate(on: loop, perform: look)
+    }
+
+    mutating func append(_ transfer: Transfer) {
+        transfers.append(transfer)
+        secondLook?.request()
+    }
+
+    /// Returns and removes all transfers.
+    mutating func takeAll() -> [Transfer] {
+        defer { transfers = [] }
+        return transfers
+    }
+
+    mutating func close() {
+        secondLook?.close()
+        secondLook = nil
+        transfers = []
+    }
+}
+
+/// The easy handles that carry transfers; each knows its slot.
+struct RunningHandles {
+    private var handles: [EasyHandle] = []
+    /// The number of paused transfers for which curl keeps bytes.
+    private(set) var heldCount = 0
+
+    var count: Int { handles.count }
+    var first: EasyHandle? { handles.first }
+    var last: EasyHandle? { handles.last }
+    var transfers: [Transfer] { handles.compactMap(\.transfer) }
+
+    mutating func add(_ handle: EasyHandle) {
+        handle.slot = handles.count
+        handles.append(handle)
+    }
+
+    /// Removes a handle that is present.
+    mutating func remove(_ handle: EasyHandle) {
+        let last = handles.removeLast()
+        if last !== handle {
+            handles[handle.slot] = last
+            last.slot = handle.slot
+        }
+        handle.slot = -1
+    }
+
+    /// Notes that curl keeps bytes for a paused transfer.
+    mutating func hold(_ handle: EasyHandle) {
+        guard !handle.isHeld else { return }
+        handle.isHeld = true
+        heldCount += 1
+    }
+
+    /// Notes that curl no longer keeps bytes for it.
+    mutating func release(_ handle: EasyHandle) {
+        guard handle.isHeld else { return }
+        handle.isHeld = false
+        heldCount -= 1
+    }
+
+    /// Whether curl has left a message about a transfer whose request has been sent.
+    var haveMessage: Bool { handles.contains { $0.hasMessage && $0.transfer?.state.isSent == true } }
+
+    /// Whether curl keeps bytes from the connection with this local port.
+    func isHeld(on localPort: Int) -> Bool {
+        handles.contains { $0.isHeld && $0.transfer?.metrics.localPort == localPort }
+    }
+}
+
+/// Easy handles that wait for their next transfer; the one used last is taken first, because it is warm.
+struct EasyHandlePool {
+    private var idle: [EasyHandle] = []
+    private static let capacity = 256
+
+    mutating func take() -> EasyHandle? { idle.popLast() }
+
+    /// Keeps `handle`, or releases it if the pool is full.
+    mutating func give(_ handle: EasyHandle) {
+        if idle.count < Self.capacity { idle.append(handle) }
+    }
+
+    mutating func removeAll() { idle = [] }
+}
+
+/// Values that most transfers have in common with the previous ones.
+struct RecentValues {
+    /// The status line, which is the same for most responses of a server.
+    var statusLine = StatusLine()
+    var addresses = AddressCache()
+    var headers = HeaderListCache()
+}
