@@ -1,4 +1,7 @@
 public import FoundationEssentials
+public import HTTPTypes
+public import RxHTTP
+public import RxWebSocket
 
 /// Recorded exchanges, in a file in the HTTP Archive format 1.2.
 ///
@@ -83,5 +86,144 @@ public struct Cassette: Sendable {
         } catch {
             throw FixtureError(.unwritable("\(error)"), file: path)
         }
+    }
+}
+
+extension Cassette {
+    /// One recorded exchange: a request, and the events of its response.
+    public struct Exchange: Sendable {
+        /// When the request was sent.
+        public var startedAt: Date
+        /// The method of the request.
+        public var method: HTTPRequest.Method
+        /// The absolute URL of the request.
+        public var url: String
+        /// The header fields of the request.
+        public var headerFields: HTTPFields
+        /// The content of the request.
+        public var body: [UInt8]
+        /// The events of the response, in order. Their times do not decrease.
+        public var events: [Event]
+        /// Whether the exchange is a WebSocket.
+        public var isWebSocket: Bool
+
+        /// Creates an exchange.
+        public init(
+            startedAt: Date = Date(timeIntervalSince1970: 0), method: HTTPRequest.Method = .get, url: String,
+            headerFields: HTTPFields = [:], body: [UInt8] = [], events: [Event] = [],
+            isWebSocket: Bool = false
+        ) {
+            self.startedAt = startedAt
+            self.method = method
+            self.url = url
+            self.headerFields = headerFields
+            self.body = body
+            self.events = events
+            self.isWebSocket = isWebSocket
+        }
+    }
+
+    /// An event of a recorded response.
+    public struct Event: Sendable {
+        /// The kind of an event.
+        public enum Kind: Sendable {
+            /// The bytes of the request's content that were sent so far.
+            case uploaded(bytes: Int64, of: Int64?)
+            /// An informational response.
+            case interim(ResponseHead)
+            /// The status line and header fields.
+            case head(ResponseHead)
+            /// A chunk of the decoded body.
+            case chunk([UInt8])
+            /// The fields after the body.
+            case trailers(HTTPFields)
+            /// A message of a WebSocket, whole and decompressed.
+            case message(WebSocketMessage, Sender)
+            /// The close frame of a WebSocket; the code is `nil` if the frame had none.
+            case close(WebSocketCloseCode?, reason: String, Sender)
+            /// The complete response was received.
+            case finished
+            /// The exchange failed.
+            case failed(Failure)
+            /// The client cancelled the exchange. A replay sends nothing more, and does not end.
+            case cancelled
+        }
+
+        /// The time since the request.
+        public var time: Duration
+        /// The kind of the event.
+        public var kind: Kind
+
+        /// Creates an event.
+        public init(_ time: Duration, _ kind: Kind) {
+            self.time = time
+            self.kind = kind
+        }
+    }
+
+    /// A side of a WebSocket.
+    public enum Sender: String, Sendable {
+        /// This side.
+        case client = "send"
+        /// The other side.
+        case server = "receive"
+    }
+
+    /// The failure of a recorded exchange.
+    public struct Failure: Sendable, Equatable {
+        /// The part of the exchange in which it failed.
+        public enum Phase: String, Sendable {
+            /// No byte of the request was sent.
+            case connect
+            /// The request was sent, at least in part; no response had begun.
+            case request
+            /// The response had begun.
+            case response
+        }
+
+        /// The kind of failure.
+        public var code: NetworkError.Code
+        /// The description.
+        public var message: String
+        /// The part of the exchange in which it failed.
+        public var phase: Phase
+        /// The reason of a TLS failure, if known.
+        public var tlsFailure: TLSFailure?
+        /// The result code of libcurl, if libcurl reported the failure.
+        public var curlCode: Int?
+
+        /// Creates a failure.
+        public init(
+            _ code: NetworkError.Code, _ message: String, phase: Phase, tlsFailure: TLSFailure? = nil,
+            curlCode: Int? = nil
+        ) {
+            self.code = code
+            self.message = message
+            self.phase = phase
+            self.tlsFailure = tlsFailure
+            self.curlCode = curlCode
+        }
+
+        /// The error of a replay.
+        var error: NetworkError {
+            var error = NetworkError(code, message)
+            error.isUnsent = phase == .connect
+            error.tlsFailure = tlsFailure
+            error.curlCode = curlCode
+            return error
+        }
+    }
+}
+
+extension Cassette.Exchange {
+    /// The head of the response, if one had begun.
+    public var head: ResponseHead? {
+        for case .head(let head) in events.lazy.map(\.kind) { return head }
+        return nil
+    }
+
+    /// The body of the response, as far as it was received.
+    public var content: [UInt8] {
+        events.reduce(into: []) { if case .chunk(let bytes) = $1.kind { $0 += bytes } }
     }
 }

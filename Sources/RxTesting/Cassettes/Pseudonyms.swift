@@ -1,5 +1,6 @@
 import HTTPTypes
 import RxHTTP
+import RxWebSocket
 
 /// The placeholders of secrets: the same secret has the same placeholder everywhere, so that a token that a login
 /// returned is the token that the next request sends.
@@ -181,4 +182,111 @@ extension Pseudonyms {
 
 extension UInt8 {
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}
+
+extension Cassette.Exchange {
+    /// Replaces parts of the response's body, and keeps the chunks.
+    ///
+    /// - Parameter edits: takes the whole body and its type.
+    mutating func replaceChunks(_ edits: ([UInt8], String?) -> TextEdits) {
+        let places = events.indices.filter { if case .chunk = events[$0].kind { true } else { false } }
+        guard !places.isEmpty else { return }
+        let chunks = places.map { index -> [UInt8] in
+            if case .chunk(let bytes) = events[index].kind { bytes } else { [] }
+        }
+        let replaced = edits(Array(chunks.joined()), head?[.contentType]).applied(to: chunks)
+        for (index, chunk) in zip(places, replaced) { events[index].kind = .chunk(chunk) }
+    }
+
+    /// Replaces texts wherever they occur.
+    mutating func replace(_ texts: KnownTexts) {
+        url = texts.replaced(in: url)
+        headerFields = texts.replaced(in: headerFields)
+        body = texts.edits(in: body).applied(to: body)
+        replaceChunks { bytes, _ in texts.edits(in: bytes) }
+        for index in events.indices {
+            if case .message(.binary(let bytes), let sender) = events[index].kind {
+                events[index].kind = .message(.binary(texts.edits(in: bytes).applied(to: bytes)), sender)
+            }
+            events[index].kind.replace(
+                fields: { texts.replaced(in: $0) }, text: { texts.replaced(in: $0) })
+        }
+    }
+}
+
+extension Cassette.Event.Kind {
+    /// Replaces the header fields and the texts of an event that is no chunk.
+    mutating func replace(fields: (HTTPFields) -> HTTPFields, text: (String) -> String) {
+        switch self {
+        case .interim(let head): self = .interim(head.replacing(fields))
+        case .head(let head): self = .head(head.replacing(fields))
+        case .trailers(let trailers): self = .trailers(fields(trailers))
+        case .message(.text(let message), let sender): self = .message(.text(text(message)), sender)
+        case .close(let code, let reason, let sender): self = .close(code, reason: text(reason), sender)
+        case .failed(var failure):
+            failure.message = text(failure.message)
+            self = .failed(failure)
+        case .uploaded, .chunk, .message(.binary, _), .finished, .cancelled: break
+        }
+    }
+}
+
+extension ResponseHead {
+    fileprivate func replacing(_ fields: (HTTPFields) -> HTTPFields) -> ResponseHead {
+        ResponseHead(status: status, headerFields: fields(headerFields), httpVersion: httpVersion)
+    }
+}
+
+extension KnownTexts {
+    fileprivate func replaced(in fields: HTTPFields) -> HTTPFields {
+        var replaced = HTTPFields()
+        for field in fields {
+            replaced.append(HTTPField(name: field.name, value: self.replaced(in: field.value)))
+        }
+        return replaced
+    }
+}
+
+/// Texts to be replaced wherever they occur. Each byte of a text is looked up once, by the eight bytes that it ends.
+struct KnownTexts {
+    /// The shortest text that is looked for, in bytes.
+    static let shortest = 8
+
+    private var patterns: [UInt64: [(text: [UInt8], replacement: String)]] = [:]
+
+    /// Creates the table. Texts shorter than ``shortest`` are ignored.
+    init(_ replacements: [String: String]) {
+        for (text, replacement) in replacements where text.utf8.count >= Self.shortest {
+            let bytes = Array(text.utf8)
+            let key = bytes.prefix(Self.shortest).reduce(0) { $0 << 8 | UInt64($1) }
+            patterns[key, default: []].append((bytes, replacement))
+        }
+        // The longest first, so that a text that begins with another is found.
+        for key in patterns.keys {
+            patterns[key]?.sort { ($1.text.count, $0.replacement) < ($0.text.count, $1.replacement) }
+        }
+    }
+
+    func edits(in bytes: [UInt8]) -> TextEdits {
+        var edits = TextEdits()
+        guard !patterns.isEmpty else { return edits }
+        var (window, index, start) = (UInt64(0), 0, 0)
+        while index < bytes.count {
+            window = window << 8 | UInt64(bytes[index])
+            index += 1
+            let first = index - Self.shortest
+            guard first >= start, let candidates = patterns[window] else { continue }
+            let rest = bytes[first...]
+            guard let found = candidates.first(where: { rest.starts(with: $0.text) }) else { continue }
+            edits.replace(first..<first + found.text.count, by: found.replacement)
+            (index, start) = (first + found.text.count, first + found.text.count)
+        }
+        return edits
+    }
+
+    func replaced(in text: String) -> String {
+        patterns.isEmpty
+            ? text
+            : String(decoding: edits(in: Array(text.utf8)).applied(to: Array(text.utf8)), as: UTF8.self)
+    }
 }

@@ -1,5 +1,8 @@
+import FoundationEssentials
+import HTTPTypes
 public import RxHTTP
 public import RxLite
+import RxWebSocket
 import Synchronization
 
 /// Records the exchanges of another transport.
@@ -131,4 +134,176 @@ public final class RecordingTransport: Transport {
 
 extension Body {
     fileprivate var isStreamed: Bool { if case .streamed = self { true } else { false } }
+}
+
+/// One exchange while it is recorded.
+final class ExchangeDraft: Sendable {
+    private struct Contents: ~Copyable {
+        var events: [Cassette.Event] = []
+        var body: [UInt8] = []
+        var isWebSocket = false
+        /// The parsers of the two directions of a WebSocket; the other side of each is simulated.
+        var received: WebSocketConnectionState?
+        var sent: WebSocketConnectionState?
+    }
+
+    /// The request before anything is replaced.
+    let request: Request
+    let number: Int
+    private let clock: any Scheduler
+    private let start: Duration
+    private let date: Date
+    private let contents = Mutex(Contents())
+
+    init(_ request: Request, number: Int, clock: any Scheduler) {
+        self.request = request
+        self.number = number
+        self.clock = clock
+        start = clock.now
+        date = clock.currentDate
+    }
+
+    func note(_ kind: Cassette.Event.Kind) {
+        // Inside the lock, so that the times of two directions do not decrease.
+        contents.withLock { $0.events.append(Cassette.Event(clock.now - start, kind)) }
+    }
+
+    /// Notes that the exchange is over; it was cancelled unless it had ended.
+    func close() {
+        let hasEnded = contents.withLock { contents in
+            switch contents.events.last?.kind {
+            case .finished, .failed: true
+            default: false
+            }
+        }
+        if !hasEnded { note(.cancelled) }
+    }
+
+    func note(transfer event: TransferEvent) {
+        switch event {
+        case .uploaded(let bytes, let total): note(.uploaded(bytes: bytes, of: total))
+        case .redirected: break
+        case .interim(let head): note(.interim(head))
+        case .head(let head):
+            note(.head(head))
+            if request.upgrade != nil, head.status == .switchingProtocols { open() }
+        case .chunk(let bytes): note(received: bytes)
+        case .trailers(let fields): note(.trailers(fields))
+        case .finished: note(.finished)
+        }
+    }
+
+    func note(failure error: NetworkError) {
+        let hasResponse = contents.withLock { contents in
+            contents.events.contains { if case .head = $0.kind { true } else { false } }
+        }
+        let phase: Cassette.Failure.Phase =
+            error.isUnsent ? .connect : hasResponse || error.head != nil ? .response : .request
+        note(
+            .failed(
+                Cassette.Failure(
+                    error.code, error.message, phase: phase, tlsFailure: error.tlsFailure,
+                    curlCode: error.curlCode)))
+    }
+
+    // MARK: The request's content
+
+    /// The request, whose streamed content and messages are recorded while they are sent. Compression of a WebSocket is
+    /// not offered, so that its messages can be read.
+    var observed: Request {
+        var observed = request
+        if case .streamed(let body) = request.body {
+            observed.body = .streamed(
+                StreamedBody(isReplayable: body.isReplayable, count: body.count) { files in
+                    body.open(files).map { content in
+                        StreamedBody.Content(
+                            length: content.length,
+                            chunks: content.chunks.handleEvents(
+                                onSubscribe: { self.contents.withLock { $0.body = [] } },
+                                onNext: { bytes in self.contents.withLock { $0.body += bytes } }))
+                    }
+                })
+        }
+        if let upgrade = request.upgrade {
+            observed.headerFields[.secWebSocketExtensions] = nil
+            observed.upgrade = ProtocolUpgrade(
+                output: upgrade.output.handleEvents(onNext: { self.note(sent: $0) }))
+        }
+        return observed
+    }
+
+    // MARK: WebSockets
+
+    private func open() {
+        let limits = WebSocketLimits(messageBytes: .max)
+        contents.withLock { contents in
+            contents.isWebSocket = true
+            contents.received = WebSocketConnectionState(role: .client, limits: limits)
+            contents.sent = WebSocketConnectionState(role: .server, limits: limits)
+        }
+    }
+
+    private func note(received bytes: [UInt8]) {
+        let isMessage = contents.withLock { contents in
+            guard contents.isWebSocket else { return false }
+            var (inputs, replies): ([WebSocketInput], [UInt8]) = ([], [])
+            contents.received?.receive(bytes, replies: &replies) { inputs.append($0) }
+            append(inputs, from: .server, to: &contents.events)
+            return true
+        }
+        if !isMessage { note(.chunk(bytes)) }
+    }
+
+    private func note(sent bytes: [UInt8]) {
+        contents.withLock { contents in
+            var (inputs, replies): ([WebSocketInput], [UInt8]) = ([], [])
+            contents.sent?.receive(bytes, replies: &replies) { inputs.append($0) }
+            append(inputs, from: .client, to: &contents.events)
+        }
+    }
+
+    private func append(
+        _ inputs: [WebSocketInput], from sender: Cassette.Sender, to events: inout [Cassette.Event]
+    ) {
+        let time = clock.now - start
+        for input in inputs {
+            switch input {
+            case .message(let message): events.append(Cassette.Event(time, .message(message, sender)))
+            case .close(let code, let reason):
+                events.append(Cassette.Event(time, .close(code, reason: reason, sender)))
+            case .ping, .pong, .violation: break
+            }
+        }
+    }
+
+    // MARK: The exchange
+
+    /// The exchange so far, with placeholders for its secrets.
+    func exchange(_ names: inout Pseudonyms) -> Cassette.Exchange {
+        let (events, streamed, isWebSocket) = contents.withLock { ($0.events, $0.body, $0.isWebSocket) }
+        let redaction = request.redaction
+        var body = streamed
+        if case .bytes(let bytes) = request.body { body = bytes }
+        let type = request.headerFields[.contentType]
+        var exchange = Cassette.Exchange(
+            startedAt: date, method: request.method, url: names.replaced(url: request.urlText, redaction),
+            headerFields: names.replaced(request.headerFields, redaction),
+            body: names.edits(in: body, type: type, redaction).applied(to: body), events: events,
+            isWebSocket: isWebSocket)
+        exchange.replaceChunks { bytes, type in names.edits(in: bytes, type: type, redaction) }
+        for index in exchange.events.indices {
+            if case .message(.binary(let bytes), let sender) = exchange.events[index].kind {
+                let edits = names.edits(in: bytes, type: "application/octet-stream", redaction)
+                exchange.events[index].kind = .message(.binary(edits.applied(to: bytes)), sender)
+            }
+            exchange.events[index].kind.replace(
+                fields: { names.replaced($0, redaction) },
+                text: { text in
+                    let bytes = Array(text.utf8)
+                    let edits = names.edits(in: bytes, type: nil, redaction)
+                    return String(decoding: edits.applied(to: bytes), as: UTF8.self)
+                })
+        }
+        return exchange
+    }
 }

@@ -1,4 +1,6 @@
+import HTTPTypes
 import RxHTTP
+import RxJSON
 
 /// The exchanges of a cassette, and which of them have been used.
 struct ReplayLibrary {
@@ -93,5 +95,123 @@ struct ReplayLibrary {
         usedCounts[number][fingerprint] = count
         if let found = equals[count...].first(where: { !isUsed[$0] && fits($0) }) { return found }
         return rules.isStrict ? nil : equals.last(where: fits)
+    }
+}
+
+/// The exchanges of a cassette as the rules of one request see them, which determine what is a secret.
+struct ReplayIndex {
+    let redaction: Redaction
+    let fingerprints: [Fingerprint]
+    /// The secrets of each exchange.
+    let secrets: [Set<String>]
+    /// The placeholders that the cassette contains.
+    let known: Set<String>
+    /// The indices of equal exchanges.
+    let equals: [Fingerprint: [Int]]
+
+    init(_ exchanges: [Cassette.Exchange], _ rules: ReplayRules, _ redaction: Redaction) {
+        var (fingerprints, secrets): ([Fingerprint], [Set<String>]) = ([], [])
+        for exchange in exchanges {
+            var found: Set<String> = []
+            fingerprints.append(Fingerprint(exchange.masked(rules, redaction, secrets: &found), rules))
+            secrets.append(found)
+        }
+        equals = Dictionary(grouping: fingerprints.indices) { fingerprints[$0] }
+        self.redaction = redaction
+        self.fingerprints = fingerprints
+        self.secrets = secrets
+        known = secrets.reduce(into: []) { $0.formUnion($1.filter { Pseudonyms.isPlaceholder($0) }) }
+    }
+
+    /// Whether the exchange has the method, the URL, the fields and, unless it is ignored, the content.
+    func matches(_ index: Int, _ fingerprint: Fingerprint, ignoringBody: Bool) -> Bool {
+        let other = fingerprints[index]
+        return other.method == fingerprint.method && other.url == fingerprint.url
+            && other.fields == fingerprint.fields && (ignoringBody || other.body == fingerprint.body)
+    }
+}
+
+/// The compared parts of a request, in a canonical form.
+struct Fingerprint: Hashable, Sendable {
+    let method: String
+    let url: String
+    let fields: [String]
+    let body: [UInt8]
+
+    /// - Parameter exchange: the request, with its secrets masked.
+    init(_ exchange: Cassette.Exchange, _ rules: ReplayRules) {
+        method = exchange.method.rawValue
+        url = Self.canonical(exchange.url, isWhole: rules.comparesOrigins)
+        fields = rules.comparedFields.sorted { $0.canonicalName < $1.canonicalName }.map { name in
+            "\(name.canonicalName): \(exchange.headerFields[name] ?? "")"
+        }
+        body =
+            rules.comparesBodies && !exchange.body.isEmpty
+            ? Self.canonical(exchange.body, type: exchange.headerFields[.contentType]) : []
+    }
+
+    /// Whether the contents of two exchanges count as equal.
+    static func areContentsEqual(_ one: Cassette.Exchange, _ other: Cassette.Exchange) -> Bool {
+        canonical(one.body, type: one.headerFields[.contentType])
+            == canonical(other.body, type: other.headerFields[.contentType])
+    }
+
+    private static func canonical(_ url: String, isWhole: Bool) -> String {
+        let text = url.prefix { $0 != "#" }
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let segments = (parts.first ?? "").split(
+            separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard segments.count >= 3 else { return String(text) }
+        let path = segments.count > 3 ? segments[3] : ""
+        let origin = isWhole ? "\(segments[0].lowercased())//\(segments[2].lowercased())" : ""
+        let query = parts.count > 1 ? "?" + sorted(parts[1]) : ""
+        return "\(origin)/\(path)\(query)"
+    }
+
+    private static func sorted(_ form: Substring) -> String {
+        form.split(separator: "&").map(\.decodedAsForm).sorted().joined(separator: "&")
+    }
+
+    private static func canonical(_ body: [UInt8], type: String?) -> [UInt8] {
+        let media = MediaType(type)
+        if media.isForm { return Array(sorted(String(decoding: body, as: UTF8.self)[...]).utf8) }
+        if media.isMultipart, let boundary = MultipartText.boundary(in: type ?? "") {
+            return body.replacing(Array("--\(boundary)".utf8), with: Array("--".utf8))
+        }
+        guard media.isJSON || media.name.isEmpty, let part = try? JSONPart(wholeOf: body) else { return body }
+        return part.canonical(in: body)
+    }
+}
+
+extension Cassette.Exchange {
+    /// The compared parts of the request, with the same mask for all secrets.
+    ///
+    /// - Parameters:
+    ///   - redaction: the rules by which secrets are found. Those that a recording replaced are found by themselves.
+    ///   - secrets: receives the secrets.
+    func masked(_ rules: ReplayRules, _ redaction: Redaction, secrets: inout Set<String>) -> Cassette.Exchange
+    {
+        var names = Pseudonyms.masking
+        var masked = Cassette.Exchange(method: method, url: "")
+        masked.url = String(
+            decoding: names.masked(Array(names.replaced(url: url, redaction).utf8)), as: UTF8.self)
+        let type = headerFields[.contentType]
+        for name in rules.comparedFields {
+            let fields = names.replaced(HTTPFields(headerFields[fields: name]), redaction)
+            for field in fields {
+                let value = String(decoding: names.masked(Array(field.value.utf8)), as: UTF8.self)
+                masked.headerFields.append(HTTPField(name: name, value: value))
+            }
+        }
+        // The placeholders of all secret fields, compared or not, must be those of the cassette.
+        for field in headerFields where redaction.hides(field.name) {
+            _ = names.replaced(HTTPFields([field]), redaction)
+        }
+        masked.headerFields[.contentType] = type
+        if rules.comparesBodies, !body.isEmpty {
+            masked.body = names.masked(names.edits(in: body, type: type, redaction).applied(to: body))
+        }
+        secrets.formUnion(names.masked ?? [])
+        return masked
     }
 }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import RxHTTP
 import RxWebSocket
+import Synchronization
 
 /// The script of a recorded exchange.
 struct ReplayScript {
@@ -87,5 +88,154 @@ extension Cassette.Event {
         case .message(_, .client), .close(_, _, .client): false
         default: true
         }
+    }
+}
+
+/// The client's side of one replayed WebSocket: compares the client's messages and the code of its close frame with the
+/// recorded ones, in their order.
+///
+/// Secrets are masked on both sides, by the rules of the request. Where the recording has a placeholder, any secret fits;
+/// a placeholder that the client sends must be one of the recorded message.
+final class ReplayConversation: Sendable {
+    private enum Item {
+        case message(WebSocketMessage)
+        case close(WebSocketCloseCode)
+    }
+
+    private struct Contents {
+        var count = 0
+        var hasMismatch = false
+    }
+
+    private let items: [Item]
+    /// Whether the recording ended before the connection did, or the recorder notes no close frames.
+    private let isOpenEnded: Bool
+    private let request: Request
+    private let number: Int
+    private let comparesContents: Bool
+    private let contents = Mutex(Contents())
+
+    /// - Parameters:
+    ///   - exchange: the recorded exchange.
+    ///   - number: its number, from 1.
+    ///   - request: the handshake of the replay.
+    init(_ exchange: Cassette.Exchange, number: Int, of request: Request, _ rules: ReplayRules) {
+        items = exchange.events.compactMap { event in
+            switch event.kind {
+            case .message(let message, .client): .message(message)
+            case .close(let code, _, .client): .close(code ?? .noStatus)
+            default: nil
+            }
+        }
+        isOpenEnded =
+            switch exchange.events.last?.kind {
+            case .finished, .failed: false
+            default: true
+            }
+        self.request = request
+        self.number = number
+        comparesContents = rules.comparesBodies
+    }
+
+    /// Compares an action of the client.
+    ///
+    /// - Returns: the mismatch, unless it fits.
+    func take(_ report: WebSocketPlayback.Report, from name: String) -> ReplayMismatch? {
+        let sent: Item
+        switch report {
+        case .message(let message): sent = .message(message)
+        case .closing(let code): sent = .close(code)
+        case .end: return nil
+        }
+        let index = contents.withLock { contents in
+            contents.count += 1
+            return contents.count - 1
+        }
+        let lines = differences(sent, at: index)
+        guard !lines.isEmpty else { return nil }
+        contents.withLock { $0.hasMismatch = true }
+        return mismatch("does not fit exchange \(number) of \(name)", lines)
+    }
+
+    /// The recorded messages and the close frame that the client has not sent.
+    func unsent(from name: String) -> ReplayMismatch? {
+        let (count, hasMismatch) = contents.withLock { ($0.count, $0.hasMismatch) }
+        guard count < items.count, !hasMismatch else { return nil }
+        var difference = ReplayDifference()
+        for index in count..<items.count {
+            difference.add(place(of: items[index], at: index), shown(items[index]), nil)
+        }
+        return mismatch("has not sent all of exchange \(number) of \(name)", difference.shortened)
+    }
+
+    private func mismatch(_ text: String, _ lines: [String]) -> ReplayMismatch {
+        let asked = "\(request.method.rawValue) \(request.shownURL)"
+        return ReplayMismatch(
+            "the client of \(asked) \(text)", request: asked, nearest: number, differences: lines)
+    }
+
+    // MARK: Comparing
+
+    private func differences(_ sent: Item, at index: Int) -> [String] {
+        var difference = ReplayDifference()
+        let recorded = index < items.count ? items[index] : nil
+        switch (sent, recorded) {
+        case (.close, nil) where isOpenEnded: break
+        case (.close(let code), .close(let other)): difference.add("close", "\(other)", "\(code)")
+        case (.message(let message), .message(let other)):
+            guard comparesContents else { break }
+            compare(message, other, "message \(index + 1)", &difference)
+        default:
+            let place = place(of: recorded ?? sent, at: index)
+            difference.add(place, recorded.map(shown), shown(sent))
+        }
+        return difference.shortened
+    }
+
+    private func compare(
+        _ sent: WebSocketMessage, _ recorded: WebSocketMessage, _ place: String,
+        _ difference: inout ReplayDifference
+    ) {
+        let (one, other) = (masked(recorded), masked(sent))
+        switch (recorded, sent) {
+        case (.text, .text): difference.compare(place, recorded: one.bytes, sent: other.bytes)
+        case (.binary, .binary):
+            if !ReplayDifference.fits(other.bytes, one.bytes) {
+                difference.addBytes(place, recorded: one.bytes, sent: other.bytes)
+            }
+        default: difference.add(place, shown(.message(recorded)), shown(.message(sent)))
+        }
+        let unknown = other.placeholders.subtracting(one.placeholders)
+        guard difference.shortened.isEmpty, !unknown.isEmpty else { return }
+        func list(_ names: Set<String>) -> String? {
+            names.isEmpty ? nil : names.sorted().joined(separator: ", ")
+        }
+        difference.add("\(place), placeholders", list(one.placeholders), list(other.placeholders))
+    }
+
+    private func place(of item: Item, at index: Int) -> String {
+        if case .message = item { "message \(index + 1)" } else { "close" }
+    }
+
+    private func shown(_ item: Item) -> String {
+        switch item {
+        case .message(.text(let text)):
+            String(decoding: masked(.text(text)).bytes, as: UTF8.self).debugDescription
+        case .message(.binary(let bytes)): "\(bytes.count) bytes"
+        case .close(let code): "close \(code)"
+        }
+    }
+
+    private func masked(_ message: WebSocketMessage) -> (bytes: [UInt8], placeholders: Set<String>) {
+        var names = Pseudonyms.masking
+        let bytes: [UInt8]
+        switch message {
+        case .text(let text):
+            let plain = Array(text.utf8)
+            let edits = names.edits(in: plain, type: nil, request.redaction)
+            bytes = names.masked(edits.applied(to: plain))
+        case .binary(let plain): bytes = names.masked(plain)
+        }
+        return (bytes, Set((names.masked ?? []).filter { Pseudonyms.isPlaceholder($0) }))
     }
 }

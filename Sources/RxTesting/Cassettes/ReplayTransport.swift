@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 public import RxHTTP
 public import RxLite
 import Synchronization
@@ -218,4 +218,76 @@ extension Body {
 extension NetworkError.Code {
     /// A ``ReplayTransport`` has no exchange for the request.
     public static let unrecorded = NetworkError.Code(rawValue: "unrecorded")
+}
+
+/// The rules by which a ``ReplayTransport`` selects exchanges and times their events.
+public struct ReplayRules: Sendable {
+    /// The order in which the exchanges of a cassette are used.
+    public enum Order: Sendable {
+        /// Any; equal requests get their responses in the recorded order.
+        case free
+        /// The recorded one: each request must match the next exchange.
+        case recorded
+    }
+
+    /// The times of the events.
+    public enum Timing: Sendable {
+        /// The recorded times.
+        case recorded
+        /// The recorded times, multiplied.
+        case scaled(Double)
+        /// All events of an exchange follow each other at once.
+        case atOnce
+    }
+
+    /// Whether scheme, host and port of the URLs are compared. Default true.
+    public var comparesOrigins = true
+    /// Whether the contents are compared: JSON with its members in any order, forms with their pairs in any order,
+    /// multipart with any boundary, other content byte by byte. It applies to the client's messages of WebSockets as well,
+    /// whose number is always compared. Default true.
+    public var comparesBodies = true
+    /// The header fields that are compared. Default none.
+    public var comparedFields: Set<HTTPField.Name> = []
+    /// The order in which the exchanges are used. Default free.
+    public var order = Order.free
+    /// The times of the events. Default as recorded.
+    public var timing = Timing.recorded
+    /// Whether each exchange answers once, and all of them must be used, to the client's last message. If it is false, the
+    /// last one of several that match repeats, and exchanges may stay unused or end early. Default true.
+    public var isStrict = true
+
+    /// Creates the default rules.
+    public init() {}
+
+    /// The default rules: method, URL and body, in any order, as recorded, strict.
+    public static let standard = ReplayRules()
+}
+
+/// The reason why a cassette does not fit the requests or messages, with the nearest exchange.
+///
+/// ```
+/// login.har has no exchange for POST https://shop.test/login
+/// nearest is 2 of 5, used before
+///   body.user: recorded "ann", sent "bob"
+/// ```
+public struct ReplayMismatch: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The request, as method and URL without secrets; `nil` if exchanges stayed unused. For a message, its handshake.
+    public let request: String?
+    /// The number of the nearest exchange, from 1, if there is one.
+    public let nearest: Int?
+    /// The differences to the nearest exchange, one a line; or the exchanges that stayed unused.
+    public let differences: [String]
+    private let heading: String
+
+    init(_ heading: String, request: String? = nil, nearest: Int? = nil, differences: [String]) {
+        self.heading = heading
+        self.request = request
+        self.nearest = nearest
+        self.differences = differences
+    }
+
+    /// The request, the nearest exchange, and the differences.
+    public var description: String {
+        ([heading] + differences.map { "  \($0)" }).joined(separator: "\n")
+    }
 }

@@ -47,3 +47,182 @@ struct FixtureDocument: Sendable {
         return (lines + 1, offset - start + 1)
     }
 }
+
+/// A value in a document, which knows its place when it is not usable.
+struct FixtureNode: Sendable {
+    let document: FixtureDocument
+    let place: Int
+
+    var isNull: Bool { document.tape.kind(at: place) == .null }
+
+    func text() throws(FixtureError) -> String {
+        guard let text = document.tape.text(at: place, in: document.bytes) else {
+            throw error(.notA("a string"))
+        }
+        return text
+    }
+
+    func number() throws(FixtureError) -> Double {
+        let literal = document.bytes[document.tape.literal(of: place)]
+        guard document.tape.kind(at: place).isNumber,
+            let number = Double(String(decoding: literal, as: UTF8.self)), number.isFinite
+        else { throw error(.notA("a number")) }
+        return number
+    }
+
+    func integer(in range: ClosedRange<Int64>) throws(FixtureError) -> Int64 {
+        guard let integer = Int64(exactly: try number()) else { throw error(.notA("a whole number")) }
+        guard range.contains(integer) else {
+            throw error(.invalid("\(integer) is not between \(range.lowerBound) and \(range.upperBound)"))
+        }
+        return integer
+    }
+
+    /// A number of milliseconds, at most ten years.
+    func duration() throws(FixtureError) -> Duration {
+        let milliseconds = try number()
+        guard (0...315_360_000_000).contains(milliseconds) else {
+            throw error(.invalid("\(milliseconds) is not a time in milliseconds"))
+        }
+        return .nanoseconds(Int64((milliseconds * 1_000_000).rounded()))
+    }
+
+    func elements() throws(FixtureError) -> [FixtureNode] {
+        guard document.tape.kind(at: place) == .array else { throw error(.notA("an array")) }
+        return document.tape.elements(of: place).map { FixtureNode(document: document, place: $0) }
+    }
+
+    func object() throws(FixtureError) -> FixtureObject {
+        guard document.tape.kind(at: place).isObject else { throw error(.notA("an object")) }
+        var members: [String: Int] = [:]
+        for member in document.tape.members(of: place) {
+            guard let name = document.tape.text(at: member.key, in: document.bytes) else {
+                throw FixtureNode(document: document, place: member.value).error(
+                    .invalid("the name of the member is not valid text"))
+            }
+            if members[name] == nil { members[name] = member.value }
+        }
+        return FixtureObject(node: self, members: members)
+    }
+
+    /// An error about this value, or about a member that it lacks.
+    func error(_ problem: FixtureError.Problem, member: String? = nil) -> FixtureError {
+        let offset = document.tape.literal(of: place).lowerBound
+        let (line, column) = FixtureDocument.position(of: offset, in: document.bytes)
+        let path = [self.path, member ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
+        return FixtureError(problem, file: document.file, path: path, line: line, column: column)
+    }
+
+    /// The names and indices that lead here, found from the root, since only errors need them.
+    private var path: String {
+        let tape = document.tape
+        let offset = tape.literal(of: place).lowerBound
+        var (path, current) = ("", JSONTape.root)
+        while current != place {
+            if let member = tape.members(of: current).first(where: {
+                tape.literal(of: $0.value).contains(offset)
+            }) {
+                let name = tape.text(at: member.key, in: document.bytes) ?? "?"
+                path += path.isEmpty ? name : ".\(name)"
+                current = member.value
+            } else if let index = tape.elements(of: current).firstIndex(where: {
+                tape.literal(of: $0).contains(offset)
+            }) {
+                path += "[\(index)]"
+                current = tape.elements(of: current)[index]
+            } else {
+                break
+            }
+        }
+        return path
+    }
+}
+
+/// An object in a document. A member that is `null` counts as absent.
+struct FixtureObject: Sendable {
+    let node: FixtureNode
+    let members: [String: Int]
+
+    subscript(name: String) -> FixtureNode? {
+        guard let place = members[name] else { return nil }
+        let member = FixtureNode(document: node.document, place: place)
+        return member.isNull ? nil : member
+    }
+
+    func required(_ name: String) throws(FixtureError) -> FixtureNode {
+        guard let member = self[name] else { throw node.error(.missing, member: name) }
+        return member
+    }
+}
+
+/// The reason why a file of a test, such as a cassette, cannot be read, written or recorded, with the place in the file.
+///
+/// ```
+/// login.har:14:9: log.entries[3].request.url is missing
+/// ```
+public struct FixtureError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kinds of problems.
+    public enum Problem: Sendable, Equatable {
+        /// The file cannot be read; the text says why.
+        case unreadable(String)
+        /// The file cannot be written; the text says why.
+        case unwritable(String)
+        /// The file has more bytes than the limit allows.
+        case tooLarge(bytes: Int, limit: Int)
+        /// The text is not JSON, or is cut off.
+        case notJSON
+        /// The file has a version of the format that cannot be read.
+        case unsupportedVersion(String)
+        /// A member is missing.
+        case missing
+        /// A value is of another kind; the text names the kind that is needed.
+        case notA(String)
+        /// A value that cannot be used; the text says why.
+        case invalid(String)
+        /// A response has no example that could be its content.
+        case noExample
+        /// A recording was asked for on a server of continuous integration.
+        case recordingInCI
+    }
+
+    /// The problem.
+    public let problem: Problem
+    /// The file, if there is one.
+    public let file: String?
+    /// The path of the value in the document, such as `log.entries[3].request.url`; empty for the whole document.
+    public let path: String
+    /// The line, from 1; `nil` if the problem has no place in the text.
+    public let line: Int?
+    /// The column in bytes, from 1.
+    public let column: Int?
+
+    /// Creates an error.
+    public init(
+        _ problem: Problem, file: String? = nil, path: String = "", line: Int? = nil, column: Int? = nil
+    ) {
+        self.problem = problem
+        self.file = file
+        self.path = path
+        self.line = line
+        self.column = column
+    }
+
+    /// The file, the line and column, the path in the document, and the problem.
+    public var description: String {
+        let places = [file, line.map(String.init), column.map(String.init)].compactMap(\.self)
+        let place = places.isEmpty ? "" : places.joined(separator: ":") + ": "
+        let value = path.isEmpty ? "the document" : path
+        return switch problem {
+        case .unreadable(let reason): "\(place)the file cannot be read: \(reason)"
+        case .unwritable(let reason): "\(place)the file cannot be written: \(reason)"
+        case .tooLarge(let bytes, let limit): "\(place)the file has \(bytes) bytes; the limit is \(limit)"
+        case .notJSON: "\(place)here the text ends too early or is not JSON"
+        case .unsupportedVersion(let version): "\(place)\(value) is \(version), which cannot be read"
+        case .missing: "\(place)\(value) is missing"
+        case .notA(let kind): "\(place)\(value) is not \(kind)"
+        case .invalid(let reason): "\(place)\(value): \(reason)"
+        case .noExample: "\(place)\(value) has no example"
+        case .recordingInCI: "\(place)a cassette is not recorded where CI is set; record it on your machine"
+        }
+    }
+}

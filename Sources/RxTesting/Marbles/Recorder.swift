@@ -97,3 +97,111 @@ public final class Recorder<Element: Sendable, Failure: Error>: Sendable {
         contents.withLock { $0.span?.end = now }
     }
 }
+
+extension Recorder where Element: Equatable {
+    /// The difference between the recording and a diagram; `nil` if there is none.
+    ///
+    /// For the notation see ``VirtualScheduler/cold(_:values:error:frame:)``. Errors are equal if they print
+    /// the same.
+    public func mismatch(
+        with marbles: String, values: [Character: Element] = [:], error: Failure? = nil,
+        frame: Duration = .milliseconds(1)
+    ) throws(MarbleError) -> MarbleMismatch? {
+        let expected = try MarbleEvent.events(of: marbles, values: values, error: error, frame: frame)
+        return MarbleMismatch(expected: expected, actual: events, letters: values, frame: frame)
+    }
+
+    /// Throws a ``MarbleMismatch`` unless the recording matches the diagram exactly.
+    public func expect(
+        _ marbles: String, values: [Character: Element] = [:], error: Failure? = nil,
+        frame: Duration = .milliseconds(1)
+    ) throws {
+        if let mismatch = try mismatch(with: marbles, values: values, error: error, frame: frame) {
+            throw mismatch
+        }
+    }
+}
+
+/// One event of a stream and its virtual time.
+public struct MarbleEvent<Element: Sendable, Failure: Error>: Sendable {
+    /// The kind of an event.
+    public enum Kind: Sendable {
+        /// A value.
+        case next(Element)
+        /// The end.
+        case end(Completion<Failure>)
+    }
+
+    /// The time of the event.
+    public var time: Duration
+    /// The kind of the event.
+    public var kind: Kind
+
+    /// Creates an event.
+    public init(time: Duration, kind: Kind) {
+        self.time = time
+        self.kind = kind
+    }
+
+    /// The events of a diagram. Letters without a value stand for themselves if `Element` is `String`.
+    static func events(
+        of text: String, values: [Character: Element], error: Failure?, frame: Duration
+    ) throws(MarbleError) -> [MarbleEvent] {
+        let marks = try MarbleParser.marks(of: text, frame: frame)
+        let zero = marks.first { $0.mark == .subscription }?.time ?? .zero
+        var events: [MarbleEvent] = []
+        for mark in marks {
+            func problem(_ problem: MarbleError.Problem) -> MarbleError {
+                MarbleError(problem: problem, position: mark.position, text: text)
+            }
+            let time = mark.time - zero
+            switch mark.mark {
+            case .value(let letter):
+                guard let value = values[letter] ?? String(letter) as? Element else {
+                    throw problem(.noValue(letter))
+                }
+                events.append(MarbleEvent(time: time, kind: .next(value)))
+            case .end:
+                events.append(MarbleEvent(time: time, kind: .end(.finished)))
+            case .error:
+                guard let error else { throw problem(.noError) }
+                events.append(MarbleEvent(time: time, kind: .end(.failed(error))))
+            case .subscription: continue
+            case .unsubscription: throw problem(.unexpected("!"))
+            }
+        }
+        return events
+    }
+}
+
+extension MarbleEvent {
+    /// The time from subscription to the last frame of a diagram, including that frame.
+    package static func duration(of marbles: String, frame: Duration) throws(MarbleError) -> Duration {
+        // A mark at the end is where the time of the diagram has come to.
+        let marks = try MarbleParser.marks(of: marbles + "!", frame: frame)
+        let zero = marks.first { $0.mark == .subscription }?.time ?? .zero
+        return (marks.last?.time ?? .zero) - zero
+    }
+}
+
+extension Observable {
+    /// Simulates a consumer that is slower than its source: takes a value, then pauses the stream for a time.
+    ///
+    /// The pause is measured by the clock. A source that can pause stops meanwhile.
+    public func slowly(_ pause: Duration, on clock: VirtualScheduler) -> Observable {
+        lift { observer in
+            let scope = observer.scope.child()
+            return Observer(
+                scope: scope,
+                next: { value in
+                    observer.next(value)
+                    scope.pause()
+                    _ = clock.schedule(after: pause) { scope.enter { scope.resume() } }
+                },
+                end: { completion in
+                    scope.close()
+                    observer.end(completion)
+                })
+        }
+    }
+}

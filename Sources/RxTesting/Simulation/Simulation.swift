@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 import RxHTTP
 import RxLite
 import Synchronization
@@ -199,5 +199,154 @@ public final class Simulation: Sendable {
 
     func after(_ time: Duration, _ work: @escaping @Sendable () -> Void) {
         _ = clock.schedule(after: time, work)
+    }
+}
+
+/// The limits of a simulation.
+public struct SimulationOptions: Sendable {
+    /// The kinds of faults that a seed may choose. Default all.
+    public var faults: Set<Fault.Kind>
+    /// The time in which a seed's faults begin. Default 60 s.
+    public var faultTime: Duration
+    /// The time that follows without new faults, in which the client can recover. Then everything that still runs is
+    /// cancelled. Default 10 min.
+    public var calmTime: Duration
+    /// The wall clock at the beginning. Default 2000-01-01 00:00:00 UTC.
+    public var origin: Date
+    /// The most pieces of work in one run; more are a violation. Default 100,000.
+    public var stepLimit: Int
+
+    /// Creates options.
+    public init(
+        faults: Set<Fault.Kind> = Set(Fault.Kind.allCases), faultTime: Duration = .seconds(60),
+        calmTime: Duration = .seconds(600), origin: Date = Date(timeIntervalSince1970: 946_684_800),
+        stepLimit: Int = 100_000
+    ) {
+        self.faults = faults
+        self.faultTime = faultTime
+        self.calmTime = calmTime
+        self.origin = origin
+        self.stepLimit = stepLimit
+    }
+
+    /// The Swift expression of the options that matter for a run with given faults; `nil` if all are the defaults.
+    var source: String? {
+        let standard = SimulationOptions()
+        var arguments: [String] = []
+        if faultTime != standard.faultTime { arguments.append("faultTime: \(faultTime.source)") }
+        if calmTime != standard.calmTime { arguments.append("calmTime: \(calmTime.source)") }
+        if origin != standard.origin {
+            arguments.append("origin: Date(timeIntervalSince1970: \(origin.timeIntervalSince1970))")
+        }
+        if stepLimit != standard.stepLimit { arguments.append("stepLimit: \(stepLimit)") }
+        return arguments.isEmpty ? nil : "SimulationOptions(\(arguments.joined(separator: ", ")))"
+    }
+}
+
+extension Simulation {
+    /// The result of a run.
+    struct Outcome: Sendable {
+        var log: SimulationLog
+        var violations: [SimulationViolation]
+        var faults: [PlacedFault]
+        /// The conditions of ``Simulation/sometimes(_:isReached:)``, with whether they hold.
+        var milestones: [String: Bool]
+        var options: SimulationOptions
+    }
+
+    /// Runs the scenario.
+    ///
+    /// - Returns: all that happened.
+    /// - Throws: the violated invariants.
+    @discardableResult
+    public func run(_ scenario: Scenario) throws(SimulationFailure) -> SimulationLog {
+        let outcome = outcome(of: scenario)
+        guard outcome.violations.isEmpty else {
+            throw SimulationFailure(name: "scenario", seed: seed, outcome)
+        }
+        return outcome.log
+    }
+
+    func outcome(of scenario: Scenario) -> Outcome {
+        let chance = Chance.Source(SeededRandom(seed.mixed(with: "chance")))
+        return Chance.$source.withValue(chance) {
+            do {
+                try scenario(self)
+                jumpClocks()
+                try clock.advance(to: options.faultTime + options.calmTime)
+                contents.withLock { $0.processes }.forEach { $0.stop() }
+                try clock.run()
+            } catch {
+                violate(error is VirtualTimeError ? "virtual time" : "scenario", "\(error)")
+            }
+            return end()
+        }
+    }
+
+    private func jumpClocks() {
+        for fault in plan.faults(at: "clock", of: .clock, time: .zero) {
+            guard case .clockJump(let time, let change) = fault else { continue }
+            after(time) {
+                self.note("clock", .fault(fault))
+                self.wallClock.jump(by: change)
+            }
+        }
+    }
+
+    /// Checks the invariants, and releases the closures, which usually refer to the simulation.
+    private func end() -> Outcome {
+        contents.withLock { $0.log.unreachedFaults = plan.unreached }
+        let log = contents.withLock { $0.log }
+        for exchange in log.exchanges where exchange.outcome == .running {
+            violate("nothing is left", "\(exchange.place) is still running")
+        }
+        for invariant in contents.withLock({ $0.invariants }) {
+            for text in invariant.violations(log) { violate(invariant.name, text) }
+        }
+        for process in contents.withLock({ $0.processes }) { process.kill(isLogged: false) }
+        // Released outside of the lock, because the closures may own objects that write notes when they go.
+        let former = contents.withLock { contents in
+            defer { contents = Contents() }
+            return contents
+        }
+        let milestones = former.milestones.map { ($0.name, $0.isReached(log)) }
+        for scheduler in former.killed { scheduler.release() }
+        // If the run ended early; the work refers to the simulation, which owns the clock.
+        clock.removeAll()
+        return Outcome(
+            log: log, violations: former.violations, faults: plan.faults,
+            milestones: Dictionary(milestones, uniquingKeysWith: { $0 || $1 }), options: options)
+    }
+
+    // MARK: Processes and servers
+
+    func start(_ name: String) {
+        guard let start = contents.withLock({ $0.starts[name] }) else { return }
+        let process = SimulatedProcess(name, in: self)
+        contents.withLock { $0.processes.append(process) }
+        note(name, .started)
+        start(process)
+    }
+
+    func kill(_ name: String) {
+        let processes = contents.withLock { contents in
+            defer { contents.processes.removeAll { $0.name == name } }
+            return contents.processes.filter { $0.name == name }
+        }
+        for process in processes { process.kill(isLogged: true) }
+    }
+
+    func server(of request: Request) -> SimulatedServer? {
+        guard let origin = Origin(request.url) else { return nil }
+        return contents.withLock { $0.servers.last { $0.origin == origin } }
+    }
+
+    /// Ends all connections of a server, and refuses others for a time.
+    func turnOff(_ server: SimulatedServer, for length: Duration, _ fault: Fault) {
+        note(server.name, .fault(fault))
+        server.turnOff()
+        let calls = contents.withLock { $0.calls.sorted { $0.key < $1.key }.map(\.value) }
+        for call in calls where call.server === server { call.lose() }
+        after(length) { server.turnOn() }
     }
 }

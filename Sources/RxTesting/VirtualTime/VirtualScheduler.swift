@@ -3,6 +3,14 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A scheduler whose time moves only when a test advances it.
 ///
 /// ```swift
@@ -217,5 +225,43 @@ extension [VirtualTimer] {
             range = isBehind(self[middle]) ? range.lowerBound..<middle : (middle + 1)..<range.upperBound
         }
         return range.lowerBound
+    }
+}
+
+/// The reason why virtual time stopped early.
+public enum VirtualTimeError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// This many pieces of work ran in one call, and more are waiting: something schedules itself again
+    /// without end.
+    case endless(steps: Int, now: Duration)
+    /// Time is already being advanced: by the work that asked, or by another thread.
+    case alreadyRunning
+
+    /// The problem, and how to solve it.
+    public var description: String {
+        switch self {
+        case .endless(let steps, let now):
+            """
+            \(steps) pieces of work ran without an end; virtual time is \(now). \
+            A timer that repeats needs advance(by:) instead of run(), or a higher stepLimit.
+            """
+        case .alreadyRunning:
+            "virtual time is already being advanced; work on the scheduler and other threads cannot advance it"
+        }
+    }
+}
+
+/// Identifies the caller: by its task, which may change threads, otherwise by its thread.
+enum CallerIdentity: Hashable, Sendable {
+    case task(Int)
+    case thread(UInt)
+
+    static var current: CallerIdentity {
+        // The task is used only during the call; only a number is kept.
+        if let task = unsafe withUnsafeCurrentTask(body: { unsafe $0?.hashValue }) { return .task(task) }
+        #if canImport(Darwin)
+        return .thread(unsafe UInt(bitPattern: pthread_self()))
+        #else
+        return .thread(UInt(pthread_self()))
+        #endif
     }
 }

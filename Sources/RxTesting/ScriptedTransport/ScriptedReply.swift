@@ -1,5 +1,7 @@
+import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
+import Synchronization
 
 extension ScriptedTransport {
     /// One step of a scripted response.
@@ -91,4 +93,68 @@ extension ScriptedTransport.Reply {
 extension NetworkError.Code {
     /// A ``ScriptedTransport`` has no rule for the request, or a script without an end.
     public static let unscripted = NetworkError.Code(rawValue: "unscripted")
+}
+
+extension ScriptedTransport {
+    /// Replies in their order; the last one repeats.
+    ///
+    /// ```swift
+    /// let script = ScriptedTransport.Script([.failure(.connect), .json("[1, 2]")])
+    /// let transport = ScriptedTransport(on: clock) { _ in script.next() }
+    /// ```
+    ///
+    /// Thread-safe.
+    public final class Script: Sendable {
+        private let replies: Mutex<[Reply]>
+
+        /// Creates a script. Without any replies it stalls.
+        public init(_ replies: [Reply]) { self.replies = Mutex(replies) }
+
+        /// The next reply.
+        public func next() -> Reply {
+            replies.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? .stall }
+        }
+    }
+}
+
+extension ScriptedTransport.Reply {
+    /// A complete response whose body is a file, such as one saved from a server.
+    ///
+    /// ```swift
+    /// .when(.get, "/goods", try .fixture("Fixtures/goods.json"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file, absolute or relative to the folder of `source`.
+    ///   - status: the status. Default 200.
+    ///   - headers: the header fields. `Content-Type` follows from the extension of the file unless it is among them.
+    ///   - delay: the time since the subscription. Default none.
+    ///   - source: the source file that the path is relative to. Default the caller's.
+    /// - Throws: the error of Foundation if the file cannot be read.
+    public static func fixture(
+        _ path: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
+        after delay: Duration = .zero, beside source: String = #filePath
+    ) throws -> Self {
+        let file = URL(fixture: path, beside: source)
+        let body = [UInt8](try Data(contentsOf: file))
+        var headers = headers
+        if headers[.contentType] == nil { headers[.contentType] = types[file.pathExtension.lowercased()] }
+        return .bytes(body, status: status, headers: headers, after: delay)
+    }
+
+    private static let types = [
+        "json": "application/json", "txt": "text/plain; charset=utf-8", "html": "text/html; charset=utf-8",
+        "xml": "application/xml", "csv": "text/csv", "jsonl": "application/x-ndjson",
+        "pdf": "application/pdf",
+        "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
+        "svg": "image/svg+xml",
+    ]
+}
+
+extension URL {
+    /// The file at a path, absolute or relative to the folder of `source`.
+    init(fixture path: String, beside source: String) {
+        let folder = URL(filePath: source).deletingLastPathComponent()
+        self = path.hasPrefix("/") ? URL(filePath: path) : folder.appending(path: path)
+    }
 }

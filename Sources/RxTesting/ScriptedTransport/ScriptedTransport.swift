@@ -1,5 +1,7 @@
+import HTTPTypes
 public import RxHTTP
 public import RxLite
+public import RxWebSocket
 import Synchronization
 
 /// A transport with scripted responses, in virtual time, which records its requests.
@@ -117,4 +119,81 @@ public final class ScriptedTransport: Transport {
             log[index].endedAt = now
         }
     }
+}
+
+extension ScriptedTransport {
+    /// One subscription to one request, with its outcome.
+    public struct Exchange: Sendable {
+        /// The request as it was sent.
+        public let request: Request
+        /// The virtual time of the subscription.
+        public let startedAt: Duration
+        /// The virtual time of the end or the cancel; `nil` while it runs.
+        public internal(set) var endedAt: Duration?
+        /// Its outcome so far.
+        public internal(set) var outcome: Outcome = .running
+        /// The messages that the client has sent over a scripted WebSocket.
+        public internal(set) var messages: [WebSocketMessage] = []
+        /// The code of the client's close frame, if it has sent one.
+        public internal(set) var closeCode: WebSocketCloseCode?
+    }
+}
+
+extension ScriptedTransport.Exchange {
+    /// The outcome of an exchange.
+    public enum Outcome: Sendable, Equatable {
+        /// Neither ended nor cancelled.
+        case running
+        /// The complete response was delivered.
+        case finished
+        /// The exchange failed.
+        case failed(NetworkError.Code)
+        /// The subscriber cancelled.
+        case cancelled
+    }
+}
+
+/// The rules of a ``ScriptedTransport``, and how often each has responded.
+final class RuleBook: Sendable {
+    private let rules: [ScriptedTransport.Rule]
+    private let counts: Mutex<[Int]>
+
+    init(_ rules: [ScriptedTransport.Rule]) {
+        self.rules = rules
+        counts = Mutex(Array(repeating: 0, count: rules.count))
+        RequiredRules.current?.add(self)
+    }
+
+    /// The required rules that have not responded, as text.
+    var unused: [String] {
+        zip(rules, counts.withLock { $0 }).filter { $0.0.isRequired && $0.1 == 0 }.map(\.0.text)
+    }
+
+    func reply(to request: Request) -> ScriptedTransport.Reply {
+        guard let index = rules.firstIndex(where: { $0.matches(request) }) else {
+            let asked = "\(request.method.rawValue) \(request.url.originAndPath)"
+            return .failure(.unscripted, "no rule of the scripted transport matches \(asked)")
+        }
+        let turn = counts.withLock { counts in
+            defer { counts[index] += 1 }
+            return counts[index]
+        }
+        let replies = rules[index].replies
+        return replies[min(turn, replies.count - 1)]
+    }
+}
+
+/// The rules of all scripted transports that a test makes, for a test that requires them to be used. Thread-safe.
+package final class RequiredRules: Sendable {
+    /// Takes part in the running task and its children; `nil` where rules need not be used.
+    @TaskLocal package static var current: RequiredRules?
+
+    private let books = Mutex<[RuleBook]>([])
+
+    package init() {}
+
+    func add(_ book: RuleBook) { books.withLock { $0.append(book) } }
+
+    /// The rules that no request has used, as text, in the order of their transports.
+    package var unused: [String] { books.withLock { $0 }.flatMap(\.unused) }
 }
