@@ -1,7 +1,14 @@
 #if Inspector
+import FoundationEssentials
 public import RxClient
 public import RxHTTP
 import RxLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Shows the requests of clients in a browser, while the program runs: a server for the Network panel of Chrome's
 /// developer tools, and for a page of its streams.
@@ -88,5 +95,104 @@ extension Inspector: RedactedDescription {
 
     /// The port only, because logs should not contain the token.
     public var debugDescription: String { "Inspector on port \(server.port)" }
+}
+
+extension Inspector {
+    /// The settings of an inspector.
+    public struct Settings: Sendable {
+        /// The port on 127.0.0.1. Default 0: any free port.
+        public var port: UInt16 = 0
+        /// Whether the panel shows credentials, cookies and secret parameters. Default false: they are redacted, as in a
+        /// `HARRecording`. The page of streams never shows those of requests. Values of inspected streams are never redacted.
+        public var showsSecrets = false
+        /// Whether `/json/list` is served without the token, so that `chrome://inspect` finds the program by its port.
+        /// Default false, because any user of the machine could read the token there.
+        public var isListed = false
+        /// The number of requests shown each second, at least 1, and as many more at once after a pause; `nil` for no
+        /// limit. The panel and the page show how many were skipped. Default 500: more than anyone can read, and few
+        /// enough not to slow down a program that sends thousands.
+        public var requestsPerSecond: Int? = 500
+        /// The maximum number of bytes that are kept of each body. Default 1 MiB.
+        public var bodyLimit = 1 << 20
+        /// The approximate maximum number of bytes that are kept of all requests together: bodies, heads, redirects and
+        /// messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it, the oldest
+        /// are dropped. Default 64 MiB.
+        public var memoryLimit = 64 << 20
+
+        /// The part for the page of streams.
+        var rowMemoryLimit: Int { memoryLimit / 4 }
+        /// The part for the panel.
+        var logMemoryLimit: Int { memoryLimit - rowMemoryLimit }
+        /// Creates the default settings.
+        public init() {}
+    }
+
+    /// The reason why a server did not start.
+    public struct StartError: Error, CustomStringConvertible {
+        /// The reason in words.
+        public let description: String
+    }
+}
+
+extension Inspector {
+    /// Starts an inspector and prints its addresses to the standard error, if the environment variable `RX_INSPECTOR`
+    /// asks for it.
+    ///
+    /// `1` starts it on a free port, a number from 1024 to 65535 on that port, which overrides `settings.port`. An unset or
+    /// empty variable, `0`, `off`, `false` and `no`, in either case, start nothing. Any other value is an error, so that a
+    /// mistyped one neither starts a server nor goes unnoticed.
+    ///
+    /// ```swift
+    /// try await Inspector.startIfAsked(client)
+    /// ```
+    ///
+    /// - Returns: the inspector; `nil` if the variable does not ask for one.
+    /// - Throws: ``StartError``, if the variable has another value, or the port is not free.
+    @discardableResult
+    public static func startIfAsked(
+        _ clients: Client..., settings: Settings = Settings()
+    ) async throws(StartError) -> Inspector? {
+        try await start(
+            ifAskedBy: ProcessInfo.processInfo.environment["RX_INSPECTOR"], clients, settings: settings)
+    }
+
+    /// - Parameter value: the value of the environment variable; `nil` if it is not set.
+    static func start(
+        ifAskedBy value: String?, _ clients: [Client], settings: Settings
+    ) async throws(StartError) -> Inspector? {
+        var settings = settings
+        switch value?.lowercased() ?? "" {
+        case "", "0", "off", "false", "no": return nil
+        case "1": settings.port = 0
+        case let text:
+            guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(text), port >= 1024 else {
+                throw StartError(
+                    description:
+                        "RX_INSPECTOR is neither a port from 1024 on, nor 1 for a free one, nor 0: \(text)")
+            }
+            settings.port = port
+        }
+        let inspector = try await start(settings: settings)
+        for client in clients { inspector.inspect(client) }
+        inspector.announce()
+        return inspector
+    }
+
+    /// Prints the addresses to the standard error.
+    private func announce() {
+        let bytes = Array("\(self)\n".utf8)
+        // A terminal that takes only a part of a few lines shows the part.
+        _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
+    }
+}
+
+/// The limits that only tests change.
+struct InspectorLimits: Sendable {
+    /// The time after which a browser is disconnected that reads nothing, or does not complete its request.
+    var patience = Duration.seconds(15)
+    /// The maximum number of bytes that wait for a browser.
+    var outbox = 32 << 20
+    /// The time that the texts of streams' values may take in a tenth of a second, instead of a share of it.
+    var textTime: Duration?
 }
 #endif
