@@ -1,5 +1,6 @@
 #if Metrics
 import CoreMetrics
+import HTTPTypes
 import RxClient
 import RxHTTP
 import RxLite
@@ -117,6 +118,104 @@ extension Origin {
     /// The attributes of the origin.
     var dimensions: [(String, String)] {
         [("server.address", host), ("server.port", "\(port)"), ("url.scheme", scheme)]
+    }
+}
+
+/// Records one call.
+final class CallMetrics: CallRecord {
+    let call: RecordedCall
+    private let instrument: MetricsInstrument
+
+    init(_ call: RecordedCall, _ instrument: MetricsInstrument) {
+        self.call = call
+        self.instrument = instrument
+    }
+
+    func begin(in lane: Lane) {}
+    func end(_ outcome: TrafficEvent.Summary.Outcome) {}
+
+    func noteOutput() {
+        if call.isPage { target.count(.pages) }
+    }
+
+    func take(_ event: TrafficEvent.Kind) {
+        switch event {
+        case .relogin: target.count(.relogins)
+        case .retry(_, let error): target.count(.retries, ("error.type", error.conventionalType))
+        case .retryRefused(let error):
+            target.count(.refusedRetries, ("error.type", error.conventionalType))
+        case .failover(_, let error): target.count(.failovers, ("error.type", error.conventionalType))
+        case .hedged: target.count(.hedges)
+        case .cached(.joined, _): target.count(.joinedRequests)
+        case .cached(let use, _):
+            target.count(.cachedResponses, ("rxnetworking.cache.use", use.rawValue))
+        case .admitted(let wait): target.wait(wait, in: "limits")
+        case .started, .sent, .transfer, .broken, .abandoned, .queued, .webSocket, .ended: break
+        }
+    }
+
+    func exchange(
+        _ request: inout Request, to destination: ExchangeDestination
+    ) -> any ExchangeRecord {
+        let key = MetricsTarget.Key(
+            method: request.method, origin: destination.origin,
+            path: destination.basePath == nil ? nil : call.pathTemplate,
+            basePath: destination.basePath ?? "")
+        return ExchangeMetrics(instrument.target(key, through: destination.breaker), in: self)
+    }
+
+    /// The metrics for what happens between exchanges, which belongs to the server of the call.
+    private var target: MetricsTarget {
+        instrument.target(
+            MetricsTarget.Key(
+                method: call.request.method, origin: Origin(call.request.url),
+                path: call.pathTemplate, basePath: call.basePath))
+    }
+}
+
+/// Records one exchange.
+final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
+    // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
+    private let target: MetricsTarget
+    private let call: CallMetrics
+    private let start: Duration
+    @safe @exclusivity(unchecked) private var status: Int?
+    @safe @exclusivity(unchecked) private var isRecorded = false
+
+    init(_ target: MetricsTarget, in call: CallMetrics) {
+        self.target = target
+        self.call = call
+        start = call.call.scheduler.now
+        target.active.increment(by: 1)
+    }
+
+    func take(_ event: TransferEvent) {
+        switch event {
+        case .head(let head): status = head.status.code
+        case .finished(let metrics): record(metrics, nil)
+        default: break
+        }
+    }
+
+    /// The bytes after the head are of another protocol.
+    func noteUpgrade() { record(nil, nil) }
+
+    func end(_ error: NetworkError?) {
+        record(nil, error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled"))
+    }
+
+    private func record(_ metrics: TransferMetrics?, _ error: String?) {
+        guard !isRecorded else { return }
+        isRecorded = true
+        target.active.decrement(by: 1)
+        let failedStatus = status.flatMap { $0 >= 400 ? "\($0)" : nil }
+        let results = target.results(
+            of: .init(status: status, version: metrics?.httpVersion, error: error ?? failedStatus))
+        results.duration.recordNanoseconds((call.call.scheduler.now - start).nanoseconds)
+        guard let metrics else { return }
+        results.requestSize.record(Int64(metrics.bodyBytesSent))
+        results.responseSize.record(Int64(metrics.bodyBytesReceived))
+        if metrics.queued > .zero { target.wait(metrics.queued, in: "connection") }
     }
 }
 #endif
