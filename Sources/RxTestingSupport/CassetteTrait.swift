@@ -1,5 +1,8 @@
 import FoundationEssentials
+public import RxHTTP
+public import RxLite
 public import RxTesting
+import Synchronization
 public import Testing
 
 /// Gives a test a cassette, which is stored beside the test.
@@ -71,5 +74,98 @@ extension Trait where Self == CassetteTrait {
                 .path,
             rules: rules, environment: ProcessInfo.processInfo.environment,
             sourceLocation: sourceLocation)
+    }
+}
+
+/// The cassette of the running test; see ``CassetteTrait``.
+///
+/// The same test replays in virtual time and records in real time: ``values(of:)`` advances the clock in the first case,
+/// and waits in the second.
+///
+/// Thread-safe.
+public final class TestCassette: Sendable {
+    /// The source of the responses.
+    public let mode: CassetteMode
+    /// The clock of a replay, whose dates begin with the cassette. While recording, nothing runs on it.
+    public let clock: VirtualScheduler
+
+    private let path: String
+    private let rules: ReplayRules
+    private let transports = Mutex<[CassetteTransport]>([])
+
+    @TaskLocal static var active: TestCassette?
+
+    init(_ path: String, mode: CassetteMode, rules: ReplayRules) throws {
+        self.path = path
+        self.mode = mode
+        self.rules = rules
+        clock =
+            mode == .replay
+            ? VirtualScheduler(startingAt: try Cassette(contentsOf: path).startedAt, stepLimit: 10_000_000)
+            : VirtualScheduler()
+    }
+
+    /// The cassette of the running test.
+    ///
+    /// - Throws: an error if the test has no ``CassetteTrait``, or the caller is a detached task.
+    public static var current: TestCassette {
+        get throws {
+            guard let active else {
+                throw FixtureError(
+                    .invalid("the test has no trait .cassette(…)"), path: "TestCassette.current")
+            }
+            return active
+        }
+    }
+
+    /// The transport of the test. Call it once for each test.
+    ///
+    /// - Parameters:
+    ///   - replacements: texts to replace in a recording, such as the address of a server on a port that changes.
+    ///     Default none.
+    ///   - network: sends the requests that are not replayed; made only if the mode needs it.
+    /// - Throws: a `FixtureError` if the cassette cannot be read, or the transport was already made.
+    public func transport(
+        replacing replacements: [String: String] = [:], network: @autoclosure () -> any Transport
+    ) throws -> CassetteTransport {
+        let transport = try CassetteTransport(
+            path, mode: mode, on: clock, rules: rules, replacing: replacements, network: network())
+        return try transports.withLock { transports in
+            guard transports.isEmpty else {
+                throw FixtureError(.invalid("the transport was made twice"), file: path)
+            }
+            transports.append(transport)
+            return transport
+        }
+    }
+
+    /// Runs a stream to its end: in virtual time while replaying, otherwise in real time.
+    ///
+    /// - Returns: its values.
+    /// - Throws: the error that the stream ends with; or, if a replay does not end, a `FixtureError`.
+    public func values<Element: Sendable, Failure: Error>(
+        of stream: Observable<Element, Failure>
+    ) async throws -> [Element] {
+        guard mode == .replay else {
+            var values: [Element] = []
+            for try await value in stream { values.append(value) }
+            return values
+        }
+        let recorder = Recorder(stream, on: clock)
+        // Other streams of the test, such as an interval, need not end.
+        try clock.run { recorder.completion != nil }
+        switch recorder.completion {
+        case .finished: return recorder.values
+        case .failed(let error): throw error
+        case nil:
+            recorder.cancel()
+            throw FixtureError(
+                .invalid("a stream did not end after \(recorder.values.count) values"), file: path)
+        }
+    }
+
+    /// Checks a replay, or writes the recording.
+    func finish() throws {
+        for transport in transports.withLock({ $0 }) { try transport.finish() }
     }
 }
