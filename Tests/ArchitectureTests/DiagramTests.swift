@@ -2,15 +2,42 @@ import Testing
 
 /// Every operator's doc comment shows its effect as marbles.
 @Suite struct DiagramTests {
+    /// What needs no diagram, with the reasons.
+    private static let exempt = [
+        "dematerialize": "the diagram of materialize(), from right to left",
+        "values": "a loop, which is no stream", "makeAsyncIterator": "a loop, which is no stream",
+    ]
+
     @Test func everyOperatorHasItsDiagram() throws {
-        let operators = try SourceFile.all(in: "Sources/RxLite/Operators").filter { file in
-            file.lines.contains { $0.hasPrefix("extension Observable") }
-                && file.lines.contains { $0.hasPrefix("    public ") }
+        let files = try SourceFile.all(in: "Sources/RxLite/Operators")
+        let operators = files.flatMap { file in
+            Self.operators(in: file).map { (file.path, $0.key, $0.value) }
         }
-        #expect(operators.count > 40)
-        for file in operators where !Self.showsMarbles(file.lines) {
-            Issue.record("\(file.path): no doc comment has a marble diagram")
+        #expect(operators.count > 55)
+        for (path, name, hasDiagram) in operators where !hasDiagram && Self.exempt[name] == nil {
+            Issue.record("\(path): no doc comment of \(name) has a marble diagram")
         }
+    }
+
+    /// The operators that a file declares, each with whether the doc comment of one of its forms shows marbles.
+    static func operators(in file: SourceFile) -> [String: Bool] {
+        var operators: [String: Bool] = [:]
+        var isInExtension = false
+        var comment: [String] = []
+        for (line, code) in zip(file.lines, file.code) {
+            if code.first?.isLetter == true { isInExtension = code.hasPrefix("extension Observable") }
+            if line.hasPrefix("    ///") {
+                comment.append(line)
+                continue
+            }
+            if isInExtension, let match = code.firstMatch(of: #/^    public (?:static )?(func `?\w+|init)/#) {
+                let name = String(match.1.split { " `".contains($0) }.last ?? "")
+                operators[name] = operators[name] == true || showsMarbles(comment)
+            }
+            // Attributes stand between a comment and its declaration.
+            if !line.hasPrefix("    @") { comment = [] }
+        }
+        return operators
     }
 
     /// Whether a code block of a doc comment, one without a language, has a line of marbles.
@@ -35,5 +62,30 @@ import Testing
         #expect(Self.showsMarbles(["/// ```", "///  --1--|", "/// ```"]))
         #expect(!Self.showsMarbles(["/// ```swift", "///  --1--|", "/// ```"]))
         #expect(!Self.showsMarbles(["/// ```", "/// take(2)", "/// ```", "/// --1--|"]))
+    }
+
+    @Test func operatorsAreRead() {
+        let text = """
+            extension Observable where Failure == Never {
+                /// ```
+                /// --1--|
+                /// ```
+                @inlinable
+                public func `catch`() {}
+
+                /// The same.
+                public func `catch`(_ a: Int) {}
+
+                /// No diagram.
+                public static func just() {}
+                public init() {}
+                func own() {}
+            }
+            struct A {
+                public func b() {}
+            }
+            """
+        let operators = Self.operators(in: SourceFile(path: "Sources/X/Y.swift", text: text))
+        #expect(operators == ["catch": true, "just": false, "init": false])
     }
 }

@@ -69,3 +69,180 @@ package final class StreamTrack: Sendable {
 
     func note(isPaused: Bool) { paused.store(isPaused, ordering: .relaxed) }
 }
+
+/// Reports the events of one subscription, signal or property to the ``StreamLog``.
+///
+/// Released with a signal or property, it reports the end of that.
+@usableFromInline
+final class StreamProbe<Element: Sendable>: @unchecked Sendable {
+    // Unchecked: the variables are accessed only from inside the stream's lane, which is serial.
+
+    private let track: StreamTrack
+    /// The cause of what a value without a marble begins.
+    private let unmarked: StreamCause
+    private let showing: (@Sendable (Element) -> String)?
+    private let log = StreamLog.shared
+    /// The period of the log in which `left` values may still be recorded.
+    private var slice = 0
+    private var left = 0
+    private var hasEnded = false
+
+    init(_ track: StreamTrack, showing: (@Sendable (Element) -> String)?) {
+        self.track = track
+        // A stream that `flatMap` has started has no call of its own.
+        let place = track.origin.kind == .inner ? StreamCause.current?.place ?? "" : track.origin.place
+        unmarked = StreamCause(place: place)
+        self.showing = showing
+    }
+
+    deinit { if !hasEnded { log.add(.released, of: track) } }
+
+    /// Records the value, and runs `body`, which delivers it, with the marble as the cause of what it begins; without a
+    /// marble, with the place of the stream.
+    @usableFromInline
+    func deliver(_ value: Element, _ body: () -> Void) {
+        guard let marble = record(value) else { return StreamCause.locate(unmarked, body) }
+        let cause = StreamCause(track: track.id, marble: marble, parent: track.id, place: unmarked.place)
+        StreamCause.$current.withValue(cause) { body() }
+    }
+
+    /// Records the value, or only counts it. Returns the number of its marble if it is recorded.
+    func record(_ value: Element) -> Int? {
+        track.countValue()
+        let current = log.slice
+        guard current != 0 else { return nil }
+        if slice != current { (slice, left) = (current, StreamLog.trackLimit) }
+        guard left > 0 else { return nil }
+        left -= 1
+        return log.take(track) {
+            (showing.map { $0(value) } ?? ShortText.of(value), (value as? any InspectedValue)?.inspectedPages)
+        }
+    }
+
+    /// Records the end of the stream. Does nothing after another end.
+    func end(_ kind: StreamRecord.Kind) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        log.add(kind, of: track)
+    }
+
+    func note(isPaused: Bool) {
+        guard track.isPaused != isPaused else { return }
+        track.note(isPaused: isPaused)
+        log.add(isPaused ? .paused : .resumed, of: track)
+    }
+
+    /// An observer for the source, in a scope that reports a cancel and pauses.
+    func observer<Failure: Error>(into observer: Observer<Element, Failure>) -> Observer<Element, Failure> {
+        let scope = observer.scope.child()
+        scope.onClose { self.end(.cancelled) }
+        scope.onPause { self.note(isPaused: true) }
+        scope.onResume { self.note(isPaused: false) }
+        if scope.isPaused { note(isPaused: true) }
+        return Observer(
+            scope: scope,
+            next: { value in self.deliver(value) { observer.next(value) } },
+            end: { completion in
+                switch completion {
+                case .finished: self.end(.finished)
+                case .failed(let error): self.end(.failed(ShortText.of(error)))
+                }
+                scope.close()
+                observer.end(completion)
+            })
+    }
+
+    /// The cause of what the subscription to the source begins.
+    func cause(after cause: StreamCause?) -> StreamCause {
+        StreamCause(
+            track: track.id, marble: cause?.marble ?? 0, parent: track.parent,
+            inner: track.origin.kind == .inner ? track.id : 0, place: unmarked.place)
+    }
+}
+
+/// The marble, or the subscription, that leads to what begins now: another inspected stream, or a request.
+///
+/// An inspected stream binds it while it delivers a value that is shown, and while it subscribes to its source. It
+/// reaches everything that begins synchronously, every task that is started meanwhile, and the source behind a change of
+/// scheduler. A timer, a buffer or a callback in between ends it: then there is no cause, rather than a wrong one.
+@usableFromInline
+package final class StreamCause: Sendable {
+    /// The cause of what the current task, or the current thread, begins.
+    @TaskLocal package static var current: StreamCause?
+
+    /// The track that shows the marble, or the track of the subscription.
+    package let track: Int
+    /// The number of the marble; 0 for a subscription outside of any delivery.
+    package let marble: Int
+    /// The track above the tracks that begin now; 0 for none.
+    let parent: Int
+    /// The unnamed track of an inner stream that is being subscribed to; 0 for none.
+    let inner: Int
+    /// The source file and line of the nearest call of `inspected`.
+    package let place: String
+
+    init(track: Int, marble: Int, parent: Int, inner: Int = 0, place: String) {
+        self.track = track
+        self.marble = marble
+        self.parent = parent
+        self.inner = inner
+        self.place = place
+    }
+
+    /// A cause without a marble: only the place in the code is known.
+    convenience init(place: String) { self.init(track: 0, marble: 0, parent: 0, place: place) }
+
+    /// Runs `work` with the place of a stream whose value has no marble. A marble that is known remains, together with
+    /// its place.
+    static func locate(_ place: StreamCause, _ work: () -> Void) {
+        guard let current, current.track != 0 else { return $current.withValue(place) { work() } }
+        guard current.marble == 0 else { return work() }
+        let cause = StreamCause(
+            track: current.track, marble: 0, parent: current.parent, inner: current.inner, place: place.place)
+        $current.withValue(cause) { work() }
+    }
+
+    /// The current cause, without a lookup if no inspector is attached.
+    @usableFromInline package static var ifAttached: StreamCause? { StreamLog.isAttached ? current : nil }
+
+    /// Runs `work` with `cause`, or without a change if that is `nil`.
+    @usableFromInline
+    static func restore(_ cause: StreamCause?, _ work: () -> Void) {
+        guard let cause else { return work() }
+        $current.withValue(cause) { work() }
+    }
+}
+
+/// The text of any value, of bounded length. That of a structure is made as a whole and then cut off.
+enum ShortText {
+    /// The most characters.
+    static let limit = 400
+    /// The most elements of a list; of more, only the number is shown.
+    private static let listLimit = 3
+
+    static func of<Value>(_ value: Value) -> String {
+        switch value {
+        case let text as any StringProtocol: cut(text)
+        case let shown as any InspectedValue: cut(shown.inspectedText)
+        case let bytes as [UInt8]: "\(bytes.count) bytes"
+        // Their elements are not all described, because there may be millions.
+        case let list as any Collection: text(of: list)
+        case is Void: "()"
+        default: cut(String(describing: value))
+        }
+    }
+
+    private static func text(of list: any Collection) -> String {
+        func text<List: Collection>(_ list: List) -> String {
+            let shown = list.prefix(listLimit).map { cut(of($0), to: limit / listLimit) }
+            let rest = list.count > listLimit ? ", … \(list.count) in all" : ""
+            return "[\(shown.joined(separator: ", "))\(rest)]"
+        }
+        return text(list)
+    }
+
+    private static func cut(_ text: some StringProtocol, to limit: Int = limit) -> String {
+        // The number of characters is at most that of bytes, which is known.
+        text.utf8.count <= limit ? String(text) : text.prefix(limit) + "…"
+    }
+}

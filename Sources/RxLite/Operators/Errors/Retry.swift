@@ -1,0 +1,364 @@
+extension Observable {
+    /// Starts the stream again on an error, up to `count` times. The error of the last attempt ends the
+    /// stream.
+    ///
+    /// ```
+    ///          --1#
+    /// retry(2)
+    ///          --1--1--1#
+    /// ```
+    @inlinable
+    public func retry(_ count: Int) -> Observable {
+        retry(RetryPolicy { _, history in history.count < count ? .retry(after: .zero) : .stop })
+    }
+
+    /// Asks `policy`, on an error, whether and when to start the stream again.
+    ///
+    /// ```
+    ///                              --1#
+    /// retry { after 3 ms, once }
+    ///                              --1-----1#
+    /// ```
+    ///
+    /// The failed attempt is closed before the next begins. Attempts that fail at once are retried in a loop,
+    /// without growing the stack; on a scheduler, other work gets its turn after every 32. Cancelling cancels
+    /// the wait.
+    ///
+    /// - Parameter scheduler: the clock of the waits. Default: the stream's scheduler, otherwise
+    ///   ``ActorScheduler/shared``.
+    @inlinable
+    public func retry(_ policy: RetryPolicy<Failure>, on scheduler: (any Scheduler)? = nil) -> Observable {
+        let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
+        return Observable(scheduler: self.scheduler) { observer in
+            Retrying(self, policy, clock, into: observer).start()
+        }
+    }
+}
+
+/// The state of one retry.
+@usableFromInline
+final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
+
+    /// The most attempts to begin in one turn of the scheduler.
+    @inlinable static var turnLength: Int { 32 }
+
+    @usableFromInline let stream: Observable<Element, Failure>
+    @usableFromInline let policy: RetryPolicy<Failure>
+    @usableFromInline let clock: any Scheduler
+    @usableFromInline let observer: Observer<Element, Failure>
+    /// The scope of the current attempt; before the first, that of the operator.
+    @safe @exclusivity(unchecked) @usableFromInline var scope: Scope
+    @safe @exclusivity(unchecked) @usableFromInline var history: RetryHistory
+    @safe @exclusivity(unchecked) @usableFromInline var isStarting = false
+    @safe @exclusivity(unchecked) @usableFromInline var isDue = false
+
+    @inlinable
+    init(
+        _ stream: Observable<Element, Failure>, _ policy: RetryPolicy<Failure>, _ clock: any Scheduler,
+        into observer: Observer<Element, Failure>
+    ) {
+        self.stream = stream
+        self.policy = policy
+        self.clock = clock
+        self.observer = observer
+        scope = observer.scope
+        history = RetryHistory(clock: clock)
+    }
+
+    /// Begins an attempt. If called from within one that just failed, the loop outside begins it.
+    @inlinable
+    func start() {
+        isDue = true
+        guard !isStarting else { return }
+        isStarting = true
+        var turn = Turn(in: observer.scope.lane, of: Self.turnLength)
+        while isDue && observer.scope.isOpen {
+            guard turn.step() else { return startInNextTurn() }
+            isDue = false
+            attempt()
+        }
+        isStarting = false
+    }
+
+    @inlinable
+    func startInNextTurn() {
+        observer.scope.inNextTurn {
+            self.isStarting = false
+            self.start()
+        }
+    }
+
+    @inlinable
+    func attempt() {
+        scope = observer.scope.child()
+        stream.subscribe(
+            Observer(scope: scope, as: observer) { completion in
+                self.scope.close()
+                switch completion {
+                case .finished: self.observer.finish()
+                case .failed(let error): self.decide(error)
+                }
+            })
+    }
+
+    @inlinable
+    func decide(_ error: Failure) {
+        let verdict = policy.weigh(error, history)
+        switch verdict.decision {
+        case .stop:
+            var error = error
+            policy.stamp(&error, history)
+            observer.fail(error)
+        case .retry(let delay):
+            history.count += 1
+            history.lastDelay = delay
+            guard delay > .zero else { return start() }
+            let wait = observer.scope.child()
+            let timer = clock.schedule(after: delay) {
+                wait.enter {
+                    self.isDue = true
+                    wait.close()
+                    self.start()
+                }
+            }
+            wait.onClose {
+                timer.cancel()
+                if !self.isDue { verdict.giveBack() }
+            }
+        }
+    }
+}
+
+extension Observable {
+    /// Starts the stream again after an error when another stream sends, which `notices` makes from the
+    /// errors.
+    ///
+    /// ```
+    ///                                  --1#
+    /// retry(when: { _ in ----x---| })
+    ///                                  --1------1-|     the notices begin with the first error
+    /// ```
+    ///
+    /// ```swift
+    /// load.retry(when: { errors in
+    ///     errors.flatMap { error in reachability.filter { $0 }.take(1) }
+    /// })
+    /// ```
+    ///
+    /// Each notice after an error starts the stream again; the failed attempt is closed by then. A notice
+    /// during an attempt changes nothing. The stream ends when an attempt finishes, or like the notifier,
+    /// regardless of a running attempt and even if the notifier's end follows a notice immediately. `notices`
+    /// is called with the first error of each subscription.
+    @inlinable
+    public func retry<Notice, E>(
+        when notices: @escaping @Sendable (Observable<Failure, Never>) -> Observable<Notice, E>
+    ) -> Observable<Element, E> {
+        Observable<Element, E>(scheduler: scheduler) { observer in
+            NoticedRetrying(self, notices, into: observer).start()
+        }
+    }
+}
+
+/// The state of one retry with notices.
+@usableFromInline
+final class NoticedRetrying<Element: Sendable, Failure: Error, Notice: Sendable, E: Error>:
+    @unchecked Sendable
+{
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let stream: Observable<Element, Failure>
+    private let notices: @Sendable (Observable<Failure, Never>) -> Observable<Notice, E>
+    private let observer: Observer<Element, E>
+    /// The scope of the whole operator; closed with the end of the notices or of an attempt.
+    private let scope: Scope
+    /// Sending from inside the lane queues there, so errors that lead to each other do not nest.
+    private var errors: Signal<Failure>?
+    private var isWaiting = false
+
+    @usableFromInline
+    init(
+        _ stream: Observable<Element, Failure>,
+        _ notices: @escaping @Sendable (Observable<Failure, Never>) -> Observable<Notice, E>,
+        into observer: Observer<Element, E>
+    ) {
+        self.stream = stream
+        self.notices = notices
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    /// Begins an attempt.
+    @usableFromInline
+    func start() {
+        let attemptScope = scope.child()
+        stream.subscribe(
+            Observer(scope: attemptScope, as: observer) { completion in
+                attemptScope.close()
+                switch completion {
+                case .finished: self.end(.finished)
+                case .failed(let error): self.receive(error)
+                }
+            })
+    }
+
+    private func receive(_ error: Failure) {
+        isWaiting = true
+        if let errors { return errors.send(error) }
+        let errors = Signal<Failure>()
+        self.errors = errors
+        notices(errors.observable).subscribe(
+            Observer(scope: scope.child(), next: { _ in self.receiveNotice() }, end: { self.end($0) }))
+        errors.send(error)
+    }
+
+    /// Queues the attempt, so that an end that follows the notice immediately comes first.
+    private func receiveNotice() {
+        guard isWaiting else { return }
+        isWaiting = false
+        scope.lane.enqueue { if self.scope.isOpen { self.start() } }
+    }
+
+    private func end(_ completion: Completion<E>) {
+        scope.close()
+        observer.end(completion)
+    }
+}
+
+// MARK: - Policies
+
+/// The rule that decides, after an error, whether and when to try again.
+public struct RetryPolicy<Failure: Error>: Sendable {
+    /// The decision about an error.
+    public enum Decision: Sendable, Equatable {
+        /// The stream fails with the error.
+        case stop
+        /// Another attempt, after this wait.
+        case retry(after: Duration)
+    }
+
+    /// A decision, and the credits that were taken for it.
+    @usableFromInline
+    package struct Verdict: Sendable {
+        @usableFromInline package let decision: Decision
+        package let credits: [RetryCredit]
+
+        package init(_ decision: Decision, paidWith credits: [RetryCredit] = []) {
+            self.decision = decision
+            self.credits = credits
+        }
+
+        /// Gives the credits back, because the retry does not take place.
+        @usableFromInline
+        package func giveBack() {
+            for credit in credits { credit.giveBack() }
+        }
+    }
+
+    /// The decision about `error`, given the attempts so far.
+    public var decide: @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision {
+        { [weigh] error, history in weigh(error, history).decision }
+    }
+
+    /// Adds to the final error what the history says about it, such as the number of attempts.
+    public let stamp: @Sendable (_ error: inout Failure, _ history: RetryHistory) -> Void
+
+    /// The decision with its credits.
+    @usableFromInline package let weigh: @Sendable (_ error: Failure, _ history: RetryHistory) -> Verdict
+
+    /// Creates a policy from a rule.
+    public init(
+        _ decide: @escaping @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision,
+        stamp: @escaping @Sendable (_ error: inout Failure, _ history: RetryHistory) -> Void = { _, _ in }
+    ) {
+        self.init(weighing: { Verdict(decide($0, $1)) }, stamp: stamp)
+    }
+
+    package init(
+        weighing weigh: @escaping @Sendable (_ error: Failure, _ history: RetryHistory) -> Verdict,
+        stamp: @escaping @Sendable (_ error: inout Failure, _ history: RetryHistory) -> Void
+    ) {
+        self.weigh = weigh
+        self.stamp = stamp
+    }
+}
+
+/// The permission of a budget for one retry.
+package struct RetryCredit: Sendable {
+    /// The account that has given it.
+    package let account: ObjectIdentifier
+    /// Returns it to the account. To be called at most once, and only if the retry does not take place.
+    package let giveBack: @Sendable () -> Void
+
+    package init(of account: ObjectIdentifier, giveBack: @escaping @Sendable () -> Void) {
+        self.account = account
+        self.giveBack = giveBack
+    }
+}
+
+/// The history of a retry in one subscription.
+public struct RetryHistory: Sendable {
+    /// The number of attempts after the first.
+    public var count: Int
+    /// The wait before the last of these attempts; zero before the first retry.
+    public var lastDelay: Duration
+    /// The clock of the waits.
+    public var clock: any Scheduler
+
+    /// Creates a history.
+    public init(
+        count: Int = 0, lastDelay: Duration = .zero, clock: any Scheduler = ActorScheduler.shared
+    ) {
+        self.count = count
+        self.lastDelay = lastDelay
+        self.clock = clock
+    }
+}
+
+/// The rule for the wait before each retry.
+///
+/// The default is exponential with full jitter: a random time between zero and the smaller of `cap` and
+/// `base` doubled with every retry ("Exponential Backoff and Jitter", AWS Architecture Blog, 2015).
+public struct Backoff: Sendable {
+    /// The wait before the next retry, after the retries of `history`. `random` returns a number from 0 up to
+    /// 1.
+    public let delay: @Sendable (_ history: RetryHistory, _ random: () -> Double) -> Duration
+
+    /// Creates a back-off from a rule.
+    public init(_ delay: @escaping @Sendable (_ history: RetryHistory, _ random: () -> Double) -> Duration) {
+        self.delay = delay
+    }
+
+    /// Full jitter: random between zero and min(cap, base·2ⁿ).
+    public static func fullJitter(base: Duration = .milliseconds(300), cap: Duration = .seconds(30))
+        -> Backoff
+    {
+        Backoff { history, random in doubled(base, history.count, cap: cap) * random() }
+    }
+
+    /// min(cap, base·2ⁿ), without jitter.
+    public static func exponential(base: Duration = .milliseconds(300), cap: Duration = .seconds(30))
+        -> Backoff
+    {
+        Backoff { history, _ in doubled(base, history.count, cap: cap) }
+    }
+
+    /// Decorrelated jitter: random between `base` and three times the previous wait, up to `cap`.
+    public static func decorrelated(base: Duration = .milliseconds(300), cap: Duration = .seconds(30))
+        -> Backoff
+    {
+        Backoff { history, random in
+            let ceiling = max(base, min(cap, history.lastDelay) * 3)
+            return min(cap, base + (ceiling - base) * random())
+        }
+    }
+
+    /// The same wait before every retry.
+    public static func constant(_ delay: Duration) -> Backoff {
+        Backoff { _, _ in delay }
+    }
+
+    private static func doubled(_ base: Duration, _ retry: Int, cap: Duration) -> Duration {
+        // 2³⁰ times any reasonable base exceeds any cap.
+        min(cap, base * (1 << min(max(retry, 0), 30)))
+    }
+}

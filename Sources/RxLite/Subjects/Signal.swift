@@ -1,0 +1,243 @@
+/// A hot stream that receives its values from outside and never fails: a button, a notification, a command.
+///
+/// ```swift
+/// let reload = Signal<Void>()
+/// reload.subscribe { print("reloading") }
+/// reload.send()
+/// ```
+///
+/// All current subscribers get each value, in the same order. Sending is thread-safe; a value sent from
+/// within a delivery is delivered after it.
+public final class Signal<Element: Sendable>: Sendable {
+    @usableFromInline let multicaster = Multicaster<Element, Never>()
+
+    /// Creates a signal without subscribers.
+    @inlinable
+    public init() {}
+
+    /// The values sent after the subscription. Never ends.
+    @inlinable
+    public var observable: Observable<Element, Never> {
+        Observable { [multicaster] observer in multicaster.add(observer) }
+    }
+
+    /// Sends a value to all subscribers.
+    @inlinable
+    public func send(_ value: Element) { multicaster.send(value) }
+}
+
+extension Signal<Void> {
+    /// Sends a value.
+    @inlinable
+    public func send() { send(()) }
+}
+
+// MARK: - Listeners
+
+/// Sends each event to all listeners, in the same order for all: the core of ``Signal``, ``MutableProperty`` and
+/// ``Observable/share(replay:reset:buffering:countingDropped:)``.
+@usableFromInline
+final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked, without exclusivity checks: the variables below are accessed only from inside `lane`, which
+    // is serial, and never while one of them is being changed. Debug builds check that.
+
+    /// A listener. Its constants are read without being retained, unlike an array's elements.
+    @usableFromInline
+    final class Listener: Seated, @unchecked Sendable {
+        // Unchecked: `seat` is accessed only from inside the multicaster's lane, which is serial.
+        @usableFromInline let observer: Observer<Element, Failure>
+        @usableFromInline var seat: Int?
+        /// Receives the values instead of the observer, if it belongs to a shared stream.
+        @usableFromInline let subscriber: SharedSubscriber<Element, Failure>?
+
+        @inlinable
+        init(_ observer: Observer<Element, Failure>, _ subscriber: SharedSubscriber<Element, Failure>?) {
+            self.observer = observer
+            self.subscriber = subscriber
+        }
+
+        @inlinable
+        func receive(_ value: Element) {
+            if let subscriber { return subscriber.receive(value) }
+            let lane = observer.scope.lane
+            if lane.tryEnter() {
+                if observer.scope.isOpen { observer.next(value) }
+                lane.leave()
+            } else {
+                enqueue(value)
+            }
+        }
+
+        @inlinable
+        @inline(never)
+        func enqueue(_ value: Element) {
+            observer.scope.lane.enqueue { [observer] in if observer.scope.isOpen { observer.next(value) } }
+        }
+    }
+
+    /// Events, arrivals and departures pass through the lane one at a time; an event sent from within a
+    /// delivery waits until that delivery is complete.
+    @usableFromInline let lane = Lane()
+    @safe @exclusivity(unchecked) @usableFromInline var listeners = Seats<Listener>()
+    @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
+    @safe @exclusivity(unchecked) @usableFromInline var replayCount: Int
+    @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
+    /// Shows the values of a signal or property that has a name.
+    @safe @exclusivity(unchecked) @usableFromInline var probe: StreamProbe<Element>?
+    /// Makes the probe of a signal or property that got its name when no inspector was attached.
+    @safe @exclusivity(unchecked) @usableFromInline var lateProbe:
+        (@Sendable (_ isLate: Bool) -> StreamProbe<Element>?)?
+
+    @inlinable
+    init(replaying count: Int = 0, initial: [Element] = []) {
+        replayCount = count
+        replay = FIFO(initial)
+    }
+
+    /// Sends a value to all listeners. Thread-safe.
+    @inlinable
+    func send(_ value: Element) {
+        if lane.tryEnter() {
+            deliver(value)
+            lane.leave()
+        } else {
+            enqueue(value)
+        }
+    }
+
+    @inlinable
+    @inline(never)
+    func enqueue(_ value: Element) {
+        lane.enqueue { self.deliver(value) }
+    }
+
+    /// Ends the stream for all listeners. Thread-safe.
+    @inlinable
+    func end(_ completion: Completion<Failure>) {
+        lane.enter { self.deliverEnd(completion) }
+    }
+
+    /// Adds a listener, which first receives the replayed values. Only from inside the listener's lane.
+    ///
+    /// Its removal goes through the same queue, so it cannot come before the addition.
+    ///
+    /// - Parameter subscriber: receives the values instead of the observer, if it belongs to a shared stream.
+    @inlinable
+    func add(
+        _ observer: Observer<Element, Failure>, as subscriber: SharedSubscriber<Element, Failure>? = nil
+    ) {
+        let scope = observer.scope
+        let listener = Listener(observer, subscriber)
+        scope.onClose {
+            self.lane.enter { self.listeners.remove(listener) }
+        }
+        lane.enter {
+            if let subscriber {
+                subscriber.replay(self.replay)
+            } else {
+                self.replay.forEach { value in scope.enter { observer.next(value) } }
+            }
+            if let completion = self.completion {
+                scope.enter { observer.end(completion) }
+            } else if scope.isOpen {
+                self.listeners.append(listener)
+            }
+        }
+    }
+
+    /// Keeps no more values for listeners to come. Only from inside ``lane``.
+    @usableFromInline
+    func stopReplaying() {
+        lane.assertInside()
+        replayCount = 0
+        replay.removeAll()
+    }
+
+    /// Delivers a value to all listeners. Only from inside ``lane``.
+    @inlinable
+    func deliver(_ value: Element) {
+        lane.assertInside()
+        guard completion == nil else { return }
+        if replayCount > 0 {
+            if replay.count == replayCount { _ = replay.popFirst() }
+            replay.append(value)
+        }
+        if let probe { probe.deliver(value) { deliverToListeners(value) } } else { deliverToListeners(value) }
+    }
+
+    @inlinable
+    @inline(__always)
+    func deliverToListeners(_ value: Element) {
+        // No listener joins or leaves while the lane is taken, so the listeners need not be retained.
+        for index in listeners.seats.indices where listeners.seats[index] != nil {
+            unsafe Unmanaged.passUnretained(listeners.seats[index]!)._withUnsafeGuaranteedRef {
+                $0.receive(value)
+            }
+        }
+    }
+
+    @inlinable
+    func deliverEnd(_ completion: Completion<Failure>) {
+        lane.assertInside()
+        guard self.completion == nil else { return }
+        self.completion = completion
+        let listeners = listeners
+        self.listeners = Seats()
+        listeners.forEach { listener in
+            listener.seat = nil
+            let observer = listener.observer
+            observer.scope.enter { observer.end(completion) }
+        }
+    }
+}
+
+/// A member of ``Seats``.
+@usableFromInline
+protocol Seated: AnyObject {
+    /// The index of its seat, if it has one.
+    var seat: Int? { get set }
+}
+
+/// Members in order of arrival, which can leave in constant time: a seat stays empty until half of the seats
+/// are empty, then the remaining members move up.
+@usableFromInline
+struct Seats<Member: Seated> {
+    /// Up to this many empty seats are kept in any case.
+    @inlinable static var spareSeats: Int { 16 }
+
+    /// The members in order, and empty seats.
+    @usableFromInline var seats: [Member?] = []
+    @usableFromInline var emptyCount = 0
+
+    @inlinable
+    init() {}
+
+    @inlinable var count: Int { seats.count - emptyCount }
+
+    @usableFromInline
+    mutating func append(_ member: Member) {
+        member.seat = seats.count
+        seats.append(member)
+    }
+
+    /// Removes a member. Does nothing if it has no seat.
+    @usableFromInline
+    mutating func remove(_ member: Member) {
+        guard let seat = member.seat else { return }
+        member.seat = nil
+        seats[seat] = nil
+        emptyCount += 1
+        if emptyCount > Self.spareSeats && emptyCount * 2 > seats.count { moveUp() }
+    }
+
+    private mutating func moveUp() {
+        seats.removeAll { $0 == nil }
+        for index in seats.indices { seats[index]?.seat = index }
+        emptyCount = 0
+    }
+
+    @usableFromInline
+    func forEach(_ body: (Member) -> Void) {
+        for case let member? in seats { body(member) }
+    }
+}
