@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import HTTPTypes
 public import RxHTTP
 
 /// One stored response: its metadata and its body.
@@ -59,5 +60,85 @@ public struct CacheEntry: Sendable {
 extension CacheKey {
     fileprivate var byteCount: Int {
         method.utf8.count + url.utf8.count + identity.utf8.count + content.utf8.count
+    }
+}
+
+extension CacheEntry: RedactedDescription {
+    /// Key and size.
+    public var description: String { "\(metadata.key), \(body.count) bytes" }
+}
+
+extension CacheEntry.Metadata: RedactedDescription {
+    /// Key and status.
+    public var description: String { "\(key), \(head.status.code)" }
+}
+
+extension ResponseHead {
+    /// Whether a private cache may store the response to a GET (RFC 9111 §3).
+    package var isStorable: Bool {
+        guard status.code >= 200, status.code != 206, status.code != 304 else { return false }
+        let directives = CacheControl(self[.cacheControl])
+        if directives.has("must-understand") {
+            // RFC 9111 §5.2.2.3: overrides `no-store`, which is meant for caches that do not know it.
+            guard status.isHeuristicallyCacheable else { return false }
+        } else if directives.has("no-store") {
+            return false
+        }
+        return directives.has("max-age") || directives.has("public") || directives.has("private")
+            || directives.has("no-cache") || self[.expires] != nil || status.isHeuristicallyCacheable
+    }
+
+    /// The head without the fields of the connection or of this exchange, and without those that must be
+    /// asked for each time (RFC 9111 §3.1, §5.2.2.4).
+    package var storable: ResponseHead {
+        let directives = CacheControl(self[.cacheControl])
+        let named = (self[.connection] ?? "").split(separator: ",").map { $0.trimmingBlanks().lowercased() }
+        let dropped = Self.hopByHop.union(named).union(directives.fieldNames("no-cache"))
+        return ResponseHead(
+            status: status, headerFields: headerFields.filter { !dropped.contains($0.name.canonicalName) })
+    }
+
+    /// `Age` is computed at each use.
+    private static let hopByHop: Set<String> = [
+        "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade",
+        "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "age",
+    ]
+
+    /// The head with the fields of a 304 in place of those of the same name (RFC 9111 §3.2); `nil` if that
+    /// exceeds the limits of a header section, which would otherwise grow from one 304 to the next.
+    package func updated(by confirmation: ResponseHead) -> ResponseHead? {
+        let new = confirmation.storable.headerFields.filter {
+            !Self.ofTheBody.contains($0.name.canonicalName)
+        }
+        let names = Set(new.map(\.name))
+        let old = headerFields.filter { !names.contains($0.name) }
+        guard old.count + new.count <= Self.mostFields else { return nil }
+        let updated = ResponseHead(status: status, headerFields: old + new)
+        return updated.fieldLines.count <= Self.mostBytes ? updated : nil
+    }
+
+    /// The most bytes that a transport accepts in a header section.
+    private static let mostBytes = 256 << 10
+
+    /// Fields that describe the stored body.
+    private static let ofTheBody: Set<String> = ["content-length", "content-encoding", "content-range"]
+
+    /// The head with an `Age` field (RFC 9111 §5.1).
+    package func telling(age: TimeInterval) -> ResponseHead {
+        let seconds = age.isFinite ? Int(min(age, TimeInterval(1 << 31))) : 1 << 31
+        var lines: [UInt8] = []
+        lines.reserveCapacity(fieldLines.count + 20)
+        lines += fieldLines
+        lines += "Age: ".utf8
+        lines += String(seconds).utf8
+        lines += "\r\n".utf8
+        return ResponseHead(status: status, fieldLines: lines, httpVersion: httpVersion)
+    }
+
+    /// Whether both have the same entity tag, or either has none; compared weakly (RFC 9110 §8.8.3.2).
+    package func hasSameTag(as other: ResponseHead) -> Bool {
+        guard let own = self[.eTag], let others = other[.eTag] else { return true }
+        func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+        return opaque(own) == opaque(others)
     }
 }

@@ -65,3 +65,68 @@ package final class CacheHistory: Sendable {
     /// Whether a response in the store must not be used.
     package func condemns(_ id: UUID) -> Bool { contents.withLock { $0.changes.condemns(id) } }
 }
+
+/// The changes that matter to responses still in flight: a response that was requested before a change is not
+/// stored after it (RFC 9111 §4.4).
+///
+/// A log of the latest changes by selection. When the log is full it starts again, and everything requested
+/// before counts as changed: this loses stored responses, but never keeps an outdated one.
+struct CacheChanges {
+    private static let mostNames = 4096
+    private static let mostCondemned = 1024
+
+    /// The number of changes.
+    private(set) var count = 0
+    private var latest: [CacheSelection: Int] = [:]
+    /// Everything requested at a lower count has changed.
+    private var floor = 0
+    /// Responses that are being written to the store.
+    private var storing: [UUID: Set<CacheSelection>] = [:]
+    /// Responses that may have reached the store after the change that was to remove them; the oldest first.
+    private var condemned: [UUID] = []
+
+    /// Records a change of everything selected.
+    mutating func note(_ selection: CacheSelection) {
+        count += 1
+        if selection == .all || latest.count >= Self.mostNames {
+            floor = count
+            latest = [:]
+        }
+        if selection != .all { latest[selection] = count }
+        for (id, names) in storing where selection == .all || names.contains(selection) {
+            if condemned.count >= Self.mostCondemned { condemned.removeFirst(Self.mostCondemned / 2) }
+            condemned.append(id)
+        }
+    }
+
+    /// Whether anything of these selections has changed since the count was `start`.
+    func includes(_ names: Set<CacheSelection>, since start: Int) -> Bool {
+        guard start < count else { return false }
+        return start < floor || names.contains { latest[$0].map { $0 > start } == true }
+    }
+
+    /// Begins to store a response, unless something has changed since it was requested. If this returns true,
+    /// ``endStoring(_:)`` must follow.
+    mutating func beginStoring(_ id: UUID, of names: Set<CacheSelection>, since start: Int) -> Bool {
+        guard !includes(names, since: start) else { return false }
+        storing[id] = names
+        return true
+    }
+
+    /// Ends storing a response. Returns whether it must be removed again because of a change meanwhile.
+    mutating func endStoring(_ id: UUID) -> Bool {
+        storing[id] = nil
+        return condemned.contains(id)
+    }
+
+    /// Whether a response in the store must not be used.
+    func condemns(_ id: UUID) -> Bool { !condemned.isEmpty && condemned.contains(id) }
+}
+
+extension CacheSelection {
+    /// The selections that include a response with this key and these tags, except those by id.
+    package static func names(of key: CacheKey, tags: Set<String>) -> Set<CacheSelection> {
+        let names: Set<CacheSelection> = [.url(key.url), .place(String(key.place)), .identity(key.identity)]
+        return names.union(tags.map(CacheSelection.tag)).union(key.isResource ? [.resource(key.url)] : [])
+    }
+}

@@ -1,4 +1,6 @@
 public import FoundationEssentials
+package import HTTPTypes
+package import RxHTTP
 
 /// How long a stored response may be used, and on which conditions: read once from its fields, on arrival.
 ///
@@ -39,5 +41,108 @@ public struct CacheTerms: Hashable, Sendable, Codable {
     public func age(at now: Date) -> TimeInterval {
         let resident = now.timeIntervalSince(date)
         return resident < 0 ? .infinity : initialAge + resident
+    }
+}
+
+extension CacheTerms {
+    /// The terms that a server gives a response (RFC 9111 §4.2).
+    ///
+    /// - Parameters:
+    ///   - head: the head as stored.
+    ///   - aging: the head that arrived now: of the response itself, or of the 304 that confirmed it.
+    ///   - url: the URL of the request.
+    ///   - asked: when the request was sent.
+    ///   - now: when the response arrived.
+    package init(_ head: ResponseHead, aging: ResponseHead, url: String, asked: Date, now: Date) {
+        let directives = CacheControl(head[.cacheControl])
+        // RFC 9110 §6.6.1: without a date a response has the date of its arrival.
+        let date = aging.date(.date, now: now) ?? now
+        self.init(
+            date: now, initialAge: Self.initialAge(aging, date: date, asked: asked, now: now),
+            lifetime: Self.lifetime(head, directives, date: date, url: url),
+            staleWhileRevalidate: directives.seconds("stale-while-revalidate") ?? 0,
+            staleIfError: directives.seconds("stale-if-error") ?? 0,
+            alwaysRevalidates: directives.has("no-cache") && directives.argument("no-cache") == nil,
+            neverStale: directives.has("must-revalidate"))
+    }
+
+    /// RFC 9111 §4.2.3.
+    private static func initialAge(
+        _ head: ResponseHead, date: Date, asked: Date, now: Date
+    ) -> TimeInterval {
+        let apparentAge = max(0, now.timeIntervalSince(date))
+        // RFC 9111 §5.1: the first of several counts, and an invalid number is ignored.
+        let told = head[.age]?.split(separator: ",", omittingEmptySubsequences: false).first
+        let ageValue = told.flatMap { TimeInterval(deltaSeconds: String($0.trimmingBlanks())) } ?? 0
+        return max(apparentAge, ageValue + max(0, now.timeIntervalSince(asked)))
+    }
+
+    /// RFC 9111 §4.2.1, for a private cache.
+    private static func lifetime(
+        _ head: ResponseHead, _ directives: CacheControl, date: Date, url: String
+    ) -> TimeInterval {
+        if let maxAge = directives.seconds("max-age") { return maxAge }
+        if head[.expires] != nil {
+            // RFC 9111 §5.3: an invalid date, "0" above all, is in the past.
+            return max(0, head.date(.expires, now: date)?.timeIntervalSince(date) ?? 0)
+        }
+        guard head.status.isHeuristicallyCacheable || directives.has("public"), !url.contains("?"),
+            let modified = head.date(.lastModified, now: date)
+        else { return 0 }
+        return max(0, date.timeIntervalSince(modified)) * 0.1
+    }
+}
+
+extension ResponseHead {
+    /// The time in a field, with names in any case (RFC 9111 §4.2).
+    ///
+    /// - Parameter now: the time that years of two digits are near to.
+    fileprivate func date(_ name: HTTPField.Name, now: Date) -> Date? {
+        self[name].flatMap { Date(httpDate: $0, now: now, ignoresCase: true) }
+    }
+}
+
+extension HTTPResponse.Status {
+    /// RFC 9110 §15.1, without 206: partial responses are not stored.
+    package var isHeuristicallyCacheable: Bool {
+        [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
+    }
+}
+
+/// The decision about a request that has a stored response.
+package enum CacheVerdict: Equatable {
+    /// The stored response is used.
+    case use(isStale: Bool)
+    /// The stored response is used, and renewed in the background (RFC 5861 §3).
+    case useAndRefresh
+    /// The request is sent.
+    case ask
+}
+
+extension CacheTerms {
+    /// Whether a response under these terms may be used for a request (RFC 9111 §4).
+    package func verdict(for demand: CacheDemand, at now: Date) -> CacheVerdict {
+        let age = age(at: now)
+        let isFresh = age < lifetime
+        if demand.mustConfirm || alwaysRevalidates && !demand.acceptsAnyAge { return .ask }
+        if let maxAge = demand.maxAge, age > maxAge || maxAge == 0 { return .ask }
+        if isFresh { return lifetime - age >= demand.minFresh ? .use(isStale: false) : .ask }
+        guard demand.minFresh == 0 else { return .ask }
+        let staleness = age - lifetime
+        if demand.acceptsAnyAge, staleness <= demand.maxStale ?? .infinity { return .use(isStale: true) }
+        guard !neverStale else { return .ask }
+        if let maxStale = demand.maxStale, maxStale > 0, staleness <= maxStale { return .use(isStale: true) }
+        if staleWhileRevalidate > 0, staleness <= staleWhileRevalidate {
+            // RFC 5861 §3 permits the use; the renewal is only recommended.
+            return demand.onlyIfCached ? .use(isStale: true) : .useAndRefresh
+        }
+        return .ask
+    }
+
+    /// Whether a response under these terms may be used if the server has failed (RFC 5861 §4).
+    package func isUsableOnError(for demand: CacheDemand, at now: Date) -> Bool {
+        guard !alwaysRevalidates, !neverStale, !demand.mustConfirm else { return false }
+        let window = max(staleIfError, demand.staleIfError)
+        return window > 0 && age(at: now) - lifetime <= window
     }
 }
