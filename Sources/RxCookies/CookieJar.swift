@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import HTTPTypes
-package import RxHTTP
+public import RxHTTP
 public import RxLite
 import Synchronization
 
@@ -249,5 +249,154 @@ extension Substring {
         guard let equals = firstIndex(of: "=") else { return "" }
         let name = self[..<equals].drop { $0 == " " || $0 == "\t" }
         return name.lastIndex { $0 != " " && $0 != "\t" }.map { name[...$0] } ?? ""
+    }
+}
+
+extension CookieJar: RedactedDescription {
+    /// The number of cookies.
+    public var description: String { "\(cookies.count) cookies" }
+}
+
+extension CookieJar {
+    /// An account that cookies belong to. The owner of a jar, such as a session, has one account at a time.
+    package struct Account {
+        fileprivate let owner: UInt64
+        fileprivate let identity: Int
+
+        package init(_ identity: Int, of owner: UInt64) {
+            self.owner = owner
+            self.identity = identity
+        }
+    }
+
+    /// The cookies that stay in the jar when another account replaces the current one.
+    package enum Kept {
+        case all
+        /// The cookies that were set in this process and do not come from the storage. There was no account
+        /// then, so they belong to no other account. They include the cookies of the login.
+        case new
+        case none
+    }
+
+    /// Sets the current account of its owner. From now on, requests of the owner's other accounts do not use
+    /// the jar.
+    package func attach(_ account: Account) {
+        contents.withLock { $0.accounts[account.owner] = account.identity }
+    }
+
+    /// Switches the owner to another account. Calls no other code, so it can run under the owner's lock;
+    /// ``finishTurn()`` must follow.
+    package func turn(to account: Account, keeping kept: Kept) {
+        contents.withLock { contents in
+            contents.accounts[account.owner] = account.identity
+            switch kept {
+            case .all: return
+            case .new:
+                let restored = contents.restored
+                contents.removeAll { restored.contains($0.id) }
+            case .none:
+                contents.epoch += 1
+                contents.removeAll { _ in true }
+            }
+            if !contents.isRestored { contents.earlyRemovals.append { _ in true } }
+            contents.restored = []
+        }
+    }
+
+    /// Delivers the events of the switch, and saves the remaining cookies immediately.
+    package func finishTurn() {
+        deliverEvents()
+        saveSoon(after: .zero)
+    }
+}
+
+extension CookieJar.Contents {
+    /// Whether the jar's cookies belong to `account`; always true for a request without an account.
+    func holds(_ account: CookieJar.Account?) -> Bool {
+        guard let account, let current = accounts[account.owner] else { return true }
+        return current == account.identity
+    }
+
+    fileprivate mutating func removeAll(where isUnwanted: (Cookie) -> Bool) {
+        events += store.removeAll(where: isUnwanted).map(CookieEvent.removed)
+    }
+}
+
+extension Cookie {
+    /// Identifies a cookie, regardless of its value.
+    struct ID: Hashable {
+        let name: String
+        let domain: String
+        let isHostOnly: Bool
+        let path: String
+    }
+
+    var id: ID { ID(name: name, domain: domain, isHostOnly: isHostOnly, path: path) }
+}
+
+/// The limits of a ``CookieJar``. Over a limit, expired cookies are evicted first, then those without
+/// `Secure`, then the least recently used (RFC 6265bis §5.7).
+public struct CookieLimits: Sendable, Equatable {
+    /// The maximum number of cookies per domain. Default 180.
+    public var perDomain: Int
+    /// The maximum number of cookies in total. Default 3,000.
+    public var total: Int
+    /// The maximum lifetime of a cookie, in seconds; longer lifetimes are cut. Default 400 days (RFC 6265bis
+    /// §5.5).
+    public var lifetime: TimeInterval
+
+    /// Creates limits.
+    public init(perDomain: Int = 180, total: Int = 3000, lifetime: TimeInterval = 400 * 86400) {
+        self.perDomain = perDomain
+        self.total = total
+        self.lifetime = lifetime
+    }
+}
+
+/// The domains under which anybody can register a name, such as `com`, `co.uk` and `github.io`: a cookie for
+/// such a whole domain would also be sent to strangers.
+///
+/// RxNetworking's `.system` is the Public Suffix List (https://publicsuffix.org) of libpsl.
+public struct PublicSuffixes: Sendable {
+    /// `nil` if nothing is known.
+    let contains: (@Sendable (String) -> Bool)?
+
+    /// Creates a list.
+    ///
+    /// - Parameter contains: whether a domain is a public suffix. Called with names in lower case and ASCII
+    ///   (`xn--…`), from any thread, and under a lock, so it must only look the name up.
+    public init(_ contains: @escaping @Sendable (_ domain: String) -> Bool) {
+        self.contains = contains
+    }
+
+    private init() { contains = nil }
+
+    /// No list. Every domain may then be a public suffix, so a cookie is sent only to the host that set it,
+    /// regardless of its domain.
+    public static let unknown = PublicSuffixes()
+}
+
+/// An event of a ``CookieJar``.
+public enum CookieEvent: Sendable {
+    /// A cookie was set: a new cookie, a new value, or the same value again.
+    case stored(Cookie)
+    /// A cookie was removed: deleted by its server, removed by the app, expired, or evicted because of the
+    /// limits.
+    case removed(Cookie)
+    /// A cookie from this URL was refused.
+    case refused(CookieRefusal, from: URL)
+    /// The storage could not be read or written, or its content was not a jar. The jar continues in memory.
+    case storageFailed(NetworkError)
+}
+
+extension CookieEvent: RedactedDescription {
+    /// One line without values and without the query of a URL.
+    public var description: String {
+        switch self {
+        case .stored(let cookie): "stored \(cookie)"
+        case .removed(let cookie): "removed \(cookie)"
+        case .refused(let refusal, let url): "refused (\(refusal)) from \(url.absoluteString.withoutSecrets)"
+        case .storageFailed(let error): "storage failed: \(error)"
+        }
     }
 }
