@@ -84,3 +84,69 @@ package struct WebSocketConnectionState: ~Copyable, Sendable {
     /// Notes that the transport's connection has ended.
     package mutating func end() { phase = .closed }
 }
+
+/// A parsed item of a connection's input.
+package enum WebSocketInput: Sendable, Hashable {
+    /// A complete message.
+    case message(WebSocketMessage)
+    /// A ping; the pong has been appended to the replies.
+    case ping([UInt8])
+    /// A pong, solicited or not.
+    case pong([UInt8])
+    /// The peer's close frame, the last item; `nil` if it contains no code. Its reply has been appended to
+    /// the replies, unless it is itself the reply to a close frame of this side.
+    case close(code: WebSocketCloseCode?, reason: String)
+    /// The peer violated the protocol or a limit; the last item. A close frame with the code has been
+    /// appended to the replies, unless one was sent before. The owner ends the transport's connection.
+    case violation(WebSocketViolation)
+}
+
+/// A peer's violation of the protocol or of a limit.
+package struct WebSocketViolation: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The close code that the peer is sent (RFC 6455 §7.4.1).
+    package let code: WebSocketCloseCode
+    /// The reason, without a period at its end.
+    package let message: String
+
+    package init(_ code: WebSocketCloseCode, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package var description: String { "\(message), close code \(code)" }
+
+    static func protocolError(_ message: String) -> WebSocketViolation {
+        WebSocketViolation(.protocolError, message)
+    }
+
+    static let invalidText = WebSocketViolation(.invalidPayload, "a text message is not UTF-8")
+    static let invalidCompression = WebSocketViolation(
+        .invalidPayload, "a compressed message is not valid DEFLATE")
+    static func largeFrame(_ limit: Int) -> WebSocketViolation {
+        WebSocketViolation(.messageTooBig, "a frame is larger than \(limit) bytes")
+    }
+    static func largeMessage(_ limit: Int) -> WebSocketViolation {
+        WebSocketViolation(.messageTooBig, "a message is larger than \(limit) bytes")
+    }
+    static func expanded(_ ratio: Int) -> WebSocketViolation {
+        WebSocketViolation(.messageTooBig, "a message decompresses to more than \(ratio) times its size")
+    }
+}
+
+/// The reason why a frame is not sent. Nothing has been appended to the output then.
+package enum WebSocketSendRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A close frame has been sent or received, or the connection has ended.
+    case closing
+    /// The payload of a control frame has more than 125 bytes (RFC 6455 §5.5).
+    case largeControlFrame(Int)
+    /// No close frame may contain the code (``WebSocketCloseCode/isSendable``).
+    case unsendable(WebSocketCloseCode)
+
+    package var description: String {
+        switch self {
+        case .closing: "the WebSocket is closing or closed"
+        case .largeControlFrame(let count): "a control frame holds at most 125 bytes, not \(count)"
+        case .unsendable(let code): "close code \(code) may not be sent"
+        }
+    }
+}

@@ -57,3 +57,88 @@ struct FrameHeader: Equatable {
         return (header, size)
     }
 }
+
+/// The type of a frame (RFC 6455 §5.2).
+enum Opcode: UInt8 {
+    case continuation = 0x0
+    case text = 0x1
+    case binary = 0x2
+    case close = 0x8
+    case ping = 0x9
+    case pong = 0xA
+
+    var isControl: Bool { rawValue >= 0x8 }
+}
+
+/// The bytes of a header that has not arrived completely; at most 14 (RFC 6455 §5.2).
+struct PartialHeader: Sendable {
+    private var bytes: (UInt64, UInt64) = (0, 0)
+    private(set) var count = 0
+
+    mutating func append(_ byte: UInt8) {
+        let place = count
+        unsafe withUnsafeMutableBytes(of: &bytes) { unsafe $0[place] = byte }
+        count += 1
+    }
+
+    mutating func removeAll() { count = 0 }
+
+    func read(by rules: FrameRules) throws(WebSocketViolation) -> (header: FrameHeader, size: Int)? {
+        var copy = bytes
+        return try unsafe withUnsafeBytes(of: &copy) { bytes throws(WebSocketViolation) in
+            try unsafe FrameHeader.read(UnsafeRawBufferPointer(rebasing: bytes[..<count]), by: rules)
+        }
+    }
+}
+
+/// The rules for the next frame, which depend on its place in the stream.
+struct FrameRules {
+    /// Whether frames must be masked.
+    let isMasked: Bool
+    /// Whether compression was agreed.
+    let allowsCompression: Bool
+    /// The message whose fragments are being received; `nil` between messages.
+    let openMessage: OpenMessage?
+    let limits: WebSocketLimits
+
+    struct OpenMessage {
+        let isCompressed: Bool
+        let byteCount: Int
+    }
+
+    /// Checks the first byte of a frame.
+    func check(_ first: UInt8) throws(WebSocketViolation) -> Opcode {
+        guard first & 0x30 == 0 else { throw .protocolError("a reserved bit is set") }
+        guard let opcode = Opcode(rawValue: first & 0x0F) else {
+            throw .protocolError("opcode \(first & 0x0F) is reserved")
+        }
+        if first & 0x40 != 0 {
+            guard allowsCompression else { throw .protocolError("a frame is compressed without agreement") }
+            guard opcode == .text || opcode == .binary else {
+                throw .protocolError(
+                    "the bit for compression is set in a frame that does not begin a message")
+            }
+        }
+        switch opcode {
+        case .close, .ping, .pong:
+            guard first & 0x80 != 0 else { throw .protocolError("a control frame is fragmented") }
+        case .continuation:
+            guard openMessage != nil else {
+                throw .protocolError("a continuation without a message to continue")
+            }
+        case .text, .binary:
+            guard openMessage == nil else {
+                throw .protocolError("a new message begins before the previous one is complete")
+            }
+        }
+        return opcode
+    }
+
+    /// Checks the length that a header announces, before anything is buffered.
+    func check(_ length: UInt64, of opcode: Opcode, isCompressed: Bool) throws(WebSocketViolation) {
+        guard length <= UInt64(limits.frameLimit) else { throw .largeFrame(limits.frameLimit) }
+        guard !opcode.isControl, !isCompressed, openMessage?.isCompressed != true else { return }
+        let room = limits.messageBytes - (openMessage?.byteCount ?? 0)
+        guard length <= UInt64(max(0, room)) else { throw .largeMessage(limits.messageBytes) }
+    }
+}

@@ -103,3 +103,89 @@ package struct WebSocketHandshake: Sendable {
         Base64.text(of: SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 }
+
+extension WebSocketHandshake {
+    /// Answers a handshake as a server does (RFC 6455 §4.2), for peers in tests.
+    ///
+    /// - Parameters:
+    ///   - fields: the fields of the request.
+    ///   - subprotocols: the subprotocols that the server knows; it chooses the first one that is offered.
+    ///   - compression: the compression that the server accepts.
+    /// - Returns: the fields of the response with status 101, and the agreement.
+    /// - Throws: a ``WebSocketHandshakeError`` if the request does not ask for a WebSocket.
+    package static func answer(
+        to fields: HTTPFields, subprotocols: [String] = [], compression: WebSocketCompression = .off
+    ) throws(WebSocketHandshakeError) -> (fields: HTTPFields, agreement: WebSocketAgreement) {
+        try require("websocket", in: .upgrade, of: fields)
+        try require("upgrade", in: .connection, of: fields)
+        guard fields[.secWebSocketVersion] == "13" else {
+            throw .field("Sec-WebSocket-Version", value: fields[.secWebSocketVersion])
+        }
+        let keys = fields[values: .secWebSocketKey]
+        guard keys.count == 1, let key = keys.first, Base64.byteCount(of: key) == 16 else {
+            throw .field("Sec-WebSocket-Key", value: fields[.secWebSocketKey])
+        }
+        let offered = (fields[.secWebSocketProtocol] ?? "").split(separator: ",").map(\.trimmed)
+        let chosen = subprotocols.first { offered.contains($0[...]) }
+        let deflate = compression.isOffered ? accepted(in: fields, by: compression) : nil
+
+        var response = HTTPFields()
+        response[.upgrade] = "websocket"
+        response[.connection] = "Upgrade"
+        response[.secWebSocketAccept] = accept(for: key)
+        response[.secWebSocketProtocol] = chosen
+        response[.secWebSocketExtensions] = deflate?.response
+        return (response, WebSocketAgreement(subprotocol: chosen, deflate: deflate?.agreed))
+    }
+
+    /// The first offer of compression that can be accepted; others are declined (RFC 7692 §5.1).
+    private static func accepted(
+        in fields: HTTPFields, by compression: WebSocketCompression
+    ) -> (agreed: PermessageDeflate, response: String)? {
+        fields[values: .secWebSocketExtensions].lazy.flatMap { WebSocketExtension.list($0) ?? [] }
+            .filter { $0.name == PermessageDeflate.name }
+            .compactMap { PermessageDeflate.accept($0, by: compression) }.first
+    }
+}
+
+/// The result of a handshake.
+package struct WebSocketAgreement: Sendable, Hashable {
+    /// The subprotocol that the server chose; `nil` for none.
+    package var subprotocol: String?
+    /// The parameters of `permessage-deflate`; `nil` if messages are not compressed.
+    package var deflate: PermessageDeflate?
+
+    package init(subprotocol: String? = nil, deflate: PermessageDeflate? = nil) {
+        self.subprotocol = subprotocol
+        self.deflate = deflate
+    }
+}
+
+/// The reason why a response does not open a WebSocket, or a request does not ask for one.
+package enum WebSocketHandshakeError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The status is not 101.
+    case status(Int)
+    /// The field with this name is missing or has a value that the protocol does not allow here.
+    case field(String, value: String?)
+    /// `Sec-WebSocket-Accept` does not belong to the key that was sent.
+    case acceptKey
+    /// The server chose a subprotocol that was not offered, or more than one.
+    case subprotocol
+    /// The server's extensions cannot be used; the text says why.
+    case extensions(String)
+    /// A subprotocol to be offered, the one at this index, is not a token or is listed twice.
+    case invalidSubprotocol(at: Int)
+
+    package var description: String {
+        // Subprotocols are not shown: some servers expect a token among them.
+        switch self {
+        case .status(let code): "the server answered \(code) instead of 101 Switching Protocols"
+        case .field(let name, nil): "the field \(name) is missing"
+        case .field(let name, let value?): "the field \(name) has the value \(value.debugDescription)"
+        case .acceptKey: "Sec-WebSocket-Accept does not match the key that was sent"
+        case .subprotocol: "the server chose a subprotocol that was not offered, or more than one"
+        case .extensions(let reason): "Sec-WebSocket-Extensions: \(reason)"
+        case .invalidSubprotocol(let index): "the subprotocol at index \(index) is invalid or listed twice"
+        }
+    }
+}
