@@ -245,3 +245,111 @@ extension UInt64 {
         return overflow ? .max : sum
     }
 }
+
+extension EventLoop: SerialExecutor, TaskExecutor {
+    /// Runs a job of an actor or task on the loop.
+    ///
+    /// A job that arrives after ``shutDown()`` could never run and its task never end, so it stops the
+    /// process; let actors and tasks end before their loop.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isAccepted = post { [self] in
+            unsafe job.runSynchronously(
+                isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        }
+        precondition(isAccepted, "a task or an actor still uses an event loop that was shut down")
+    }
+
+    /// The loop as the executor of an actor.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    /// The loop as the preferred executor of a task.
+    public func asUnownedTaskExecutor() -> UnownedTaskExecutor {
+        unsafe UnownedTaskExecutor(ordinary: self)
+    }
+
+    /// Stops the process if the caller is not on the loop.
+    public func checkIsolated() { preconditionCurrent() }
+
+    /// Whether the caller is on the loop.
+    public func isIsolatingCurrentContext() -> Bool? { ownsCurrentThread }
+}
+
+/// The work that has been posted to a loop and has not run yet. Accepts nothing until its loop runs.
+final class Inbox: Sendable {
+    typealias Work = @Sendable () -> Void
+
+    private let works = Mutex<[Work]>([])
+    /// Changed only under the lock.
+    private let isTaking = Atomic<Bool>(false)
+
+    /// Whether work is accepted. When this becomes false again, all accepted work has been run.
+    var isOpen: Bool { isTaking.load(ordering: .acquiring) }
+
+    /// Accepts work from now on.
+    func open() { works.withLock { _ in isTaking.store(true, ordering: .releasing) } }
+
+    /// Queues `work`; false if the inbox is closed and the work is dropped.
+    ///
+    /// - Parameter wake: wakes the thread that drains the queue, if the queue was empty. Called under the
+    ///   lock, so that meanwhile the inbox cannot be closed and the handle to wake cannot be freed.
+    func post(_ work: @escaping Work, wake: () -> Void) -> Bool {
+        works.withLock { works in
+            guard isTaking.load(ordering: .relaxed) else { return false }
+            works.append(work)
+            if works.count == 1 { wake() }
+            return true
+        }
+    }
+
+    var isEmpty: Bool { works.withLock { $0.isEmpty } }
+
+    /// Exchanges the queue for `emptied`, so that the two arrays alternate and are not allocated anew.
+    func take(into emptied: inout [Work]) {
+        works.withLock { works in swap(&works, &emptied) }
+    }
+
+    /// Closes the inbox; returns false, and leaves it open, if there is work to run first.
+    func closeIfEmpty() -> Bool {
+        works.withLock { works in
+            guard works.isEmpty else { return false }
+            isTaking.store(false, ordering: .releasing)
+            return true
+        }
+    }
+}
+
+/// Work scheduled on a loop that has ended. It is run by the thread that schedules it, or by one that is
+/// already running such work, in a loop, so that work which schedules more does not recurse.
+final class LateWork: Sendable {
+    private struct Contents {
+        var works: [Inbox.Work] = []
+        var isRunning = false
+    }
+
+    private let contents = Mutex(Contents())
+
+    func run(_ work: @escaping Inbox.Work) {
+        let isMine = contents.withLock { contents in
+            contents.works.append(work)
+            defer { contents.isRunning = true }
+            return !contents.isRunning
+        }
+        guard isMine else { return }
+        while let batch = nextBatch() {
+            for work in batch { work() }
+        }
+    }
+
+    /// The work added since the last batch; `nil` if there is none, and the thread is done.
+    private func nextBatch() -> [Inbox.Work]? {
+        contents.withLock { contents in
+            let batch = contents.works
+            contents.works = []
+            contents.isRunning = !batch.isEmpty
+            return batch.isEmpty ? nil : batch
+        }
+    }
+}

@@ -1,4 +1,5 @@
 internal import CLibuv
+import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -169,5 +170,245 @@ public final class File: @unchecked Sendable {
         unsafe uv_fs_req_cleanup(&request)
         try UVError.check(status)
         return result
+    }
+}
+
+extension File {
+    /// Reads the bytes from `offset` that the system has in memory, and never waits for a disk (`preadv2`
+    /// with `RWF_NOWAIT`). Unlike the other calls it may be made on a loop.
+    ///
+    /// A file on tmpfs counts as in memory: the read waits for swapped-out pages, as with any other memory of
+    /// the process.
+    ///
+    /// - Returns: the number of bytes, possibly fewer than fit; 0 at the end of the file; `nil` if the read
+    ///   would have to wait, or if that is unknown, as on most network file systems and all systems except
+    ///   Linux. It is also `nil` on an error, which ``read(at:count:)`` reports.
+    public func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        if isInMemory {
+            return try? unsafe transfer(buffer) { request, piece in
+                unsafe uv_fs_read(nil, request, descriptor, piece, 1, offset, nil)
+            }
+        }
+        let got = unsafe rxuv_read_cached(descriptor, buffer.baseAddress, buffer.count, offset)
+        return got < 0 ? nil : got
+    }
+    /// Whether the byte at `offset` can be read without waiting.
+    public func isCached(at offset: Int64) -> Bool {
+        var byte: UInt8 = 0
+        return unsafe withUnsafeMutableBytes(of: &byte) { unsafe readCached(at: offset, into: $0) } == 1
+    }
+}
+
+extension File {
+    /// The metadata of a file.
+    public struct Status: Sendable, Equatable {
+        /// The size in bytes.
+        public var size: Int64
+        /// The time of the last change to the content, since 1970.
+        public var modified: Duration
+    }
+
+    /// The status of the regular file at a path (`uv_fs_stat`); ``UVError/notFound`` if nothing is there.
+    public static func status(of path: String) throws(UVError) -> Status {
+        try check(path)
+        let (status, isRegular) = try unsafe kind { unsafe uv_fs_stat(nil, $0, path, nil) }
+        guard isRegular else { throw .invalidArgument }
+        return status
+    }
+
+    /// The place that a path names: the real path of its folder and the last component, or the real path of a folder
+    /// (`uv_fs_realpath`).
+    ///
+    /// ``UVError/notFound`` if the folder of a file does not exist.
+    public static func location(of path: String) throws(UVError) -> (path: String, isFolder: Bool) {
+        try check(path)
+        if try isFolder(path) { return (try realPath(of: path), true) }
+        guard let name = path.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty
+        else {
+            throw .notFound
+        }
+        let folder = try realPath(of: directory(of: path))
+        return (folder == "/" ? "/" + name : folder + "/" + name, false)
+    }
+
+    private static func isFolder(_ path: String) throws(UVError) -> Bool {
+        do throws(UVError) {
+            return try unsafe mode { unsafe uv_fs_stat(nil, $0, path, nil) } & 0o170000 == 0o040000
+        } catch .notFound {
+            return false
+        }
+    }
+
+    private static func realPath(of path: String) throws(UVError) -> String {
+        var request = unsafe uv_fs_t()
+        defer { unsafe uv_fs_req_cleanup(&request) }
+        try UVError.check(unsafe uv_fs_realpath(nil, &request, path, nil))
+        guard let found = unsafe request.ptr else { throw .notFound }
+        // libuv stores the path as a C string.
+        return unsafe String(cString: found.assumingMemoryBound(to: CChar.self))
+    }
+
+    private static func mode(_ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32) throws(UVError) -> UInt64 {
+        var mode: UInt64 = 0
+        _ = try unsafe call { request in
+            let status = unsafe ask(request)
+            unsafe mode = request.pointee.statbuf.st_mode
+            return status
+        }
+        return mode
+    }
+
+    /// Moves a file to another path, replaces an existing file there, and syncs the change (`uv_fs_rename`, and
+    /// `uv_fs_fsync` of the directory).
+    public static func rename(_ path: String, to target: String) throws(UVError) {
+        try check(path)
+        try check(target)
+        _ = try unsafe call { unsafe uv_fs_rename(nil, $0, path, target, nil) }
+        try synchronizeDirectory(of: target)
+    }
+
+    /// Moves a file to a path where nothing is, and syncs the change (`renameat2` with `RENAME_NOREPLACE`, `renamex_np`
+    /// with `RENAME_EXCL`); ``UVError/alreadyExists`` if there is something.
+    ///
+    /// In a file system without such a call, an empty file first takes the place.
+    public static func rename(_ path: String, toNew target: String) throws(UVError) {
+        try check(path)
+        try check(target)
+        let result = unsafe UVError(rawValue: rxuv_rename_new(path, target))
+        guard [.invalidArgument, .notSupported, .notImplemented].contains(result) else {
+            try UVError.check(result.rawValue)
+            return try synchronizeDirectory(of: target)
+        }
+        _ = try File(writing: target, isNew: true)
+        do throws(UVError) {
+            try rename(path, to: target)
+        } catch {
+            // The first error counts.
+            _ = try? remove(target)
+            throw error
+        }
+    }
+
+    /// Removes a file (`uv_fs_unlink`); ``UVError/notFound`` if it does not exist.
+    public static func remove(_ path: String) throws(UVError) {
+        try check(path)
+        _ = try unsafe call { unsafe uv_fs_unlink(nil, $0, path, nil) }
+    }
+
+    /// The directory that contains a path.
+    static func directory(of path: String) -> String {
+        let end = path.lastIndex(of: "/")
+        return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
+    private static func synchronizeDirectory(of path: String) throws(UVError) {
+        let directory = directory(of: path)
+        let descriptor = try uv_file(
+            unsafe call { unsafe uv_fs_open(nil, $0, directory, UV_FS_O_RDONLY, 0, nil) })
+        defer { _ = try? unsafe call { unsafe uv_fs_close(nil, $0, descriptor, nil) } }
+        do throws(UVError) {
+            _ = try unsafe call { unsafe uv_fs_fsync(nil, $0, descriptor, nil) }
+        } catch .invalidArgument {
+            // The file system does not sync directories.
+        }
+    }
+
+    /// The user who owns a file.
+    static func owner(_ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32) throws(UVError) -> UInt64 {
+        var owner: UInt64 = 0
+        _ = try unsafe call { request in
+            let status = unsafe ask(request)
+            unsafe owner = request.pointee.statbuf.st_uid
+            return status
+        }
+        return owner
+    }
+
+    /// The status of a file, and whether it is a regular file.
+    static func kind(
+        _ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32
+    ) throws(UVError) -> (status: Status, isRegular: Bool) {
+        var found = uv_stat_t()
+        _ = try unsafe call { request in
+            let status = unsafe ask(request)
+            unsafe found = request.pointee.statbuf
+            return status
+        }
+        let modified = Duration.seconds(found.st_mtim.tv_sec) + .nanoseconds(found.st_mtim.tv_nsec)
+        let status = Status(size: Int64(clamping: found.st_size), modified: modified)
+        return (status, found.st_mode & 0o170000 == 0o100000)
+    }
+}
+
+extension File {
+    /// Replaces a file with `bytes` atomically: writes a new file of mode 0600 beside it, syncs it and
+    /// renames it. A symbolic link at the path is replaced.
+    ///
+    /// New files left behind by an interrupted process are removed, once for each path in the life of this
+    /// process.
+    public static func replace(_ path: String, with bytes: [UInt8]) throws(UVError) {
+        removeLeftDrafts(of: path)
+        // Another process that removes leftover drafts may mistake a fresh draft for one, so retry a few
+        // times.
+        for _ in 0..<8 {
+            let draft = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36))\(draftSuffix)"
+            do throws(UVError) {
+                let file = try File(writing: draft, isNew: true)
+                // Locked while it is written; the draft of a process that has ended is unlocked.
+                try file.lock()
+                try file.write(bytes, at: 0)
+                try file.synchronize()
+                guard try exists(draft) else { continue }
+                return try rename(draft, to: path)
+            } catch {
+                // The first error counts; the draft may not exist.
+                _ = try? remove(draft)
+                guard error == .tryAgain else { throw error }
+            }
+        }
+        throw .tryAgain
+    }
+
+    private static let draftSuffix = ".new"
+    /// The paths whose leftover drafts have been removed.
+    private static let swept = Mutex<Set<String>>([])
+
+    private static func removeLeftDrafts(of path: String) {
+        guard swept.withLock({ $0.insert(path).inserted }) else { return }
+        let directory = directory(of: path)
+        let start = path.split(separator: "/").last.map { $0 + "." } ?? ""
+        // A directory that cannot be read keeps its drafts; the write reports the error.
+        for name in (try? names(in: directory)) ?? []
+        where name.hasPrefix(start) && name.hasSuffix(draftSuffix) {
+            let middle = name.dropFirst(start.count).dropLast(draftSuffix.count)
+            guard UInt64(middle, radix: 36) != nil else { continue }
+            let draft = directory + "/" + name
+            // A process that is still writing the draft holds its lock.
+            guard let file = try? File(readingOwn: draft), (try? file.lock()) != nil else { continue }
+            _ = try? remove(draft)
+        }
+    }
+
+    private static func exists(_ path: String) throws(UVError) -> Bool {
+        do throws(UVError) {
+            _ = try status(of: path)
+            return true
+        } catch .notFound {
+            return false
+        }
+    }
+
+    /// The names in a directory (`uv_fs_scandir`).
+    static func names(in directory: String) throws(UVError) -> [String] {
+        try check(directory)
+        var request = unsafe uv_fs_t()
+        defer { unsafe uv_fs_req_cleanup(&request) }
+        try UVError.check(unsafe uv_fs_scandir(nil, &request, directory, 0, nil))
+        var names: [String] = []
+        var entry = unsafe uv_dirent_t()
+        while unsafe uv_fs_scandir_next(&request, &entry) == 0 {
+            unsafe names.append(String(cString: entry.name))
+        }
+        return names
     }
 }
