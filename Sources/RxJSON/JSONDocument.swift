@@ -1,4 +1,76 @@
-import FoundationEssentials
+public import FoundationEssentials
+
+extension JSONDecoder {
+    /// Decodes a value from a document. The outcome, value or error, is always that of `decode(_:from:)`, in
+    /// most cases sooner.
+    ///
+    /// The quick path only ever succeeds. Everything that it does not handle is left to the decoder, which
+    /// therefore decides every error. A type's `init(from:)` may run twice as a result.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the value.
+    ///   - bytes: the document; the quick path requires UTF-8.
+    /// - Throws: the errors of `decode(_:from:)`: `DecodingError`, or the type's errors.
+    public func decode<T: Decodable>(_ type: T.Type, quicklyFrom bytes: [UInt8]) throws -> T {
+        try decode(type, quicklyFrom: bytes, at: nil)
+    }
+
+    /// Decodes a value from a part of a document in the same way.
+    ///
+    /// - Parameter part: the position of the value; `nil` for the whole document.
+    package func decode<T: Decodable>(
+        _ type: T.Type, quicklyFrom bytes: [UInt8], at part: JSONPart?
+    ) throws -> T {
+        do {
+            return try decodeQuickly(type, from: bytes, at: part)
+        } catch {
+            // Whatever the error is, the decoder's error counts.
+            return try decodeSlowly(type, from: bytes, at: part)
+        }
+    }
+
+    private func decodeQuickly<T: Decodable>(
+        _ type: T.Type, from bytes: [UInt8], at part: JSONPart?
+    ) throws -> T {
+        let userInfo = userInfo
+        guard hasQuickWay(userInfo) else { throw JSONGivenUp() }
+        let part = try part ?? JSONPart(wholeOf: bytes)
+        return try JSONDocument.decode(type, at: part, of: bytes, options: self, userInfo: userInfo)
+    }
+
+    /// Whether no option is set that only the decoder supports. A subclass may decode differently.
+    func hasQuickWay(_ userInfo: [CodingUserInfoKey: any Sendable]) -> Bool {
+        guard type(of: self) == JSONDecoder.self, !allowsJSON5 else { return false }
+        if case .custom = keyDecodingStrategy { return false }
+        // `assumesTopLevelDictionary` is stored in the user info.
+        return userInfo.isEmpty || !assumesTopLevelDictionary
+    }
+
+    private func decodeSlowly<T: Decodable>(_ type: T.Type, from bytes: [UInt8], at part: JSONPart?) throws
+        -> T
+    {
+        var bytes = bytes
+        if part == nil, bytes.last(where: { $0 != 0 }) == UInt8(ascii: "[") {
+            // The decoder of swift-foundation 6.3 reads past the end, and traps, if a document ends with the
+            // `[` that exceeds the nesting limit. In JSON5 the `[` may be part of a comment, and the document
+            // valid.
+            guard allowsJSON5, bytes.last != 0 else {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: [], debugDescription: "The given data was not valid JSON."))
+            }
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        let range = part?.literal ?? 0..<bytes.count
+        return try unsafe bytes.withUnsafeBytes { bytes in
+            let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+            guard let start = part.baseAddress else { return try decode(type, from: Data()) }
+            // The decoder reads the bytes only during the call, and copies whatever outlives it.
+            let data = unsafe Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: part.count, deallocator: .none)
+            return try decode(type, from: data)
+        }
+    }
+}
 
 /// A document that is being decoded: its bytes, its tape, and the options of the `JSONDecoder` that it stands
 /// in for.
@@ -106,3 +178,185 @@ import FoundationEssentials
 
 /// Thrown if `JSONDecoder` has to decode the document.
 struct JSONGivenUp: Error {}
+
+extension JSONDocument {
+    /// Decodes a value of any type.
+    ///
+    /// Scalars that fit are read directly, without their `init(from:)`. Each cast is from a type to itself.
+    @inline(__always)
+    func decode<T: Decodable>(
+        _ type: T.Type, at place: Int, with decoder: @autoclosure () -> JSONValueDecoder
+    ) throws -> T {
+        if type == String.self {
+            if let text = text(at: place) { return unsafe unsafeBitCast(text, to: type) }
+        } else if type == [String].self {
+            if let texts = array(at: place, text) { return unsafe unsafeBitCast(texts, to: type) }
+        } else if type == Int.self {
+            if let integer = integer(Int.self, at: place) { return unsafe unsafeBitCast(integer, to: type) }
+        } else if type == Double.self {
+            if let double = double(at: place) { return unsafe unsafeBitCast(double, to: type) }
+        } else if type == Date.self {
+            return unsafe unsafeBitCast(try date(with: decoder()), to: type)
+        } else if type == Data.self {
+            return unsafe unsafeBitCast(try data(with: decoder()), to: type)
+        } else if type == URL.self {
+            return unsafe unsafeBitCast(try url(with: decoder()), to: type)
+        } else if type == Decimal.self {
+            return unsafe unsafeBitCast(try decimal(with: decoder()), to: type)
+        }
+        return try convertsKeys ? decodeUnconverted(type, with: decoder()) : T(from: decoder())
+    }
+
+    private func array<Element>(at place: Int, _ element: (Int) -> Element?) -> [Element]? {
+        guard kind(at: place) == .array else { return nil }
+        var elements: [Element] = []
+        let count = count(of: place)
+        elements.reserveCapacity(count)
+        var next = content(of: place)
+        for _ in 0..<count {
+            guard let element = element(next) else { return nil }
+            elements.append(element)
+            next = self.next(after: next)
+        }
+        return elements
+    }
+
+    func bool(at place: Int) -> Bool? {
+        switch kind(at: place) {
+        case .true: true
+        case .false: false
+        default: nil
+        }
+    }
+}
+
+/// The types that `JSONDecoder` treats specially.
+extension JSONDocument {
+    func date(with decoder: JSONValueDecoder) throws -> Date {
+        if decoder.decodeNil() {
+            throw misfit(Date.self, .string, at: decoder.place, path: decoder.codingPath)
+        }
+        switch options.dateDecodingStrategy {
+        case .deferredToDate: return try Date(from: decoder)
+        case .secondsSince1970: return Date(timeIntervalSince1970: try decoder.decode(Double.self))
+        case .millisecondsSince1970:
+            return Date(timeIntervalSince1970: try decoder.decode(Double.self) / 1000)
+        case .iso8601:
+            let text = try decoder.decode(String.self)
+            guard let date = try? Date.ISO8601FormatStyle().parse(text) else { throw giveUp() }
+            return date
+        case .custom(let decode): return try decode(decoder)
+        @unknown default: throw giveUp()
+        }
+    }
+
+    func data(with decoder: JSONValueDecoder) throws -> Data {
+        if decoder.decodeNil() {
+            throw misfit(Data.self, .string, at: decoder.place, path: decoder.codingPath)
+        }
+        switch options.dataDecodingStrategy {
+        case .deferredToData: return try Data(from: decoder)
+        case .base64:
+            guard let data = Data(base64Encoded: try decoder.decode(String.self)) else { throw giveUp() }
+            return data
+        case .custom(let decode): return try decode(decoder)
+        @unknown default: throw giveUp()
+        }
+    }
+
+    func url(with decoder: JSONValueDecoder) throws -> URL {
+        if decoder.decodeNil() {
+            throw misfit(URL.self, .string, at: decoder.place, path: decoder.codingPath)
+        }
+        guard let url = URL(string: try decoder.decode(String.self)) else { throw giveUp() }
+        return url
+    }
+
+    /// For integers only. Foundation decides how other numbers become a `Decimal`.
+    func decimal(with decoder: JSONValueDecoder) throws -> Decimal {
+        guard kind(at: decoder.place) == .integer, let value = integer(Int64.self, at: decoder.place) else {
+            throw giveUp()
+        }
+        return Decimal(value)
+    }
+}
+
+/// The errors that types may catch and read are those of `JSONDecoder`, texts included.
+extension JSONDocument {
+    /// The reason why a value of the document, read as `form`, is not a `type`.
+    func misfit<T>(_ type: T.Type, _ form: Form, at place: Int, path: @autoclosure () -> [any CodingKey])
+        -> any Error
+    {
+        let kind = kind(at: place)
+        if kind == .null, form != .bool {
+            return DecodingError.valueNotFound(
+                type,
+                .init(
+                    codingPath: path(),
+                    debugDescription: "Cannot get value of type \(type) -- found null value instead"))
+        }
+        if form.has(kind) { return malformed(type, at: place) }
+        // `JSONDecoder` may accept strings as numbers.
+        if form == .number, kind.isString, !(T.self is any FixedWidthInteger.Type), !refusesNonConforming {
+            return giveUp()
+        }
+        return mismatch(type, at: place, path: path())
+    }
+
+    func mismatch(_ type: Any.Type, at place: Int, path: [any CodingKey]) -> any Error {
+        DecodingError.typeMismatch(
+            type,
+            .init(
+                codingPath: path,
+                debugDescription: "Expected to decode \(type) but found \(kind(at: place).name) instead."))
+    }
+
+    private func malformed<T>(_ type: T.Type, at place: Int) -> any Error {
+        // An integer that certainly does not fit `type`; types that try several kinds of number get here.
+        guard let integer = type as? any FixedWidthInteger.Type, let double = double(at: place),
+            integer.bitWidth <= 64, !integer.holds(double)
+        else { return giveUp() }
+        return JSONUnrepresentable.numberIsNotRepresentableInSwift(
+            parsed: literal(at: place))
+    }
+
+    private var refusesNonConforming: Bool {
+        if case .throw = options.nonConformingFloatDecodingStrategy { true } else { false }
+    }
+
+    /// The form that a scalar is read from.
+    enum Form {
+        case bool, number, string, object
+
+        fileprivate func has(_ kind: JSONTape.Kind) -> Bool {
+            switch self {
+            case .bool: kind == .true || kind == .false
+            case .number: kind.isNumber
+            case .string: kind.isString
+            case .object: kind.isObject
+            }
+        }
+    }
+}
+
+/// Stands for an error of Foundation that cannot be caught by its type, but may be printed.
+private enum JSONUnrepresentable: Error {
+    case numberIsNotRepresentableInSwift(parsed: String)
+}
+
+extension FixedWidthInteger {
+    fileprivate static func holds(_ double: Double) -> Bool { Self(exactly: double) != nil }
+}
+
+extension JSONTape.Kind {
+    fileprivate var name: String {
+        switch self {
+        case .null: "null"
+        case .true, .false: "bool"
+        case .integer, .number: "number"
+        case .ascii, .plain, .escaped: "a string"
+        case .array: "an array"
+        case .object, .mixedObject: "a dictionary"
+        }
+    }
+}

@@ -67,3 +67,93 @@ extension UInt8 {
         return digit < 10 ? digit : nil
     }
 }
+
+extension JSONDocument {
+    /// The integer at `place`, also if it is written as `1.0` or `1e3`; `nil` if there is none, it is out of
+    /// range, or only `JSONDecoder` can tell.
+    @inline(__always)
+    func integer<T: FixedWidthInteger>(_: T.Type, at place: Int) -> T? {
+        guard kind(at: place) == .integer, let (magnitude, isNegative) = digits(at: place) else {
+            return roundInteger(at: place)
+        }
+        if !isNegative { return T(exactly: magnitude) }
+        guard magnitude <= 1 << 63 else { return nil }
+        return T(exactly: Int64(truncatingIfNeeded: 0 &- magnitude))
+    }
+
+    /// Below 2^53 every integer is a distinct Double, so a correctly rounded Double identifies the integer.
+    private func roundInteger<T: FixedWidthInteger>(at place: Int) -> T? {
+        guard let double = double(at: place), double.magnitude < 0x1p53 else { return nil }
+        return T(exactly: double)
+    }
+
+    /// The value of plain digits; `nil` on overflow.
+    private func digits(at place: Int) -> (magnitude: UInt64, isNegative: Bool)? {
+        let word = self[place]
+        var digit = unsafe bytes + word.offset
+        let end = unsafe digit + word.length
+        let isNegative = unsafe digit.pointee == UInt8(ascii: "-")
+        if isNegative { unsafe digit += 1 }
+        var magnitude: UInt64 = 0
+        while unsafe digit < end {
+            let value = unsafe UInt64(digit.pointee &- UInt8(ascii: "0"))
+            let (tenfold, isOver) = magnitude.multipliedReportingOverflow(by: 10)
+            let (sum, isSumOver) = tenfold.addingReportingOverflow(value)
+            guard !isOver, !isSumOver else { return nil }
+            magnitude = sum
+            unsafe digit += 1
+        }
+        return (magnitude, isNegative)
+    }
+
+    /// The number at `place`; `nil` if there is none, it does not have the form of RFC 8259 §6, or it exceeds
+    /// the range of Double.
+    func double(at place: Int) -> Double? {
+        guard let number = number(at: place) else { return nil }
+        if number.isExact, number.significand <= 1 << 53, number.exponent.magnitude <= 22 {
+            let magnitude = Double(number.significand).scaled(by: number.exponent)
+            return number.isNegative ? -magnitude : magnitude
+        }
+        return parsed(at: place, number)
+    }
+
+    /// The number at `place` as a Float, rounded once.
+    func float(at place: Int) -> Float? {
+        guard let number = number(at: place) else { return nil }
+        if number.isExact, number.exponent == 0, number.significand <= 1 << 24 {
+            let magnitude = Float(number.significand)
+            return number.isNegative ? -magnitude : magnitude
+        }
+        return parsed(at: place, number)
+    }
+
+    private func number(at place: Int) -> JSONNumber? {
+        // `JSONDecoder` rejects some zeros with an exponent as too small, but not all of them.
+        guard let number = JSONNumber(self, at: place), number.significand != 0 || !number.hasExponent else {
+            return nil
+        }
+        return number
+    }
+
+    private func parsed<T: BinaryFloatingPoint & LosslessStringConvertible>(
+        at place: Int, _ number: JSONNumber
+    ) -> T? {
+        guard let value = T(literal(at: place)), value.isFinite else { return nil }
+        // `JSONDecoder` rejects a number that becomes zero only by rounding.
+        return value == 0 && number.significand != 0 ? nil : value
+    }
+}
+
+extension Double {
+    /// Exact powers of ten, so that one multiplication or division by them rounds once.
+    private static let powers: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+        1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+
+    /// The value times ten to the power of `exponent`, which is between -22 and 22.
+    fileprivate func scaled(by exponent: Int) -> Double {
+        exponent < 0 ? self / Self.powers[-exponent] : self * Self.powers[exponent]
+    }
+}

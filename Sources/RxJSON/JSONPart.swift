@@ -23,3 +23,81 @@ package struct JSONPart: Sendable {
 
     package var kind: JSONTape.Kind { tape.kind(at: place) }
 }
+
+extension JSONPart {
+    /// A canonical form of the value, as input of a digest: equal values have equal bytes. The members of an
+    /// object are sorted by name, strings are unescaped and preceded by their length, and there are no
+    /// blanks. Numbers keep all their digits, so `1` and `1.0` differ. All members of the same name count, in
+    /// order.
+    ///
+    /// - Parameter bytes: the document.
+    package func canonical(in bytes: [UInt8]) -> [UInt8] {
+        var form = CanonicalForm(tape: tape, bytes: bytes)
+        form.write(place)
+        return form.text
+    }
+}
+
+/// Writes a value in the canonical form. It recurses as deep as arrays and objects nest, which
+/// ``JSONTape/depthLimit`` bounds.
+private struct CanonicalForm {
+    let tape: JSONTape
+    let bytes: [UInt8]
+    var text: [UInt8] = []
+
+    mutating func write(_ place: Int) {
+        let kind = tape.kind(at: place)
+        if kind == .array {
+            text.append(UInt8(ascii: "["))
+            var element = place + 2
+            while element < tape[place].length {
+                write(element)
+                element = tape[element].next(after: element)
+            }
+            text.append(UInt8(ascii: "]"))
+        } else if kind.isObject {
+            text.append(UInt8(ascii: "{"))
+            for key in keys(of: place) {
+                append(key.name, as: UInt8(ascii: "k"))
+                write(key.place + 1)
+            }
+            text.append(UInt8(ascii: "}"))
+        } else if kind.isString {
+            append(string(at: place), as: UInt8(ascii: "s"))
+        } else {
+            append(bytes[tape.literal(of: place)], as: UInt8(ascii: "l"))
+        }
+    }
+
+    private func keys(of object: Int) -> [(name: ArraySlice<UInt8>, place: Int)] {
+        var keys: [(name: ArraySlice<UInt8>, place: Int)] = []
+        var key = object + 2
+        while key < tape[object].length {
+            keys.append((string(at: key), key))
+            key = tape[key + 1].next(after: key + 1)
+        }
+        // By place if the names are equal, because sorting need not be stable.
+        return keys.sorted { first, second in
+            if first.name.lexicographicallyPrecedes(second.name) { return true }
+            return first.place < second.place && !second.name.lexicographicallyPrecedes(first.name)
+        }
+    }
+
+    /// The text, or the literal of an invalid string, whose quotes and length distinguish it from texts.
+    private func string(at place: Int) -> ArraySlice<UInt8> {
+        let word = tape[place]
+        guard word.kind == .escaped else { return bytes[word.offset..<word.offset + word.length] }
+        let text = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe JSONDocument.text(
+                of: UnsafeBufferPointer(rebasing: bytes[word.offset..<word.offset + word.length]))
+        }
+        return text.map { ArraySlice($0.utf8) } ?? ArraySlice(bytes[tape.literal(of: place)])
+    }
+
+    private mutating func append(_ part: ArraySlice<UInt8>, as mark: UInt8) {
+        text.append(mark)
+        text += String(part.count).utf8
+        text.append(UInt8(ascii: ":"))
+        text += part
+    }
+}
