@@ -225,3 +225,88 @@ extension Parameters: ExpressibleByDictionaryLiteral {
         self = .standard(Values(elements) { $1 })
     }
 }
+
+extension Parameters: RedactedDescription {
+    /// The kind and the names, without the values.
+    public var description: String {
+        let kind =
+            switch format {
+            case .standard: "parameters"
+            case .query: "query"
+            case .json: "JSON"
+            case .form: "form"
+            case .text(let text): "text of \(text.utf8.count) bytes"
+            case .multipart(let parts): "\(Multipart(parts, boundary: ""))"
+            case .custom(let serializer): serializer.contentType
+            case .body(let body, _): "body: \(body)"
+            }
+        var names: Set<String> = []
+        if case .values(let values)? = content { names = Set(values.present.keys) }
+        names = names.union(additions.keys).subtracting(removals)
+        let model: [String] = if case .model(let model)? = content { ["\(type(of: model))"] } else { [] }
+        let shown = model + names.sorted()
+        var text = shown.isEmpty ? kind : kind + " with " + shown.joined(separator: ", ")
+        if let urlQueryModel { text += ", query with \(type(of: urlQueryModel))" }
+        if !urlQuery.isEmpty { text += ", query with \(urlQuery.keys.sorted().joined(separator: ", "))" }
+        return text
+    }
+
+    /// Whether there are no parameters.
+    package var isEmpty: Bool {
+        guard case .query = format else { return false }
+        return content == nil && additions.isEmpty && urlQuery.isEmpty && urlQueryModel == nil
+    }
+}
+
+extension Parameters.Values {
+    /// The members without `nil` and optionals that contain `nil`.
+    var present: Parameters.Members {
+        var members: Parameters.Members = [:]
+        members.reserveCapacity(count)
+        for case (let name, let value?) in self {
+            switch value {
+            // The most frequent types first; these casts are fast.
+            case is String, is Int, is Bool: members[name] = value
+            default: if (value as? any Absentable)?.isAbsent != true { members[name] = value }
+            }
+        }
+        return members
+    }
+}
+
+/// An optional of any wrapped type.
+private protocol Absentable {
+    var isAbsent: Bool { get }
+}
+
+extension Optional: Absentable {
+    fileprivate var isAbsent: Bool {
+        switch self {
+        case nil: true
+        case let value?: (value as? any Absentable)?.isAbsent ?? false
+        }
+    }
+}
+
+/// A value of any type. It is encoded through a container, so that the encoder's strategies apply to it; and
+/// as the value of a dictionary, so that they leave its key unchanged.
+struct ParameterValue: Encodable, Sendable {
+    let value: any Encodable & Sendable
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+
+    /// A string, integer or Bool, which every encoder writes in the same way, so that encoding needs no
+    /// encoder.
+    var scalar: JSONValue? {
+        switch value {
+        case let text as String: .string(text)
+        case let number as Int: .integer(Int64(number))
+        case let number as Int64: .integer(number)
+        case let isTrue as Bool: .bool(isTrue)
+        default: nil
+        }
+    }
+}

@@ -153,3 +153,75 @@ extension NetworkError {
             "the parameters are neither a JSON object nor a list of objects, so they have no names")
     }
 }
+
+extension Request {
+    /// Appends encoded pairs to the query.
+    package mutating func appendQuery(_ query: String) throws(NetworkError) {
+        guard !query.isEmpty, !appendEscapedQuery(query) else { return }
+        var text = url.absoluteString
+        if let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text.removeSubrange(fragment...) }
+        // The first question mark begins the query; others are part of it (RFC 3986 §3.4).
+        let existing = text.utf8.firstIndex(of: UInt8(ascii: "?")).map { text.utf8[$0...].dropFirst() }
+        let separator = existing.map { $0.isEmpty || $0.last == UInt8(ascii: "&") ? "" : "&" } ?? "?"
+        guard let url = URL(string: text + separator + query) else {
+            throw NetworkError(.invalidURL, "the query cannot be added to the URL", request: self)
+        }
+        self.url = url
+    }
+
+    /// Removes the parameters with this name from the query.
+    package mutating func removeQuery(named name: String) {
+        let parts = url.absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return }
+        let names = [name, name.percentEncoded]
+        let pairs = parts[1].prefix { $0 != "#" }.split(separator: "&", omittingEmptySubsequences: false)
+        let kept = pairs.filter { pair in !names.contains(String(pair.prefix { $0 != "=" })) }
+        guard kept.count < pairs.count else { return }
+        url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url
+    }
+
+    package mutating func setBody(_ body: Body, contentType: String?) {
+        self.body = body
+        if headerFields[.contentType] == nil { headerFields[.contentType] = contentType }
+    }
+}
+
+extension JSONEncoder {
+    /// Encodes `model`; throws `invalidParameters`, which names the value that cannot be encoded.
+    func data(of model: some Encodable) throws(NetworkError) -> Data {
+        do {
+            return try encode(model)
+        } catch EncodingError.invalidValue(_, let context) {
+            throw .unencodable(context)
+        } catch {
+            throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
+        }
+    }
+
+    /// Encodes `model` as a tree.
+    func tree(of model: some Encodable) throws(NetworkError) -> JSONValue {
+        guard let tree = JSONValue(parsing: Array(try data(of: model))) else {
+            throw NetworkError(.invalidParameters, "the parameters are nested too deeply, or too large")
+        }
+        return tree
+    }
+
+    /// Encodes the values of a dictionary as trees, with unchanged keys.
+    func trees(of values: [String: ParameterValue]) throws(NetworkError) -> [String: JSONValue] {
+        var trees = values.compactMapValues(\.scalar)
+        guard trees.count < values.count else { return trees }
+        let others = values.filter { trees[$0.key] == nil }
+        if case .object(let rest) = try tree(of: others) { trees.merge(rest) { $1 } }
+        return trees
+    }
+}
+
+extension NetworkError {
+    /// An error that names the place and not the value, which may be, or contain, a secret.
+    static func unencodable(_ context: EncodingError.Context) -> NetworkError {
+        NetworkError(
+            .invalidParameters,
+            "the value at \(context.codingPath.text(or: "the top level")) cannot be encoded: "
+                + context.debugDescription)
+    }
+}
