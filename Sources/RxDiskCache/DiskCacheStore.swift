@@ -104,6 +104,33 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 }
+
+/// The limits of a ``DiskCacheStore``.
+struct DiskCacheLimits {
+    let bytes: Int
+    let entries: Int
+    let entryBytes: Int
+
+    /// SQLite accepts no blob larger than 1,000,000,000 bytes, or fewer if it was built with a lower limit
+    /// (https://www.sqlite.org/limits.html).
+    static let mostEntryBytes = 512 << 20
+}
+
+/// The failures of a ``DiskCacheStore`` since its creation. None of them fails a request.
+public struct DiskCacheStatistics: Sendable {
+    /// Lookups that failed on disk, and therefore were misses.
+    public internal(set) var failedLookups = 0
+    /// Failed changes: storing, updating, removing, and opening the folder.
+    public internal(set) var failedChanges = 0
+    /// How many of both failed because another process did not release the folder in time.
+    public internal(set) var busy = 0
+    /// Entries that differed from what had been written, and were removed.
+    public internal(set) var brokenEntries = 0
+    /// Databases that were corrupt, of another version, or not databases, and were replaced by an empty one.
+    public internal(set) var brokenDatabases = 0
+    /// The latest failure counted in ``failedLookups`` or ``failedChanges``.
+    public internal(set) var lastFailure: NetworkError?
+}
 #else
 /// A store of responses on disk; needs the package trait `DiskCache`.
 @available(*, unavailable, message: "enable the trait DiskCache of the package RxNetworking")
