@@ -306,3 +306,8 @@ extension Target.Dependency {
         .product(name: name, package: package, condition: .when(traits: [trait]))
     }
 }
+
+// Only these test targets, where few of them run: building all takes longer than running those.
+if let names = Context.environment["TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
