@@ -1,6 +1,7 @@
 import HTTPTypes
 public import RxHTTP
 public import RxLite
+public import RxParameters
 
 extension Client {
     /// The typed result of an endpoint: one value, then completion.
@@ -141,5 +142,133 @@ extension Client {
         let server = prepared.servers[servers.role(for: prepared.server)]
         let request = try prepared.serialized()
         return try prepared.signed(prepared.moved(request, to: server), from: request, at: server)
+    }
+}
+
+/// A typed result with the response that it was made from.
+public struct TypedResponse<Output: Sendable>: Sendable {
+    /// The typed result.
+    public let output: Output
+    /// The whole response, including its body.
+    public let response: Response
+
+    /// The server's message in the envelope of the success, such as `saved`; `nil` if it sends none.
+    public var serverMessage: String? {
+        response.serverMessage.flatMap { try? response.scalarText(at: $0) }
+    }
+}
+
+extension Endpoint {
+    /// Decodes and validates the response. The response supplies the details that an error of the validator
+    /// lacks.
+    func typedResponse(from response: Response) throws(NetworkError) -> TypedResponse<Output> {
+        let typed = TypedResponse(output: try output(from: response), response: response)
+        do throws(NetworkError) {
+            try validate(typed)
+        } catch {
+            throw error.concerning(response)
+        }
+        return typed
+    }
+}
+
+/// An event of ``Client/progress(of:)``.
+public enum ProgressEvent<Output: Sendable>: Sendable {
+    /// The bytes of the request's body that have been handed to the network.
+    case uploaded(TransferProgress)
+    /// The bytes of the response's body that have arrived.
+    case downloaded(TransferProgress)
+    /// The typed result; the last value.
+    case finished(TypedResponse<Output>)
+}
+
+// MARK: - Requests without an endpoint type
+
+/// Shorthands for requests without an endpoint type. Each goes through all stages of ``Client/request(_:)``;
+/// `decode` decodes the response. `at` takes the values of the path's placeholders.
+///
+/// ```swift
+/// client.get("/users/{id}", at: ["id": id]).decode(User.self)
+/// client.post("/cart", ["goods": 7, "count": 2]).decode(Cart.self)
+/// ```
+extension Client {
+    /// Sends a GET request.
+    public func get(
+        _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(.get(path, at: pathValues, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a GET request with the members of a model, or of a list of models, as its query. With other methods, write
+    /// `.query(model)`: see ``Parameters``.
+    @_disfavoredOverload
+    public func get(
+        _ path: String, at pathValues: PathValues = [:], query: some Encodable & Sendable,
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(.get(path, at: pathValues, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a HEAD request.
+    public func head(
+        _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(.head(path, at: pathValues, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a HEAD request with the members of a model, or of a list of models, as its query. With other methods, write
+    /// `.query(model)`: see ``Parameters``.
+    @_disfavoredOverload
+    public func head(
+        _ path: String, at pathValues: PathValues = [:], query: some Encodable & Sendable,
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(.head(path, at: pathValues, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a POST request.
+    public func post(
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(
+            InlineEndpoint(
+                .post, path, at: pathValues, parameters, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a PUT request.
+    public func put(
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(
+            InlineEndpoint(
+                .put, path, at: pathValues, parameters, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a PATCH request.
+    public func patch(
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(
+            InlineEndpoint(
+                .patch, path, at: pathValues, parameters, query: query, headers: headers, options: options))
+    }
+
+    /// Sends a DELETE request.
+    public func delete(
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
+    ) -> Observable<Response, NetworkError> {
+        request(
+            InlineEndpoint(
+                .delete, path, at: pathValues, parameters, query: query, headers: headers, options: options))
     }
 }

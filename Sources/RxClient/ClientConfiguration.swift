@@ -111,3 +111,10 @@ public struct ClientConfiguration: Sendable {
     /// Creates a configuration.
     public init(baseURL: String = "") { self.baseURL = baseURL }
 }
+
+extension ClientConfiguration: RedactedDescription {
+    /// The base URL without user info and query.
+    public var description: String {
+        "configuration for \(baseURL.withoutSecrets)"
+    }
+}

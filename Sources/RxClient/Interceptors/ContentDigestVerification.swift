@@ -1,6 +1,9 @@
+import FoundationEssentials
 import HTTPTypes
+import RawStructuredFieldValues
 public import RxHTTP
 public import RxLite
+import Synchronization
 
 /// Verifies streamed bodies against the digests that the server sends (RFC 9530): `Content-Digest`, and
 /// `Repr-Digest` if the body is the whole representation. A body with another digest fails with
@@ -43,4 +46,82 @@ public struct ContentDigestVerification: Interceptor {
 extension HTTPField.Name {
     fileprivate static let wantContentDigest = HTTPField.Name("Want-Content-Digest")!
     fileprivate static let wantReprDigest = HTTPField.Name("Want-Repr-Digest")!
+}
+
+/// The verification of one body in transfer against its digests.
+final class BodyVerification: Sendable {
+    private struct Digest: Sendable {
+        let name: String
+        let expected: [UInt8]
+        var running: SHA2
+    }
+
+    private struct State: Sendable {
+        var head: ResponseHead?
+        var digests: [Digest] = []
+    }
+
+    private let request: Request
+    private let isRequired: Bool
+    private let state = Mutex(State())
+
+    init(of request: Request, isRequired: Bool) {
+        self.request = request
+        self.isRequired = isRequired
+    }
+
+    /// - Throws: `digestMismatch`, at the end of the body at the latest.
+    func take(_ event: TransferEvent) throws(NetworkError) {
+        let failure: String? = state.withLock { state in
+            switch event {
+            case .head(let head):
+                state.head = head
+                state.digests = Self.digests(of: head)
+                let isUnverified =
+                    isRequired && head.status.kind == .successful && head.hasBody && state.digests.isEmpty
+                return isUnverified ? "the response has no digest of its body" : nil
+            case .chunk(let bytes):
+                for index in state.digests.indices { state.digests[index].running.update(bytes) }
+            case .finished where state.head?.hasBody == true:
+                let wrong = state.digests.first { $0.running.finish() != $0.expected }
+                return wrong.map { "the body does not match the digest in \($0.name)" }
+            default: break
+            }
+            return nil
+        }
+        guard let failure else { return }
+        var error = NetworkError(.digestMismatch, failure, request: request)
+        error.head = state.withLock { $0.head }
+        throw error
+    }
+
+    /// The maximum number of bytes of a field to parse: the time to parse grows with the square of its
+    /// members.
+    private static let fieldLimit = 2048
+
+    private static func digests(of head: ResponseHead) -> [Digest] {
+        guard !head.isCoded else { return [] }
+        let names = head.status == .partialContent ? ["Content-Digest"] : ["Content-Digest", "Repr-Digest"]
+        return names.flatMap { name -> [Digest] in
+            guard let field = HTTPField.Name(name), let value = head[field],
+                value.utf8.count <= Self.fieldLimit
+            else { return [] }
+            var parser = StructuredFieldValueParser(Array(value.utf8))
+            guard let members = try? parser.parseDictionaryFieldValue() else { return [] }
+            return [("sha-256", SHA2.sha256), ("sha-512", SHA2.sha512)].compactMap { algorithm, running in
+                guard case .item(let item) = members[algorithm],
+                    case .undecodedByteSequence(let text) = item.rfc9651BareItem,
+                    let expected = Data(base64Encoded: text).map(Array.init)
+                else { return nil }
+                return Digest(name: "\(name), \(algorithm)", expected: expected, running: running)
+            }
+        }
+    }
+}
+
+extension ResponseHead {
+    /// Whether a body with content follows, of a success or an error.
+    fileprivate var hasBody: Bool {
+        ![.noContent, .resetContent, .notModified].contains(status) && status.kind != .redirection
+    }
 }

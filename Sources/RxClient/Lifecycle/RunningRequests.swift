@@ -1,7 +1,132 @@
 import FoundationEssentials
-import RxHTTP
-import RxLite
+public import RxHTTP
+public import RxLite
 import Synchronization
+
+extension Client {
+    /// The running requests that show the indicator. For the requests of one screen, see
+    /// ``Observable/tracked(by:loading:while:)``.
+    ///
+    /// ```swift
+    /// client.activity.isActive.subscribe { indicator.isOn = $0 }
+    /// ```
+    ///
+    /// A request counts once, from its start to any end, regardless of its attempts, logins and redirects: until its
+    /// subscriber has received the outcome.
+    public var activity: Activity { running.activity }
+
+    /// The failures to show to the user: of all requests that do not opt out, in the order of the failures. A
+    /// cancellation is not a failure, and the refusal of a login is one, however many requests waited for it. Never ends.
+    ///
+    /// ```swift
+    /// client.errorTips.subscribe { error in toast.show(error.message) }
+    /// ```
+    public var errorTips: Observable<NetworkError, Never> { errorTipSignal.observable }
+
+    /// Cancels running requests: closes their transfers and stops their callbacks.
+    ///
+    /// ```swift
+    /// client.cancel(.tag("search"))
+    /// ```
+    ///
+    /// A stream that contains the request fails with `cancelled`, so that code that waits for it continues:
+    /// `await` throws the error, a group fails, a list of pages shows it. Only the callbacks of `subscribe`
+    /// do not receive it. Later requests are not affected. Safe from any thread; on a thread other than the
+    /// request's, a callback that is already running completes. A `SubscriptionBag` cancels the subscriptions
+    /// of one owner.
+    ///
+    /// - Returns: the number of cancelled requests.
+    @discardableResult
+    public func cancel(_ selection: RequestSelection) -> Int {
+        var target: URL?
+        if case .url(let path) = selection {
+            // An invalid URL matches no request.
+            guard
+                let url = try? servers.pair.url(
+                    for: path, allowingOtherOrigins: configuration.allowsOtherOrigins)
+            else { return 0 }
+            target = url
+        }
+        let entries = running.entries(selection, url: target)
+        for entry in entries { entry.cancel() }
+        return entries.count
+    }
+}
+
+/// A selection of a client's running requests.
+public enum RequestSelection: Sendable, Hashable {
+    /// All requests.
+    case all
+    /// The request with this id.
+    case id(RequestID)
+    /// All requests to this URL, or to this path below the client's base URL, with any query.
+    case url(String)
+    /// All requests with this tag among their ``RequestOptions/tags``.
+    case tag(String)
+}
+
+extension RequestSelection: RedactedDescription {
+    /// The kind and its value, without user info and query.
+    public var description: String {
+        switch self {
+        case .all: "all"
+        case .id(let id): "\(id)"
+        case .url(let url): "URL \(url.withoutSecrets)"
+        case .tag(let tag): "tag \(tag)"
+        }
+    }
+}
+
+// MARK: - Shutting down
+
+extension Client {
+    /// Shuts the client down: refuses new requests with ``NetworkError/Code/shutDown``, and lets those that run end; what
+    /// still runs after `limit` is cancelled (``NetworkError/Code/cancelled``).
+    ///
+    /// ```swift
+    /// try await client.shutDown(within: .seconds(20)).value()
+    /// ```
+    ///
+    /// Nothing happens before a subscription. The stream ends with a value, when no request runs any more; cancelling
+    /// it cancels the requests at once. A client that has been shut down stays so. Its transport, which other clients may
+    /// use, is not shut down.
+    ///
+    /// A login that requests wait for may still send its own. Handmade requests (``exchange(_:following:usesCookies:)``)
+    /// are not cancelled, but not awaited beyond the limit. Streams without end, such as those of events and WebSockets,
+    /// run until the limit; so do lists, whose next page is refused.
+    ///
+    /// - Parameter limit: the time that requests may take to end.
+    public func shutDown(within limit: Duration) -> Observable<Void, Never> {
+        let scheduler = scheduler
+        return Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            // Without effect once no request is running.
+            observer.scope.onClose { self.cancel(.all) }
+            let timer = OperatorTimer(scheduler, in: observer.scope)
+            timer.set(after: limit) {
+                self.cancel(.all)
+                self.running.abandonHandmade()
+            }
+            self.running.close {
+                observer.scope.enter {
+                    observer.next(())
+                    observer.finish()
+                }
+            }
+        }
+    }
+}
+
+extension NetworkError {
+    /// The error of a request that a client refuses because it has been shut down.
+    static func shutDown(_ request: Request) -> NetworkError {
+        var error = NetworkError(.shutDown, "the client has been shut down", request: request)
+        error.isUnsent = true
+        return error
+    }
+}
+
+// MARK: - The list
 
 /// The running requests of a client.
 final class RunningRequests: Sendable {

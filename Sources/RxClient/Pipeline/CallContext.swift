@@ -224,3 +224,63 @@ extension CallContext: RedactedDescription {
     /// The request's id, the kind and the attempt.
     public var description: String { "\(id), \(kind), attempt \(attempt)" }
 }
+
+/// The kinds of calls, each of which goes through some of the stages.
+public enum CallKind: Int, Sendable, Hashable, CaseIterable {
+    /// ``Client/request(_:)``: a typed result. Pages are loaded in the same way.
+    case request
+    /// ``Client/progress(of:)``: a typed result with its progress.
+    case progress
+    /// ``Client/response(_:from:)``: one attempt, with further stages chained by hand.
+    case response
+    /// ``Client/stream(_:)``: the events of the response.
+    case stream
+    /// ``Client/download(_:to:ignoringQuery:in:)``: the response in a file.
+    case download
+    /// ``Client/events(_:until:resumption:lastEventID:limit:waits:)``: one connection of an event source.
+    case events
+    /// ``Client/webSocket(_:sending:settings:)``: one connection of a WebSocket.
+    case webSocket
+    /// ``Client/exchange(_:following:usesCookies:)``: a handmade request.
+    case exchange
+
+    /// Whether the result is an endpoint's output.
+    var isTyped: Bool { self == .request || self == .progress }
+
+    /// Whether one value is the whole result.
+    var isWhole: Bool { self == .request || self == .progress || self == .response }
+}
+
+/// The settings of one call, besides its endpoint.
+struct CallSettings: Sendable {
+    /// The server to use, instead of the endpoint's.
+    var server: ServerChoice?
+    /// The page of an endpoint that has several.
+    var page: PagePlacement?
+    /// The account that the call belongs to, if it is part of a subscription that began earlier.
+    var account: SessionAccount?
+    /// Whether the call refreshes a stored response in the background.
+    var isRefresh = false
+    /// The interceptor at the place of ``Reading``.
+    var reader: (any Interceptor)?
+    /// The redirects to follow, instead of the client's policy.
+    var redirects: RedirectPolicy?
+    /// Whether the call uses the cookie jar, if there is one.
+    var usesCookies = true
+}
+
+/// The key of a value that interceptors store in a call; see ``CallContext/subscript(_:)``.
+///
+/// ```swift
+/// enum StartOfWait: CallValueKey {
+///     static var initial: Duration? { nil }
+/// }
+///
+/// call[StartOfWait.self] = call.scheduler.now
+/// ```
+public protocol CallValueKey {
+    /// The type of the value.
+    associatedtype Value: Sendable
+    /// The value before one is set.
+    static var initial: Value { get }
+}
