@@ -1,6 +1,6 @@
 import FoundationEssentials
 public import RxHAR
-import RxHTTP
+public import RxHTTP
 public import RxLite
 import Synchronization
 
@@ -86,4 +86,9 @@ public final class HARRecording: Sendable {
         let (entry, number) = (entry(draft), draft.number)
         contents.withLock { $0.entries.add(entry, number) }
     }
+}
+
+extension HARRecording: RedactedDescription {
+    /// The number of entries.
+    public var description: String { "\(archive.log.entries.count) entries" }
 }

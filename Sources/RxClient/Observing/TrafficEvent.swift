@@ -144,3 +144,11 @@ extension TrafficEvent: RedactedDescription {
         return "\(request.id) \(word): \(request.method.rawValue) \(request.shownURL)"
     }
 }
+
+extension Body {
+    /// The bytes of the body, if they are in memory.
+    var known: [UInt8] {
+        guard case .bytes(let bytes) = self else { return [] }
+        return bytes
+    }
+}

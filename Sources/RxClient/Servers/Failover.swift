@@ -1,3 +1,7 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
 /// When a client's standby server takes over, and when the main server is probed.
 ///
 /// A request whose server does not respond is sent to the other server at once, within the same attempt: with
@@ -12,4 +16,207 @@ public struct Failover: Sendable, Hashable {
 
     /// Creates a rule.
     public init(probeInterval: Duration = .seconds(30)) { self.probeInterval = probeInterval }
+}
+
+// MARK: - The operator
+
+extension Observable where Failure == NetworkError {
+    /// This stream, or `standby` if the main server does not respond, by the rules of ``Failover``.
+    ///
+    /// ```swift
+    /// client.response(goods, from: .main)
+    ///     .failover(to: client.response(goods, from: .standby), through: client.servers)
+    /// ```
+    ///
+    /// At each subscription, `servers` decides where to begin, and the outcome is recorded there. Without
+    /// ``ClientConfiguration/failover`` only the active server is used.
+    ///
+    /// - Parameters:
+    ///   - standby: the same request at the standby server.
+    ///   - servers: the servers and their state.
+    ///   - mayProbe: whether a subscription may probe the main server. Pass false for requests that must not
+    ///     be sent twice. Default true.
+    public func failover(
+        to standby: Observable, through servers: Servers, mayProbe: Bool = true
+    ) -> Observable {
+        failover(to: standby, through: servers, mayProbe: mayProbe, isOverdue: { false }, trace: nil)
+    }
+
+    /// - Parameter isOverdue: whether the time limit of the call has passed; asked when the stream is cancelled.
+    func failover(
+        to standby: Observable, through servers: Servers, mayProbe: Bool,
+        isOverdue: @escaping @Sendable () -> Bool, trace: Trace?
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            guard servers.failover != nil else {
+                let stream = servers.role(for: .active) == .main ? self : standby
+                return stream.subscribe(observer)
+            }
+            FailingOver(
+                self, standby, servers.begin(mayProbe: mayProbe), servers, isOverdue, trace, into: observer
+            )
+            .start()
+        }
+    }
+}
+
+/// One attempt that may go to both servers.
+private final class FailingOver<Element: Sendable>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let main: Observable<Element, NetworkError>
+    private let standby: Observable<Element, NetworkError>
+    private let visit: FailoverState.Visit
+    private let servers: Servers
+    private let isOverdue: @Sendable () -> Bool
+    private let trace: Trace?
+    private let observer: Observer<Element, NetworkError>
+    private let scope: Scope
+    /// The outcome recorded on cancellation; `nil` once an outcome has been recorded.
+    private var outcome: FailoverState.Outcome? = .unknown
+
+    init(
+        _ main: Observable<Element, NetworkError>, _ standby: Observable<Element, NetworkError>,
+        _ visit: FailoverState.Visit, _ servers: Servers, _ isOverdue: @escaping @Sendable () -> Bool,
+        _ trace: Trace?, into observer: Observer<Element, NetworkError>
+    ) {
+        self.main = main
+        self.standby = standby
+        self.visit = visit
+        self.servers = servers
+        self.isOverdue = isOverdue
+        self.trace = trace
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    func start() {
+        scope.onClose {
+            guard let outcome = self.outcome else { return }
+            self.note(outcome == .unknown && self.isOverdue() ? .noResponse : outcome)
+        }
+        run(visit.role)
+    }
+
+    private func run(_ role: ServerRole) {
+        let source = scope.child()
+        let isFirst = role == visit.role
+        let responded = isFirst ? FailoverState.Outcome.responded : .otherResponded
+        (role == .main ? main : standby).subscribe(
+            Observer(
+                scope: source,
+                next: { value in
+                    if showsResponse(value) { self.note(responded) }
+                    self.observer.next(value)
+                },
+                end: { completion in
+                    source.close()
+                    if case .failed(let error) = completion {
+                        guard !isFirst || !error.callsForOtherServer else {
+                            return self.runOther(because: error)
+                        }
+                        self.note(error.isResponse ? responded : .noResponse)
+                    }
+                    self.note(responded)
+                    self.scope.close()
+                    self.observer.end(completion)
+                }))
+    }
+
+    private func runOther(because error: NetworkError) {
+        outcome = .noResponse
+        trace?.tell(.failover(to: visit.role.other, because: error))
+        run(visit.role.other)
+    }
+
+    /// Only the first outcome counts.
+    private func note(_ outcome: FailoverState.Outcome) {
+        guard self.outcome != nil else { return }
+        self.outcome = nil
+        servers.end(visit, outcome)
+    }
+}
+
+/// Whether a value shows that the server has responded: any value except the first events of a transfer.
+func showsResponse(_ value: some Sendable) -> Bool {
+    guard let event = transferEvent(in: value) else { return true }
+    switch event {
+    case .uploaded, .interim, .redirected: return false
+    case .head, .chunk, .trailers, .finished: return true
+    }
+}
+
+extension NetworkError {
+    /// Whether the server gave a response that the other server would not improve.
+    fileprivate var isResponse: Bool { head != nil && !callsForOtherServer }
+
+    /// Whether the request may be sent to the other server, and that may help.
+    fileprivate var callsForOtherServer: Bool {
+        guard isReplayable else { return false }
+        if code == .status { return isIdempotent && [502, 503, 504].contains(status?.code) }
+        return isUnsent && code.remedies.contains(.otherServer)
+    }
+}
+
+// MARK: - The rules
+
+/// The active server, and the probes of the main one: a pure state machine.
+struct FailoverState: Sendable {
+    /// One attempt in progress.
+    struct Visit: Sendable, Equatable {
+        /// The server that the attempt goes to first.
+        let role: ServerRole
+        let isProbe: Bool
+        fileprivate let epoch: Int
+    }
+
+    /// The outcome of an attempt.
+    enum Outcome: Sendable {
+        /// The first server responded, or nothing shows that it could not.
+        case responded
+        /// The first server did not respond, and the other one did.
+        case otherResponded
+        /// Neither server responded, or the first did not and the other was not asked.
+        case noResponse
+        /// The attempt was cancelled, or the response broke off.
+        case unknown
+    }
+
+    private let failover: Failover
+    private(set) var active = ServerRole.main
+    /// The number of changes: an attempt that began before the latest change does not affect the state.
+    private var epoch = 0
+    private var nextProbe = Duration.zero
+    private var isProbing = false
+
+    init(_ failover: Failover) { self.failover = failover }
+
+    mutating func begin(mayProbe: Bool, at now: Duration) -> Visit {
+        guard active == .standby, mayProbe, !isProbing, now >= nextProbe else {
+            return Visit(role: active, isProbe: false, epoch: epoch)
+        }
+        isProbing = true
+        return Visit(role: .main, isProbe: true, epoch: epoch)
+    }
+
+    mutating func end(_ visit: Visit, _ outcome: Outcome, at now: Duration) {
+        guard visit.epoch == epoch else { return }
+        guard visit.isProbe else {
+            if case .otherResponded = outcome { use(visit.role.other, at: now) }
+            return
+        }
+        isProbing = false
+        switch outcome {
+        case .responded: use(.main, at: now)
+        case .otherResponded, .noResponse: nextProbe = now + failover.probeInterval
+        case .unknown: break
+        }
+    }
+
+    /// Makes `role` the active server, regardless of attempts in progress.
+    mutating func use(_ role: ServerRole, at now: Duration) {
+        active = role
+        epoch += 1
+        isProbing = false
+        nextProbe = now + failover.probeInterval
+    }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RxCookies
 import RxHTTP
 import RxParameters
 
@@ -60,5 +61,106 @@ extension String.UTF8View {
             }
         }
         return isPrefix.flatMap { $0 } ?? starts(with: prefix)
+    }
+}
+
+// MARK: - Both servers
+
+/// The servers of a service at the time when a request begins: they apply to all of its attempts.
+struct ServerPair: Sendable {
+    let main: Server
+    let standby: Server?
+
+    subscript(role: ServerRole) -> Server? { role == .main ? main : standby }
+
+    /// The server that the URL is below; `nil` if it is below neither.
+    ///
+    /// - Parameter preferred: the server that is tried first.
+    func server(of url: String, _ preferred: Server?) -> Server? {
+        if let preferred, preferred.includes(url) { return preferred }
+        if main.includes(url) { return main }
+        return standby.flatMap { $0.includes(url) ? $0 : nil }
+    }
+
+    /// Whether the origin may receive the service's secrets: it is an origin of the service, and uses TLS if
+    /// the main server does.
+    func trusts(_ origin: Origin?) -> Bool {
+        contains(origin) && (main.origin?.scheme != "https" || origin?.scheme == "https")
+    }
+
+    /// Whether the origin is an origin of the service.
+    func contains(_ origin: Origin?) -> Bool {
+        guard let origin else { return false }
+        return origin == main.origin || origin == standby?.origin
+    }
+
+    /// The origin of a request for cookies, which belong to the service: a URL at the standby server has the
+    /// cookies of the corresponding URL at the main one; `Secure` cookies only if both use https.
+    func cookieOrigin(of url: URL) -> CookieOrigin? {
+        let origin = CookieOrigin(url)
+        guard let standby, let origin, standby.path(of: url.absoluteString) != nil,
+            let place = self.url(url, at: main).flatMap({ CookieOrigin($0) })
+        else { return origin }
+        return place.asSecure(as: origin)
+    }
+
+    /// The same resource at `server`; `nil` if `url` is not below a base URL of the service.
+    func url(_ url: URL, at server: Server) -> URL? {
+        let text = url.absoluteString
+        if server.path(of: text) != nil { return url }
+        guard let path = main.path(of: text) ?? standby?.path(of: text) else { return nil }
+        return URL(string: server.stem + path)
+    }
+}
+
+extension ServerPair {
+    /// The URL of a path: below the main server's base URL, or an absolute URL at one of the service's
+    /// origins.
+    func url(for path: String, allowingOtherOrigins allowsOtherOrigins: Bool) throws(NetworkError) -> URL {
+        guard !path.hasDotSegments else {
+            throw NetworkError(.invalidURL, "the path \(path.withoutSecrets) contains a segment . or ..")
+        }
+        if path.utf8.first.map({ $0 | 0x20 == UInt8(ascii: "h") }) == true,
+            ["http://", "https://"].contains(where: { path.prefix($0.count).lowercased() == $0 })
+        {
+            let (url, origin) = try Self.parse(path)
+            guard allowsOtherOrigins || main.baseURL.isEmpty || contains(origin) else {
+                throw NetworkError(
+                    .invalidURL,
+                    "\(origin.scheme)://\(origin.host):\(origin.port) is not the origin of the base URL; "
+                        + "set allowsOtherOrigins to send requests there")
+            }
+            return url
+        }
+        guard let baseOrigin = main.origin, main.takesPaths else {
+            let problem = "is not an absolute http or https URL without query and fragment"
+            throw NetworkError(.invalidURL, "the base URL \(main.baseURL.withoutSecrets) \(problem)")
+        }
+        let (url, origin) = try Self.parse(path.isEmpty ? main.baseURL : Self.join(main.baseURL, path))
+        guard origin == baseOrigin else {
+            throw NetworkError(
+                .invalidURL, "the path \(path.withoutSecrets) leads away from the base URL's origin")
+        }
+        return url
+    }
+
+    private static func parse(_ text: String) throws(NetworkError) -> (URL, Origin) {
+        guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+            throw NetworkError(
+                .invalidURL,
+                "\(text.withoutSecrets) contains a space or a control character; percent-encode it")
+        }
+        guard let url = URL(string: text), let origin = Origin(url) else {
+            throw NetworkError(.invalidURL, "\(text.withoutSecrets) is not an absolute http or https URL")
+        }
+        return (url, origin)
+    }
+
+    private static func join(_ base: String, _ path: String) -> String {
+        switch (base.hasSuffix("/"), path.hasPrefix("/")) {
+        case (true, true): base + path.dropFirst()
+        case (false, false): path.hasPrefix("?") ? base + path : base + "/" + path
+        default: base + path
+        }
     }
 }

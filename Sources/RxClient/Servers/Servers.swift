@@ -1,3 +1,4 @@
+public import RxHTTP
 public import RxLite
 import Synchronization
 
@@ -107,4 +108,32 @@ public final class Servers: Sendable {
         // Reads the state again at each step, so that the last of several threads publishes the latest one.
         shownRole.update { shown in shown = contents.withLock { $0.state.active } }
     }
+}
+
+extension Servers: RedactedDescription {
+    /// The base URLs without user info and query.
+    public var description: String {
+        main.withoutSecrets + (standby.map { ", standby \($0.withoutSecrets)" } ?? "")
+    }
+}
+
+/// The roles of a service's two servers.
+public enum ServerRole: Sendable, Hashable {
+    /// The primary server of the service.
+    case main
+    /// The server that replaces the main one, or provides the rest of the API.
+    case standby
+
+    var other: ServerRole { self == .main ? .standby : .main }
+}
+
+/// The server that an endpoint's requests go to.
+public enum ServerChoice: Sendable, Hashable {
+    /// The active server (``Servers/active``); with a ``Failover``, also the other server if the active one
+    /// does not respond.
+    case active
+    /// Always the main server.
+    case main
+    /// The standby server. Fails with `invalidURL` if the client has no standby server.
+    case standby
 }

@@ -1,5 +1,7 @@
 public import FoundationEssentials
+import HTTPTypes
 public import RxHTTP
+import RxParameters
 
 /// The proof of identity in requests: a token, and its expiry.
 public struct Credential: Sendable, Hashable, Codable {
@@ -33,4 +35,106 @@ public struct Credential: Sendable, Hashable, Codable {
 extension Credential: RedactedDescription {
     /// A text without the tokens.
     public var description: String { "Credential(hidden)" }
+}
+
+// MARK: - The place in a request
+
+/// The place of a credential in a request.
+public struct CredentialPlacement: Sendable {
+    let place: @Sendable (Credential, inout Request) throws(NetworkError) -> Void
+
+    /// Places the credential by a rule. Everything that the rule adds is as secret as `Authorization`: hidden
+    /// wherever the request is shown, and withheld from other origins. A rule that changes the origin fails
+    /// with `invalidURL`.
+    public init(_ place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void) {
+        self.place = { credential, request throws(NetworkError) in
+            try request.addSecrets { request throws(NetworkError) in try place(credential, &request) }
+        }
+    }
+
+    /// Places the credential where it is secret anyway, or by a rule that marks it as secret itself.
+    private init(
+        secretly place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void
+    ) {
+        self.place = place
+    }
+
+    /// `Authorization: Bearer <token>` (RFC 6750 §2.1).
+    public static let bearer = CredentialPlacement(secretly: { credential, request throws(NetworkError) in
+        try request.setField(.authorization, to: "Bearer " + credential.token)
+    })
+
+    /// A header field with this name, as secret as `Authorization`.
+    public static func header(_ name: String) -> CredentialPlacement {
+        CredentialPlacement(secretly: { credential, request throws(NetworkError) in
+            try request.setField(name, to: credential.token)
+            if let name = HTTPField.Name(name) { request.secretFields.insert(name) }
+        })
+    }
+
+    /// A secret parameter in the URL's query, which replaces parameters of the same name.
+    public static func query(_ name: String) -> CredentialPlacement {
+        CredentialPlacement({ credential, request throws(NetworkError) in
+            try request.setQuery(name, to: credential.token)
+        })
+    }
+
+    /// A secret parameter, which replaces parameters of the same name: in the body if that is a form
+    /// (`application/x-www-form-urlencoded`), otherwise in the URL's query.
+    public static func parameter(_ name: String) -> CredentialPlacement {
+        CredentialPlacement({ credential, request throws(NetworkError) in
+            guard request.setFormMember(name, to: credential.token) else {
+                return try request.setQuery(name, to: credential.token)
+            }
+        })
+    }
+
+    /// A secret cookie, before the cookies of a jar; it replaces cookies of the same name.
+    ///
+    /// A token with characters that a cookie cannot contain (RFC 6265 §4.1.1), such as a semicolon, fails
+    /// with `invalidHeader`.
+    public static func cookie(_ name: String) -> CredentialPlacement {
+        CredentialPlacement(secretly: { credential, request throws(NetworkError) in
+            guard HTTPField.Name(name) != nil, credential.token.utf8.allSatisfy(\.isCookieOctet) else {
+                throw NetworkError(
+                    .invalidHeader, "the credential is not valid as the cookie \(name.debugDescription)",
+                    request: request)
+            }
+            let others = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }
+                .map { $0.drop { $0 == " " } }.filter { $0.prefix { $0 != "=" } != name }
+            let pairs = ["\(name)=\(credential.token)"] + others.map(String.init)
+            request.headerFields[.cookie] = pairs.joined(separator: "; ")
+        })
+    }
+}
+
+extension Request {
+    fileprivate mutating func setQuery(_ name: String, to value: String) throws(NetworkError) {
+        removeQuery(named: name)
+        try appendQuery("\(name.percentEncoded)=\(value.percentEncoded)")
+    }
+
+    /// Returns `false` if the body is not a form.
+    fileprivate mutating func setFormMember(_ name: String, to value: String) -> Bool {
+        let type = MediaType(headerFields[.contentType]).name
+        guard case .bytes(let bytes) = body, type == "application/x-www-form-urlencoded" else { return false }
+        let pairs = String(decoding: bytes, as: UTF8.self).split(separator: "&")
+        let others = pairs.filter { pair in
+            let written = pair.prefix { $0 != "=" }
+            return written != name.formEncoded && written != name.percentEncoded
+        }
+        let all = others.map(String.init) + ["\(name.formEncoded)=\(value.formEncoded)"]
+        body = .text(all.joined(separator: "&"))
+        return true
+    }
+}
+
+extension UInt8 {
+    /// Whether a cookie value may contain this byte (RFC 6265 §4.1.1).
+    fileprivate var isCookieOctet: Bool {
+        switch self {
+        case 0x21, 0x23...0x2B, 0x2D...0x3A, 0x3C...0x5B, 0x5D...0x7E: true
+        default: false
+        }
+    }
 }

@@ -198,3 +198,125 @@ public final class Session: Sendable {
         withExtendedLifetime(ended) {}
     }
 }
+
+/// An event of a session.
+public enum SessionEvent: Sendable {
+    /// An account has been logged in: by ``Session/logIn(with:)``, or by the session's login if there was no
+    /// account before, or another one.
+    case loggedIn
+    /// The session's login has renewed the credential, or another session that shares the store has.
+    case renewed
+    /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called: the login
+    /// was refused, the server refused the credential of a new login (``SecondRefusal/logOut``), or the stored
+    /// credential could not be read.
+    case loggedOut(NetworkError?)
+    /// The credential could not be saved; it stays in use, and is saved with the next change. Or the store could not
+    /// be read again before a renewal.
+    case storageFailed(NetworkError)
+}
+
+/// Distinguishes an expired login from other failures.
+public struct SessionExpiry: Sendable {
+    let includes: @Sendable (NetworkError) -> Bool
+
+    /// Detects an expired login by a rule.
+    public static func when(_ includes: @escaping @Sendable (NetworkError) -> Bool) -> SessionExpiry {
+        SessionExpiry(includes: includes)
+    }
+
+    /// Detects the status 401, the envelope's ``Envelope/loginExpired``, or one of these codes in the
+    /// envelope.
+    public static func unauthorized(envelopeCodes: Set<String> = []) -> SessionExpiry {
+        when { error in
+            if error.status?.code == 401 { return true }
+            guard let code = error.envelopeCode else { return false }
+            return error.code == .loginExpired || envelopeCodes.contains(code)
+        }
+    }
+}
+
+/// The consequence of a second refusal: the server does not accept the credential that a new login has just got for a
+/// request either.
+public enum SecondRefusal: Sendable, Hashable {
+    /// The request fails with the refusal. A later request may log in again, within the ``LoginLimit``.
+    case fail
+    /// The request fails with the refusal, and the session logs out: it removes the credential and sends
+    /// ``SessionEvent/loggedOut(_:)`` with the refusal. There is no further login until ``Session/logIn(with:)``.
+    case logOut
+}
+
+/// The limit of unsuccessful logins of a ``Session``. A request that succeeds with a login's credential
+/// resets the count.
+public struct LoginLimit: Sendable, Hashable {
+    /// The number of logins within ``window``; after that, requests fail with `loginExpired`.
+    public var count: Int
+    /// The length of time in which logins count.
+    public var window: Duration
+
+    /// Creates a limit. Default five logins within 30 seconds.
+    public init(_ count: Int = 5, within window: Duration = .seconds(30)) {
+        self.count = count
+        self.window = window
+    }
+}
+
+extension Session {
+    /// Loads the credential from the store; the first request does the same. One value, then completion.
+    ///
+    /// A store that cannot be read, or whose content is not a credential, counts as logged out; ``events``
+    /// reports it. The next request goes without a credential, and the first one that the server refuses logs
+    /// in. An account that was logged in, or out, before the load has completed stays.
+    public func restore() -> Observable<Void, Never> {
+        guard let stored, !isRestored else { return .just(()) }
+        return stored.loaded.map { self.restore(from: $0) }
+    }
+
+    /// One value once every change so far is in the store, then completion; fails if a change cannot be
+    /// written. Without a store, it completes at once.
+    public func flush() -> Observable<Void, NetworkError> { stored?.flush() ?? .just(()) }
+
+    var isRestored: Bool { contents.withLock { $0.isRestored } }
+
+    private func restore(from outcome: Result<Credential?, NetworkError>) {
+        let isFirst = contents.withLock { contents in
+            guard !contents.isRestored else { return false }
+            contents.isRestored = true
+            switch outcome {
+            case .success(let credential): contents.state.restore(credential ?? contents.state.credential)
+            case .failure: contents.state.restore(nil)
+            }
+            return true
+        }
+        if isFirst, case .failure(let error) = outcome { signal.send(.loggedOut(error)) }
+    }
+}
+
+extension Session: RedactedDescription {
+    /// Whether there is a credential.
+    public var description: String {
+        credential == nil ? "session without credential" : "session with a credential"
+    }
+}
+
+extension Session {
+    /// The state of the login, for the inspector of streams.
+    package struct InspectedState: Sendable, Equatable {
+        /// In words.
+        package var text: String
+        /// The number of credentials since the account was logged in, from 0.
+        package var generation: Int
+    }
+
+    /// The current state of the login.
+    package var inspectedState: InspectedState {
+        contents.withLock { contents in
+            let text =
+                switch contents.state.phase {
+                case .idle: contents.state.credential == nil ? "no credential" : "logged in"
+                case .renewing: "logging in"
+                case .loggedOut: "logged out"
+                }
+            return InspectedState(text: text, generation: contents.state.stamp.generation)
+        }
+    }
+}
