@@ -124,3 +124,106 @@ final class WebSocketChannel: @unchecked Sendable {
         }
     }
 }
+
+// MARK: - Output
+
+/// The bytes that a WebSocket sends, as the stream that the transport takes them from.
+final class WebSocketOutput: @unchecked Sendable {
+    // Unchecked, and without exclusivity checks: runs only inside the lane of the exchange, which is serial.
+
+    private let lane: Lane
+    private let scheduler: any Scheduler
+    @safe @exclusivity(unchecked) private var observer: Observer<[UInt8], NetworkError>?
+    /// Bytes written before the transport takes them.
+    @safe @exclusivity(unchecked) private var early: [UInt8] = []
+
+    init(feeding lane: Lane, on scheduler: any Scheduler) {
+        self.lane = lane
+        self.scheduler = scheduler
+    }
+
+    /// The stream.
+    ///
+    /// - Parameter onChange: called when the transport takes bytes, takes them again after a pause, or takes no more.
+    func stream(onChange: @escaping @Sendable () -> Void) -> Observable<[UInt8], NetworkError> {
+        Observable { observer in
+            // Outside the transport's lane: inside it, writes could only be queued, and would not fill it.
+            let notify: @Sendable () -> Void = { self.scheduler.schedule { self.lane.enter { onChange() } } }
+            observer.scope.onResume(notify)
+            observer.scope.onClose(notify)
+            self.lane.enter {
+                self.observer = observer
+                self.write([])
+            }
+            notify()
+        }
+    }
+
+    /// Whether the transport takes nothing for now.
+    var isPaused: Bool { !isLost && (observer?.scope.isPaused ?? true) }
+
+    /// Whether the transport takes no more, because the connection is broken.
+    var isLost: Bool { observer.map { !$0.scope.isOpen } ?? false }
+
+    func write(_ bytes: [UInt8]) {
+        guard let observer else { return early += bytes }
+        var bytes = bytes
+        if !early.isEmpty {
+            bytes = early + bytes
+            early = []
+        }
+        guard !bytes.isEmpty else { return }
+        let scope = observer.scope
+        if scope.lane.tryEnter() {
+            if scope.isOpen { observer.next(bytes) }
+            scope.lane.leave()
+        } else {
+            scope.lane.enqueue { [bytes] in if scope.isOpen { observer.next(bytes) } }
+        }
+    }
+
+    func close() { observer = nil }
+}
+
+// MARK: - Heartbeat
+
+/// Notices that the peer of a connection is gone: sends a ping after silence, and reports a loss when there is
+/// silence after the ping as well.
+final class WebSocketHeartbeat: @unchecked Sendable {
+    // Unchecked, and without exclusivity checks: runs only inside the lane of the exchange, which is serial.
+
+    private let interval: Duration
+    private let timeout: Duration
+    private let timer: OperatorTimer
+    /// Whether anything has arrived since the last look.
+    @safe @exclusivity(unchecked) private var hasReceived = false
+    @safe @exclusivity(unchecked) private var awaitsPong = false
+
+    init(every interval: Duration, timeout: Duration, _ timer: OperatorTimer) {
+        self.interval = interval
+        self.timeout = timeout
+        self.timer = timer
+    }
+
+    func noteReceived() { hasReceived = true }
+
+    /// Looks after each interval.
+    ///
+    /// - Parameters:
+    ///   - isWaived: whether silence means nothing, because nothing is read.
+    ///   - ping: sends a ping.
+    ///   - onLoss: called once, after the last look.
+    func start(
+        isWaived: @escaping @Sendable () -> Bool, ping: @escaping @Sendable () -> Void,
+        onLoss: @escaping @Sendable () -> Void
+    ) {
+        timer.set(after: awaitsPong ? timeout : interval) {
+            let isAlive = self.hasReceived || isWaived()
+            if !isAlive, self.awaitsPong { return onLoss() }
+            if !isAlive { ping() }
+            self.awaitsPong = !isAlive
+            self.hasReceived = false
+            self.start(isWaived: isWaived, ping: ping, onLoss: onLoss)
+        }
+    }
+}

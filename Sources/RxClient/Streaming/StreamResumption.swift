@@ -1,0 +1,235 @@
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// A streamed response that continues over new connections: lines, JSON values, parts, or other items that
+    /// an operator makes from a response.
+    ///
+    /// ```swift
+    /// client.stream(.get("/goods.jsonl"), resumption: .next(keeping: 1) { received in
+    ///     .get("/goods.jsonl", query: ["after": received.items.last?.id])
+    /// }, reading: { $0.jsonLines(Goods.self) })
+    /// ```
+    ///
+    /// Each connection is a separate ``stream(_:)``, with the timeouts and the retry policy of its endpoint. If
+    /// it is interrupted, its items have been sent, and the next connection follows after a wait. A connection
+    /// without an item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends
+    /// the stream, unless it has an `end`: then the stream finishes with that item, and a response that ends
+    /// without that item is a failure with `partialBody`. An unterminated line at the end of such a response is
+    /// an item only if it is the `end`. Errors of the content, such as `decoding` or `tooLarge`, are final. The stream fails
+    /// with `loginExpired` when the account at its start is gone.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the endpoint of the first connection.
+    ///   - end: the item that ends the stream. Default: none.
+    ///   - resumption: how the stream continues after an interruption. With a last id, as for event
+    ///     streams, there is one connection.
+    ///   - waits: the waits before new connections.
+    ///   - body: makes the items of one connection.
+    public func stream<Item: Sendable>(
+        _ endpoint: some Endpoint, until end: StreamEnd<Item>? = nil, resumption: StreamResumption<Item>,
+        waits: ReconnectionWaits = ReconnectionWaits(),
+        reading body:
+            @escaping @Sendable (Observable<TransferEvent, NetworkError>) -> Observable<
+                Item, NetworkError
+            >
+    ) -> Observable<Item, NetworkError> {
+        Observable(scheduler: scheduler) { [scheduler] observer in
+            let account = self.account(in: observer.scope.lane)
+            StreamSource(
+                endpoint, until: end, resumption: resumption.withoutIDs, endsWithBody: end == nil,
+                waits: waits, on: scheduler
+            ) { endpoint, _ in
+                let events = self.transferEvents(of: endpoint, CallSettings(account: account))
+                let items = end.map { events.items(until: $0, reading: body) } ?? body(events)
+                return items.map { .item($0, id: nil) }
+            }
+            .values { signal in if case .item(let item, id: _) = signal { item } else { nil } }
+            .ending(with: self.account(account, of: endpoint))
+            .subscribe(observer)
+        }
+    }
+
+}
+
+extension Observable where Element == TransferEvent, Failure == NetworkError {
+    /// The items of a response that fails with `partialBody` where it ends without the last item of the stream.
+    fileprivate func items<Item: Sendable>(
+        until end: StreamEnd<Item>,
+        reading body: @escaping @Sendable (Observable) -> Observable<Item, NetworkError>
+    ) -> Observable<Item, NetworkError> {
+        .deferred { [scheduler] in
+            let remainder = BodyRemainder()
+            let items = body(
+                map { event in
+                    guard case .head(var head) = event else { return event }
+                    head.remainder = remainder
+                    return .head(head)
+                })
+            // The server need not have terminated the last line, but another incomplete one would be a wrong item.
+            let last = Observable(scheduler: scheduler) { observer in
+                Observable.sequence(remainder.events).subscribe(observer)
+            }
+            return .concat([
+                items, body(last).filter(end.isEnd).catch { _ in .empty() }, .fail(.endedEarly),
+            ])
+        }
+    }
+}
+
+/// The way in which a stream continues after a connection that ended before the stream did.
+///
+/// ```swift
+/// client.events(Answer(to: prompt), until: .data("[DONE]"), resumption: .next { received in
+///     Answer(to: prompt, continuing: received.items.map(\.data).joined())
+/// })
+/// ```
+public struct StreamResumption<Item: Sendable>: Sendable {
+    enum Continuation: Sendable {
+        case never
+        /// The same request with the last id; `isForced` disregards whether it may be sent twice.
+        case lastEventID(isForced: Bool)
+        case next(keeping: Int, @Sendable (ReceivedItems<Item>) -> (any Endpoint)?)
+    }
+
+    let continuation: Continuation
+
+    /// The continuation of a stream that is not an event stream: no request names an id.
+    var withoutIDs: Continuation { if case .lastEventID = continuation { .never } else { continuation } }
+
+    /// One connection only: the stream ends or fails with it.
+    public static var never: StreamResumption { StreamResumption(continuation: .never) }
+
+    /// A new connection to the endpoint that `endpoint` makes from the received items; `nil` for no further
+    /// connection, so that the stream ends or fails as the last one did.
+    ///
+    /// The closure is called after each connection that ended before the stream did, unless by an error that
+    /// no connection can fix, such as an invalid URL or certificate, or a status that is not temporary.
+    /// Temporary are 408, 425, 429, 500, 502, 503, 504, and 413 with `Retry-After`. To give up after a number
+    /// of failures, return `nil` by ``ReceivedItems/failures``.
+    ///
+    /// - Parameters:
+    ///   - limit: the most items to keep in memory for the closure, the latest ones. Default: all.
+    ///   - endpoint: makes the endpoint of the next connection, in the lane of the subscription.
+    public static func next(
+        keeping limit: Int = .max,
+        _ endpoint: @escaping @Sendable (_ received: ReceivedItems<Item>) -> (any Endpoint)?
+    ) -> StreamResumption {
+        StreamResumption(continuation: .next(keeping: limit, endpoint))
+    }
+}
+
+extension StreamResumption where Item == ServerSentEvent {
+    /// ``lastEventID`` if the request may be sent twice (``Endpoint/isRepeatable``), otherwise ``never``.
+    public static var automatic: StreamResumption {
+        StreamResumption(continuation: .lastEventID(isForced: false))
+    }
+
+    /// The same request again with the id of the last event (`Last-Event-ID`), whatever its method. Use it for
+    /// a POST only if the server does not execute it twice. A request whose body cannot be sent again has one
+    /// connection.
+    public static var lastEventID: StreamResumption {
+        StreamResumption(continuation: .lastEventID(isForced: true))
+    }
+}
+
+/// The items that a stream has received when one of its connections has ended, and the reason of that end.
+public struct ReceivedItems<Item: Sendable>: Sendable {
+    /// The items of all connections, the oldest first; at most as many as the resumption keeps.
+    public internal(set) var items: [Item] = []
+    /// The number of items of all connections.
+    public internal(set) var count = 0
+    /// The number of items of the connection that has ended.
+    public internal(set) var newCount = 0
+    /// The number of connections in a row that delivered no item.
+    public internal(set) var failures = 0
+    /// The last id of an event stream; empty for none.
+    public internal(set) var lastEventID = ""
+    /// The error that ended the connection; `nil` if the server ended it normally.
+    public internal(set) var error: NetworkError?
+
+    mutating func append(_ item: Item, keeping limit: Int) {
+        count += 1
+        newCount += 1
+        failures = 0
+        guard limit > 0 else { return }
+        items.append(item)
+        // Not at each item, so that an item is moved only once.
+        if items.count / 2 >= limit { dropOldest(keeping: limit) }
+    }
+
+    mutating func dropOldest(keeping limit: Int) {
+        items.removeFirst(max(0, items.count - max(0, limit)))
+    }
+}
+
+/// The item that ends a stream.
+///
+/// The stream finishes with that item and closes its connection. A response that ends without it counts as
+/// interrupted.
+///
+/// ```swift
+/// client.events(answer, until: .data("[DONE]"))
+/// ```
+public struct StreamEnd<Item: Sendable>: Sendable {
+    let isEnd: @Sendable (Item) -> Bool
+    let isDelivered: Bool
+
+    /// The first item that satisfies a condition.
+    ///
+    /// - Parameters:
+    ///   - isDelivered: whether the stream sends the item before it finishes. Default false.
+    ///   - condition: the condition.
+    public static func item(
+        isDelivered: Bool = false, where condition: @escaping @Sendable (Item) -> Bool
+    ) -> StreamEnd {
+        StreamEnd(isEnd: condition, isDelivered: isDelivered)
+    }
+}
+
+extension StreamEnd where Item == ServerSentEvent {
+    /// The first event with exactly this data, such as `[DONE]`.
+    ///
+    /// - Parameter isDelivered: whether the stream sends the event before it finishes. Default false.
+    public static func data(_ data: String, isDelivered: Bool = false) -> StreamEnd {
+        item(isDelivered: isDelivered) { $0.data == data }
+    }
+
+    /// The first event of this type (`event:`), such as `message_stop`.
+    ///
+    /// - Parameter isDelivered: whether the stream sends the event before it finishes. Default false.
+    public static func event(named type: String, isDelivered: Bool = false) -> StreamEnd {
+        item(isDelivered: isDelivered) { $0.type == type }
+    }
+}
+
+/// The waits of a stream before it connects again.
+///
+/// The wait is ``first``, or the server's reconnection time. With each failed connection in a row after the
+/// first, it doubles, up to ``longest``. It has no random part.
+public struct ReconnectionWaits: Sendable, Hashable {
+    /// The delay, unless the server has sent a reconnection time (`retry`). Default 3 s.
+    public var first: Duration
+    /// The shortest wait, even if the server asks for less. Default 0.1 s.
+    public var shortest: Duration
+    /// The longest wait after failed connections, unless the server's time is longer. Default 60 s.
+    public var longest: Duration
+
+    /// Creates waits.
+    public init(
+        first: Duration = .seconds(3), shortest: Duration = .milliseconds(100),
+        longest: Duration = .seconds(60)
+    ) {
+        self.first = first
+        self.shortest = shortest
+        self.longest = longest
+    }
+
+    /// The wait after this number of connections in a row that failed: doubled each time, up to the longest.
+    ///
+    /// - Parameter named: the reconnection time of the server; `nil` if it has sent none.
+    func delay(after failures: Int, named: Duration?) -> Duration {
+        let base = max(named ?? first, shortest)
+        return min(base * (1 << min(max(failures - 1, 0), 16)), max(base, longest))
+    }
+}
