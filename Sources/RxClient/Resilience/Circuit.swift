@@ -75,3 +75,68 @@ struct Circuit: Sendable {
         counts.clear()
     }
 }
+
+// MARK: - Counting
+
+/// Two counters over a sliding window, in steps of a tenth of its length.
+struct SlidingCounts: Sendable {
+    private static let slots = 10
+
+    private var counts = [(first: Int, second: Int)](repeating: (0, 0), count: slots)
+    private(set) var first = 0
+    private(set) var second = 0
+    /// The number of the slot written last, counted from time zero.
+    private var latest: UInt64 = 0
+    /// The length of a slot in nanoseconds.
+    private let length: UInt64
+
+    init(window: Duration) {
+        length = max(1, Self.nanoseconds(window) / UInt64(Self.slots))
+    }
+
+    /// - Returns: the number of the slot that counts them.
+    @discardableResult
+    mutating func add(first: Int = 0, second: Int = 0, at now: Duration) -> UInt64 {
+        slide(to: now)
+        let slot = Int(latest % UInt64(Self.slots))
+        counts[slot].first += first
+        counts[slot].second += second
+        self.first += first
+        self.second += second
+        return latest
+    }
+
+    /// Subtracts from a slot what was added to it, unless its time is over.
+    mutating func remove(second: Int, from number: UInt64, at now: Duration) {
+        slide(to: now)
+        guard latest - number < UInt64(Self.slots) else { return }
+        counts[Int(number % UInt64(Self.slots))].second -= second
+        self.second -= second
+    }
+
+    /// Drops outdated counts. A time before the latest one counts as the latest.
+    mutating func slide(to now: Duration) {
+        let number = Self.nanoseconds(now) / length
+        guard number > latest else { return }
+        for passed in 0..<min(number - latest, UInt64(Self.slots)) {
+            let slot = Int((number - passed) % UInt64(Self.slots))
+            first -= counts[slot].first
+            second -= counts[slot].second
+            counts[slot] = (0, 0)
+        }
+        latest = number
+    }
+
+    mutating func clear() {
+        counts = Array(repeating: (0, 0), count: Self.slots)
+        (first, second) = (0, 0)
+    }
+
+    /// The nanoseconds of a duration, from 0 to 292 years.
+    private static func nanoseconds(_ duration: Duration) -> UInt64 {
+        guard duration > .zero else { return 0 }
+        guard duration < .nanoseconds(Int64.max) else { return UInt64(Int64.max) }
+        let (seconds, attoseconds) = duration.components
+        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+    }
+}

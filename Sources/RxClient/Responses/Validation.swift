@@ -1,6 +1,6 @@
 import HTTPTypes
-import RxHTTP
-import RxLite
+public import RxHTTP
+public import RxLite
 
 /// The validation of responses: an accepted status, an accepted content type, and the envelope, which it
 /// removes.
@@ -108,5 +108,27 @@ extension Endpoint {
         if Output.self == Response.self { return .response }
         if Output.self == String.self { return .text }
         return Output.self is any Decodable.Type && Output.self != Empty.self ? .decoded : .other
+    }
+}
+
+// MARK: - Checks of the app
+
+extension Observable where Failure == NetworkError {
+    /// Checks each value, and fails with the error that `check` throws.
+    ///
+    /// ```swift
+    /// client.get("/goods").decode([Goods].self).validate { goods throws(NetworkError) in
+    ///     if goods.isEmpty { throw NetworkError(.noContent, "nothing to sell") }
+    /// }
+    /// ```
+    ///
+    /// Endpoints do the same with ``Endpoint/validate(_:)``.
+    public func validate(
+        _ check: @escaping @Sendable (Element) throws(NetworkError) -> Void
+    ) -> Observable {
+        map { value throws(NetworkError) in
+            try check(value)
+            return value
+        }
     }
 }
