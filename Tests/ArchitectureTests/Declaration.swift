@@ -3,6 +3,8 @@ struct Declaration: Sendable {
     let name: String
     let labels: [String]
     let isPublicFunction: Bool
+    /// The type in which, or in an extension of which, it is declared.
+    let owner: String
 
     /// The declarations of a file. An initializer has the name of its type.
     static func all(in file: SourceFile) -> [Declaration] {
@@ -16,12 +18,14 @@ struct Declaration: Sendable {
             case "func", "case":
                 return Declaration(
                     name: String(match.3), labels: labels(in: parameters),
-                    isPublicFunction: match.2 == "func" && match.1 != nil)
+                    isPublicFunction: match.2 == "func" && match.1 != nil, owner: type)
             case "init":
-                return Declaration(name: type, labels: labels(in: parameters), isPublicFunction: false)
+                return Declaration(
+                    name: type, labels: labels(in: parameters), isPublicFunction: false, owner: type)
             default:
-                type = String(match.3)
-                return Declaration(name: type, labels: [], isPublicFunction: false)
+                defer { type = String(match.3) }
+                return Declaration(
+                    name: String(match.3), labels: [], isPublicFunction: false, owner: type)
             }
         }
     }

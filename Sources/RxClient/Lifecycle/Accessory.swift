@@ -124,6 +124,7 @@ class Attendance: @unchecked Sendable {
 
 /// A stream with accessories around it.
 private final class AccompaniedRun<Element: Sendable>: Attendance, @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
     private let isWhole: Bool
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
