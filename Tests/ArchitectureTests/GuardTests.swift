@@ -71,6 +71,15 @@ import Testing
         }
     }
 
+    /// A file holds a concept, so that a reader finds things by the tree, and few files merely extend another one.
+    @Test func filesHoldConcepts() throws {
+        let files = try SourceFile.all(in: "Sources")
+        let lengths = files.map { $0.lines.count - 1 }.sorted()
+        #expect(files.count <= 400)
+        #expect(lengths[lengths.count / 2] >= 110)
+        #expect(files.filter { $0.path.contains("+") }.count <= 20)
+    }
+
     @Test(
         arguments: [
             ("final class A: @unchecked Sendable {\n    // Guard: the lane.\n}", 0),
