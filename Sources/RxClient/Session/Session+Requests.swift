@@ -180,7 +180,27 @@ extension Session {
     }
 }
 
-// MARK: - The operator
+// MARK: - Relogin
+
+extension Session {
+    /// The version of the credential with which the request that failed with `error` is sent again; fails with the error
+    /// to report if it is not.
+    ///
+    /// - Parameter replay: the replay shared by all attempts of the request.
+    func renewal(
+        after error: NetworkError, _ replay: Replay, trace: Trace? = nil
+    ) -> Observable<CredentialVersion, NetworkError> {
+        guard canRecover(from: error), !replay.isUsed else {
+            return .fail(replay.isReplay ? noteSecondRefusal(error) : error)
+        }
+        trace?.tell(.relogin(because: error))
+        return recover(from: error).map { stamp throws(NetworkError) in
+            // The server may refuse the credential of another session, too; only then is this one renewed.
+            guard self.isAdopted(stamp) || replay.begin() else { throw error }
+            return stamp
+        }
+    }
+}
 
 extension Observable where Failure == NetworkError {
     /// When the server says that the login has expired, lets `session` log in again, once for all requests
@@ -189,27 +209,15 @@ extension Observable where Failure == NetworkError {
     public func relogin(through session: Session) -> Observable {
         Observable(scheduler: scheduler) { observer in
             self.handleEvents(onNext: { _ in session.noteSuccess() })
-                .relogin(through: session, replay: Replay()).subscribe(observer)
+                .replayed(through: session, Replay()).subscribe(observer)
         }
     }
 
-    /// The same, with a replay shared by all attempts of one request.
-    func relogin(through session: Session?, replay: Replay, trace: Trace? = nil) -> Observable {
-        guard let session else { return self }
-        return self.catch { error in
-            guard session.canRecover(from: error), !replay.isUsed else {
-                return .fail(replay.isReplay ? session.noteSecondRefusal(error) : error)
-            }
-            trace?.tell(.relogin(because: error))
-            return session.recover(from: error).flatMap(.concat) { stamp in
-                // The server may refuse the credential of another session, too; only then is this one renewed.
-                if session.isAdopted(stamp) {
-                    return self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
-                        .relogin(through: session, replay: replay, trace: trace)
-                }
-                guard replay.begin() else { return .fail(error) }
-                return self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
-                    .mapError { session.noteSecondRefusal($0) }
+    private func replayed(through session: Session, _ replay: Replay) -> Observable {
+        self.catch { error in
+            session.renewal(after: error, replay).flatMap(.concat) { stamp in
+                self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
+                    .replayed(through: session, replay)
             }
         }
     }

@@ -170,20 +170,13 @@ struct Relogin: Stage {
     }
 
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
-        let (call, replay) = (walk.call, walk.call.replay)
+        let call = walk.call
         guard case .failed(let error) = completion, let session = call.session,
             let request = walk.memory.request
         else { return .end }
-        guard session.canRecover(from: error), !replay.isUsed else {
-            if replay.isReplay { completion = .failed(session.noteSecondRefusal(error)) }
-            return .end
-        }
-        call.trace?.tell(.relogin(because: error))
         return .again(
             request,
-            after: session.recover(from: error).map { stamp throws(NetworkError) in
-                // The server may refuse the credential of another session, too; only then is this one renewed.
-                guard session.isAdopted(stamp) || replay.begin() else { throw error }
+            after: session.renewal(after: error, call.replay, trace: call.trace).map { stamp in
                 walk.memory.renewed = stamp
             })
     }
