@@ -6,9 +6,12 @@ import Testing
     /// The public functions of streams in the operators' folder, as a page writes them: the name, and the first label if
     /// there is one.
     static func operators(in file: SourceFile) -> Set<String> {
-        Set(
-            Declaration.all(in: file).filter { $0.isPublicFunction && $0.owner == "Observable" }.map {
-                function in
+        // Only a loop asks for an iterator.
+        let operators = Declaration.all(in: file).filter {
+            $0.isPublicFunction && $0.owner == "Observable" && $0.name != "makeAsyncIterator"
+        }
+        return Set(
+            operators.map { function in
                 let label = function.labels.first.map { $0 == "_" ? "" : "\($0):" } ?? ""
                 return "\(function.name)(\(label)"
             })
