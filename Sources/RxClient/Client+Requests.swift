@@ -13,7 +13,7 @@ extension Client {
         typed(endpoint) { $0.output }
     }
 
-    /// The same, with the response beside the output.
+    /// The typed result of an endpoint together with its response: one value, then completion.
     public func typedResponse<E: Endpoint>(_ endpoint: E) -> Observable<TypedResponse<E.Output>, NetworkError>
     {
         typed(endpoint) { $0 }

@@ -28,7 +28,7 @@ package struct CookieOrigin {
         isSecure = origin.scheme == "https"
     }
 
-    /// The same origin, secure only if `other` is too: for a request that also uses another connection.
+    /// This origin, secure only if `other` is too: for a request that also uses another connection.
     package func asSecure(as other: CookieOrigin) -> CookieOrigin {
         var origin = self
         origin.isSecure = isSecure && other.isSecure

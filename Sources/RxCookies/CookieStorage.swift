@@ -54,7 +54,7 @@ extension CookieJar {
         }
     }
 
-    /// The same for requests, which continue even if it fails.
+    /// Restores the jar before a request; completes even if restoring fails, since the request continues anyway.
     package var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
 
     package var isRestored: Bool { contents.withLock { $0.isRestored } }

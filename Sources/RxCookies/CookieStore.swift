@@ -52,7 +52,7 @@ struct CookieStore {
         }
     }
 
-    /// The same cookies; also updates the time of their last use.
+    /// The cookies for a request, in the order of ``cookies(for:at:)``; updates the time of their last use.
     mutating func take(for origin: CookieOrigin, at now: Date) -> [Cookie] {
         let taken = cookies(for: origin, at: now)
         for cookie in taken {

@@ -31,7 +31,7 @@ final class OpenCache: Sendable {
 
     /// The usage as far as known. Does not wait for work with the database.
     var usage: CacheUsage { counts.withLock { $0.usage } }
-    /// Like ``usage``.
+    /// The statistics as far as known. Does not wait for work with the database.
     var statistics: DiskCacheStatistics { counts.withLock { $0.statistics } }
 
     /// Opens the database, in order to count its contents.

@@ -158,7 +158,7 @@ enum JSONKey: CodingKey {
         if case .index(let index) = self { index } else { nil }
     }
 
-    /// The same text as of the keys that `JSONDecoder` makes.
+    /// The description that `JSONDecoder` gives its own keys.
     var description: String {
         "_CodingKey(stringValue: \"\(stringValue)\", intValue: \(intValue.map(String.init) ?? "nil"))"
     }

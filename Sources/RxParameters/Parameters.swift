@@ -144,7 +144,7 @@ public struct Parameters: Sendable {
         body(.file(path), contentType: contentType)
     }
 
-    /// The same parameters with additional `values` in the URL's query, regardless of the format.
+    /// Adds `values` to the URL's query, regardless of the format.
     ///
     /// ```swift
     /// client.post("/goods", .json(goods).query(["dryRun": true]))
@@ -155,8 +155,8 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same parameters with the members of a model, or of a list of models, in the URL's query, regardless of the
-    /// format. They replace those of another model.
+    /// Adds the members of a model, or of a list of models, to the URL's query, regardless of the format. They replace
+    /// the members of an earlier model.
     @_disfavoredOverload
     public func query(_ model: some Encodable & Sendable) -> Parameters {
         var parameters = self
@@ -164,9 +164,8 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same parameters with `values` added, which replace members of the same name; `nil` values are
-    /// skipped. In a multipart form they are text parts; with a text, a file or another body they are added
-    /// to the query.
+    /// Adds `values`, which replace members of the same name; `nil` values are skipped. In a multipart form they
+    /// are text parts; with a text, a file or another body they are added to the query.
     public func adding(_ values: Values) -> Parameters {
         var parameters = self
         let members = values.present
@@ -175,7 +174,7 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same parameters without the members with these names.
+    /// Removes the members with these names.
     public func removing(_ names: String...) -> Parameters {
         var parameters = self
         parameters.removals.formUnion(names)
@@ -183,7 +182,7 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same parameters in this format, regardless of the client's format and the method. A text, a file
+    /// Sends the parameters in this format, regardless of the client's format and the method. A text, a file
     /// or another body stays unchanged.
     ///
     /// ```swift
@@ -198,15 +197,15 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same parameters with a style for lists and nested objects, in place of the client's.
+    /// Sets the style of lists and nested objects, which overrides the client's.
     public func styled(_ style: ParameterStyle) -> Parameters {
         var parameters = self
         parameters.style = style
         return parameters
     }
 
-    /// The same parameters with secret values for these names: no log, error or export shows them, in the
-    /// request or in its response.
+    /// Marks the values of these names as secret: no log, error or export shows them, in the request or in its
+    /// response.
     ///
     /// ```swift
     /// client.post("/login", .form(["user": "anna", "pin": pin]).hiding("pin"))

@@ -79,8 +79,8 @@ extension Trait where Self == CassetteTrait {
 
 /// The cassette of the running test; see ``CassetteTrait``.
 ///
-/// The same test replays in virtual time and records in real time: ``values(of:)`` advances the clock in the first case,
-/// and waits in the second.
+/// A test replays in virtual time and records in real time, without a change: ``values(of:)`` advances the clock during
+/// a replay, and waits while recording.
 ///
 /// Thread-safe.
 public final class TestCassette: Sendable {

@@ -131,7 +131,7 @@ struct DownloadReading: Interceptor {
 }
 
 extension NetworkError {
-    /// The same error, with this request if it has none.
+    /// This error, attributed to `request` if it names no request yet.
     func naming(_ request: Request) -> NetworkError {
         guard requestID == nil else { return self }
         var error = self

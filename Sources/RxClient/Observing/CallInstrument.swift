@@ -99,7 +99,7 @@ final class CallRecords: CallRecord {
     }
 }
 
-/// The same for one exchange.
+/// The records of several instruments for one exchange.
 private final class ExchangeRecords: ExchangeRecord {
     private let records: [any ExchangeRecord]
 

@@ -33,7 +33,7 @@ final class TrafficHub: Sendable {
         observing(signal.observable, { $0.subscribers += 1 }, until: { $0.subscribers -= 1 })
     }
 
-    /// The same for the requests that a sampling chooses.
+    /// The events of the requests that a sampling chooses, from the time of subscription on.
     func events(_ sampling: RequestSampling) -> Observable<TrafficEvent, Never> {
         let chosen = signal.observable.filter { event in event.samplings.contains { $0 === sampling } }
         return observing(

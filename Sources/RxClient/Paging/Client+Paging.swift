@@ -22,7 +22,7 @@ extension Client {
         pages(endpoint, rule, options: options, next: next, reload: reload) { Page($0) }
     }
 
-    /// The same for endpoints whose output contains the list.
+    /// A list inside the output of an endpoint, loaded page by page and driven by two signals.
     ///
     /// - Parameter content: extracts items and totals from the output.
     public func pages<E: Endpoint, Item>(
@@ -49,7 +49,9 @@ extension Client {
         pages(endpoint, rule, options: options, on: commands) { Page($0) }
     }
 
-    /// The same for endpoints whose output contains the list.
+    /// A list inside the output of an endpoint, driven by one stream of commands.
+    ///
+    /// - Parameter content: extracts items and totals from the output.
     public func pages<E: Endpoint, Item>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on commands: Observable<PagingCommand, Never>,
@@ -65,8 +67,8 @@ extension Client {
         }
     }
 
-    /// All items of a list as one stream, page after page. The stream loads the next page when the items of
-    /// the previous one have been taken, or as far ahead as ``PagingOptions/ahead`` says. The first failure
+    /// All items of a list as one stream, page after page. The stream loads the next page once
+    /// the previous page has been consumed, or as far ahead as ``PagingOptions/ahead`` says. The first failure
     /// ends it.
     public func items<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions()
@@ -74,7 +76,9 @@ extension Client {
         items(endpoint, rule, options: options) { Page($0) }
     }
 
-    /// The same for endpoints whose output contains the list.
+    /// All items of a list inside the output of an endpoint as one stream, page after page.
+    ///
+    /// - Parameter content: extracts items and totals from the output.
     public func items<E: Endpoint, Item>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>

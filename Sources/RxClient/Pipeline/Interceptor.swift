@@ -125,7 +125,7 @@ public struct Next: Sendable {
         return request
     }
 
-    /// The same as events of one response.
+    /// The events of the single response that the later stages produce for `request`.
     func transfers(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         self(request).map { [call] event throws(NetworkError) in
             guard case .transfer(let event) = event else { throw call.misplaced(event) }
@@ -157,7 +157,7 @@ public struct Next: Sendable {
         return Next(of: call, at: index, route)
     }
 
-    /// The same with an action for each request that is sent: it begins to wait for the server.
+    /// The later stages, with an action that runs each time a request has been sent and the wait for the server begins.
     func reportingSends(to action: @escaping @Sendable () -> Void) -> Next {
         var route = route
         let former = route.onSend

@@ -179,7 +179,7 @@ final class PreparedRequest: Sendable {
         return signed
     }
 
-    /// The same request to another server of the service.
+    /// `request`, directed to another server of the service.
     func moved(_ request: Request, to server: Server?) -> Request {
         guard let server, server !== servers.main, isAtService,
             let url = servers.url(request.url, at: server)
@@ -304,7 +304,9 @@ struct RequestTemplate: Sendable {
         try checked(Request(like: request, method: method, url: url))
     }
 
-    /// The same for any URL.
+    /// A request for any URL, based on the common parts of the client's requests.
+    ///
+    /// - Throws: `invalidHeader` or `invalidParameters` for errors in the configuration.
     func request(_ method: HTTPRequest.Method, at url: URL) throws(NetworkError) -> Request {
         try checked(Request(like: request, method: method, url: url))
     }

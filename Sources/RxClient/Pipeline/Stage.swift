@@ -47,7 +47,7 @@ enum Step {
     case answer(CallEvent)
     /// The stream takes the place of the later stages.
     case respond(with: Observable<CallEvent, NetworkError>)
-    /// The same with the events of one response.
+    /// The events of one response take the place of the later stages.
     case transfer(Observable<TransferEvent, NetworkError>)
 }
 

@@ -88,7 +88,7 @@ public final class RequestQueue: Sendable {
 }
 
 extension Observable {
-    /// The same stream, which starts when `queue` has a place for it and holds the place until it ends or is
+    /// Starts this stream when `queue` has a place for it; the stream holds the place until it ends or is
     /// cancelled. A call belongs to the account of its session at the time of the subscription; if that is gone when
     /// its turn comes, it fails with `loginExpired`.
     public func queued(in queue: RequestQueue) -> Observable {

@@ -93,7 +93,7 @@ extension NetworkError {
 // MARK: - Within a budget
 
 extension RetryPolicy<NetworkError> {
-    /// The same policy within a budget: no retries once the budget of the error's host is spent.
+    /// Limits this policy by a budget: no retries once the budget of the error's host is spent.
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea"))

@@ -185,7 +185,7 @@ extension Response {
 }
 
 extension NetworkError {
-    /// The same error, with missing details taken from a response.
+    /// This error with its missing details filled in from a response.
     func concerning(_ response: Response) -> NetworkError {
         var error = requestID == nil ? attributed(to: response.request) : self
         error.head = error.head ?? response.head

@@ -104,7 +104,7 @@ struct ServerPair: Sendable {
         return place.asSecure(as: origin)
     }
 
-    /// The same resource at `server`; `nil` if `url` is not below a base URL of the service.
+    /// The URL of the resource at `server`; `nil` if `url` is not below a base URL of the service.
     func url(_ url: URL, at server: Server) -> URL? {
         let text = url.absoluteString
         if server.path(of: text) != nil { return url }

@@ -18,7 +18,7 @@ extension Session {
         }
     }
 
-    /// The same for a request of an account.
+    /// `request` with the current credential and its version stamp, on behalf of the account with this number.
     func authorize(_ request: Request, for account: Int) -> Observable<Request, NetworkError> {
         Observable { observer in
             guard !request.isCredentialFree, !self.isLoggingIn(observer.scope.lane) else {

@@ -303,7 +303,7 @@ extension HTTPField.Name {
 }
 
 extension ResponseHead {
-    /// The same head with the decoder of the client.
+    /// This head with the client's decoder.
     fileprivate func decoding(with decoder: JSONDecoder) -> ResponseHead {
         var head = self
         head.decoder = decoder

@@ -87,7 +87,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
 public struct StreamResumption<Item: Sendable>: Sendable {
     enum Continuation: Sendable {
         case never
-        /// The same request with the last id; `isForced` disregards whether it may be sent twice.
+        /// Repeats the request with the last id; `isForced` disregards whether it may be sent twice.
         case lastEventID(isForced: Bool)
         case next(keeping: Int, @Sendable (ReceivedItems<Item>) -> (any Endpoint)?)
     }
@@ -125,7 +125,7 @@ extension StreamResumption where Item == ServerSentEvent {
         StreamResumption(continuation: .lastEventID(isForced: false))
     }
 
-    /// The same request again with the id of the last event (`Last-Event-ID`), whatever its method. Use it for
+    /// Repeats the request with the id of the last event (`Last-Event-ID`), whatever its method. Use it for
     /// a POST only if the server does not execute it twice. A request whose body cannot be sent again has one
     /// connection.
     public static var lastEventID: StreamResumption {

@@ -19,7 +19,7 @@ final class EasyHandle {
     var transfer: Transfer? {
         didSet { unsafe carried = unsafe transfer.map { unsafe Unmanaged.passUnretained($0) } }
     }
-    /// The same transfer for curl's callbacks.
+    /// The running transfer as an unretained reference, for libcurl's callbacks.
     private(set) var carried: Unmanaged<Transfer>?
     /// The index of the handle among the running ones.
     var slot = -1

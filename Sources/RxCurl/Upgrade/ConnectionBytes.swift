@@ -32,7 +32,7 @@ struct ConnectionBytes {
     /// Whether the bytes on the socket are those of the connection.
     var isPlain: Bool
 
-    /// The same connection, used by the calls of curl.
+    /// This connection, read and written through libcurl's calls instead of the socket.
     var throughCurl: ConnectionBytes {
         var connection = self
         connection.isPlain = false

@@ -120,7 +120,7 @@ extension Body {
 }
 
 extension Observable where Element == [UInt8], Failure == NetworkError {
-    /// The same chunks, if they total exactly `length` bytes. The chunk that completes them is held back
+    /// Passes the chunks on if they total exactly `length` bytes. The chunk that completes them is held back
     /// until the source ends, so that a body that is too long is never sent as if it were complete.
     func checked(against length: Int64) -> Observable {
         lift { observer in

@@ -225,8 +225,8 @@ private final class Reservation: Sendable {
 
 /// The reserved paths of the process.
 private enum Reservations {
-    /// The same path on different file systems counts as different; file systems that are not objects count as one per
-    /// type.
+    /// A path on a file system. Equal paths on different file systems differ; file systems that are not objects count
+    /// as one per type.
     struct Place: Hashable {
         let system: ObjectIdentifier
         let path: String

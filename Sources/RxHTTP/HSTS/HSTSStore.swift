@@ -131,7 +131,7 @@ extension HSTSStore {
         }
     }
 
-    /// The same for requests, which are sent even if it fails.
+    /// Restores the store before a request; completes even if restoring fails, since the request is sent anyway.
     package var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
 
     package var isRestored: Bool { contents.withLock { $0.isRestored } }

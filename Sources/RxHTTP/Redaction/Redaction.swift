@@ -298,7 +298,7 @@ public protocol RedactedDescription:
 {}
 
 extension RedactedDescription {
-    /// The same as `description`.
+    /// The redacted `description`, so that debugging output shows no secrets either.
     public var debugDescription: String { description }
 
     /// Empty, so that `dump` and debuggers show only the description.

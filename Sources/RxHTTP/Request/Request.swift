@@ -111,7 +111,7 @@ public struct Request: Sendable {
     }
     /// The additions of credentials and signatures; `nil` if there are none to track.
     package var secretAdditionsIfAny: SecretAdditions? { parts.shape.secretAdditions }
-    /// The same, for recording additions.
+    /// The additions of credentials and signatures, for recording; empty if none have been recorded.
     var secretAdditions: SecretAdditions {
         get { parts.shape.secretAdditions ?? SecretAdditions() }
         set { parts.shape.secretAdditions = newValue }

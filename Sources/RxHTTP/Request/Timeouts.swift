@@ -56,7 +56,7 @@ public struct Timeouts: Sendable, Hashable {
     /// No limits at all.
     public static let unlimited = Timeouts(connect: nil, firstByte: nil, idle: nil)
 
-    /// The same limits as numbers, for the transport.
+    /// The limits as numbers, for the transport.
     package private(set) var limits: Limits
 
     /// All limits in nanoseconds.

@@ -50,7 +50,7 @@ package final class BodyRemainder: Sendable {
 
     package init() {}
 
-    /// The same response with only these bytes in its body; empty if there are none.
+    /// The events of the response with only the remaining bytes in its body; empty if no bytes remain.
     package var events: [TransferEvent] { found.withLock { $0 } }
 
     fileprivate func set(_ bytes: [UInt8], of head: ResponseHead, _ metrics: TransferMetrics) {

@@ -66,8 +66,8 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
         }
     }
 
-    /// The same events. The values of ``uploadProgress()`` and ``downloadProgress()`` are passed to the two
-    /// closures within the subscription, each before the event that it comes from.
+    /// Passes the events on and reports the values of ``uploadProgress()`` and ``downloadProgress()`` to the two
+    /// closures. The closures run within the subscription, each before the event that its value comes from.
     package func reporting(
         upload: @escaping @Sendable (TransferProgress) -> Void,
         download: @escaping @Sendable (TransferProgress) -> Void

@@ -167,7 +167,7 @@ extension NetworkRow {
         )
     }
 
-    /// The same, with the fields as sent, for a request that reaches the network.
+    /// Tells of a request that reaches the network, with the fields as sent.
     func tellHop(
         _ event: TrafficEvent, _ issuedAt: Duration, _ redirect: JSON?, _ postDataLimit: Int
     ) -> [Told] {

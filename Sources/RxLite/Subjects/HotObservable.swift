@@ -188,7 +188,7 @@ extension HotObservable {
         observable.delay(delay, on: scheduler)
     }
 
-    /// The same values, delivered on `scheduler`; see ``Observable/observe(on:buffering:countingDropped:)``.
+    /// Delivers the values on `scheduler`; see ``Observable/observe(on:buffering:countingDropped:)``.
     @inlinable
     public func observe(
         on scheduler: any Scheduler, buffering policy: BufferPolicy<Never> = .suspend(high: 256, low: 64),
@@ -197,7 +197,7 @@ extension HotObservable {
         observable.observe(on: scheduler, buffering: policy, countingDropped: droppedCount)
     }
 
-    /// The same stream as one that can fail.
+    /// Gives the stream an error type, so that it combines with streams that can fail.
     @inlinable
     public func setFailureType<E>(to _: E.Type = E.self) -> Observable<Element, E> {
         observable.setFailureType(to: E.self)

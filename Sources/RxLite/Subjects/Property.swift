@@ -135,7 +135,7 @@ public struct Property<Value: Sendable>: Sendable {
 }
 
 extension Property where Value: Equatable {
-    /// The same property, whose subscribers do not receive a value equal to the one before.
+    /// This property, whose subscribers do not receive a value equal to the previous one.
     func distinct() -> Property {
         Property(read: read, observable.distinctUntilChanged(), name: name)
     }

@@ -86,8 +86,8 @@ public final class File: @unchecked Sendable {
         return bytes
     }
 
-    /// The same, replacing the content of `bytes`. Unshared memory of the right size is reused, which for
-    /// large reads avoids the cost of getting memory from the system.
+    /// Reads `count` bytes from `offset` into `bytes`, whose content they replace (`uv_fs_read`); fewer only at the end
+    /// of the file. Unshared memory of the right size is reused, so large reads need no new memory from the system.
     public func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(UVError) {
         if bytes.count != count {
             bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in

@@ -73,7 +73,7 @@ extension ScriptedTransport.Rule {
         case json(String)
         /// A form with these fields, in any order, and no others.
         case form([String: String])
-        /// The same text.
+        /// A text equal to this one.
         case text(String)
         /// A text that contains this one.
         case containing(String)

@@ -47,7 +47,7 @@ extension Simulation {
         throw SimulationFailure(name: name, seed: seed, smallest)
     }
 
-    /// The same violation with the fewest and simplest faults.
+    /// Reduces a violation to the fewest and simplest faults that still cause it.
     private static func smallest(
         _ outcome: Outcome, seed: UInt64, _ options: SimulationOptions, _ scenario: @escaping Scenario
     ) -> Outcome {

@@ -125,7 +125,7 @@ public struct PlacedFault: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Fault {
-    /// The same fault with rounder numbers, the roundest first, for the search for the simplest failure.
+    /// Variants of this fault with rounder numbers, the roundest first, for the search for the simplest failure.
     var simpler: [Fault] {
         switch self {
         case .requestDelay(let delay): delay.rounder.map { .requestDelay($0) }

@@ -15,8 +15,8 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 }
 
 extension [UInt8] {
-    /// The same bytes with a few of them changed, removed, duplicated or swapped: for parsers, which must not
-    /// trap on any input.
+    /// These bytes with a few of them changed, removed, duplicated or swapped: for parsers, which must not trap
+    /// on any input.
     package func mutated(
         by random: inout SeededRandom, alphabet: [UInt8] = Array(UInt8.min...UInt8.max)
     ) -> [UInt8] {

@@ -20,7 +20,8 @@ extension Observable {
         }
     }
 
-    /// The same for three streams.
+    /// The latest values of three streams as a tuple, with each value of one of them, once each has sent its first.
+    /// Ends when all have ended, or with the first error.
     @inlinable
     public static func combineLatest<A, B, C>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>
@@ -32,7 +33,8 @@ extension Observable {
         }
     }
 
-    /// The same for four streams.
+    /// The latest values of four streams as a tuple, with each value of one of them, once each has sent its first.
+    /// Ends when all have ended, or with the first error.
     @inlinable
     public static func combineLatest<A, B, C, D>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
@@ -47,7 +49,8 @@ extension Observable {
         }
     }
 
-    /// The same for five streams.
+    /// The latest values of five streams as a tuple, with each value of one of them, once each has sent its first.
+    /// Ends when all have ended, or with the first error.
     @inlinable
     public static func combineLatest<A, B, C, D, E>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,

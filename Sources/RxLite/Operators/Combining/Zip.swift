@@ -21,7 +21,8 @@ extension Observable {
         }
     }
 
-    /// The same for three streams.
+    /// The first values of three streams together, then their second ones, and so on, as tuples. Ends as soon as no
+    /// further tuple is possible.
     @inlinable
     public static func zip<A, B, C>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>
@@ -32,7 +33,8 @@ extension Observable {
         }
     }
 
-    /// The same for four streams.
+    /// The first values of four streams together, then their second ones, and so on, as tuples. Ends as soon as no
+    /// further tuple is possible.
     @inlinable
     public static func zip<A, B, C, D>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
@@ -45,7 +47,8 @@ extension Observable {
         }
     }
 
-    /// The same for five streams.
+    /// The first values of five streams together, then their second ones, and so on, as tuples. Ends as soon as no
+    /// further tuple is possible.
     @inlinable
     public static func zip<A, B, C, D, E>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,

@@ -51,7 +51,7 @@ extension Observable {
 }
 
 extension Observable {
-    /// The same values, with the error transformed.
+    /// Transforms the error of the stream; its values stay unchanged.
     ///
     /// ```
     ///                         --1--2--#
@@ -74,7 +74,7 @@ extension Observable {
 }
 
 extension Observable where Failure == Never {
-    /// The same stream as one that can fail.
+    /// Gives a stream that cannot fail an error type, so that it combines with streams that can.
     ///
     /// ```
     ///                  --1--2--|     Failure == Never

@@ -352,7 +352,7 @@ public struct Backoff: Sendable {
         }
     }
 
-    /// The same wait before every retry.
+    /// Waits for `delay` before every retry.
     public static func constant(_ delay: Duration) -> Backoff {
         Backoff { _, _ in delay }
     }

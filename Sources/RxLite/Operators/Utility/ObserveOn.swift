@@ -1,8 +1,8 @@
 public import Synchronization
 
 extension Observable {
-    /// The same events, delivered on `scheduler`: everything below, including user callbacks and teardown,
-    /// runs there.
+    /// Delivers the events on `scheduler`: everything below, including user callbacks and teardown, runs
+    /// there.
     ///
     /// ```
     ///                       -1-2-3-|
@@ -31,7 +31,7 @@ extension Observable {
 }
 
 extension Observable {
-    /// The same events, from a source that is started on `scheduler` instead of within `subscribe`.
+    /// Starts the source on `scheduler` instead of within `subscribe`.
     ///
     /// ```
     ///                          --1--2--|
