@@ -38,7 +38,7 @@ public struct CacheEntry: Sendable {
             id: UUID? = nil, key: CacheKey, variant: CacheVariant = CacheVariant(), head: ResponseHead,
             terms: CacheTerms, tags: Set<String> = []
         ) {
-            self.id = id ?? Chance.uuid()
+            self.id = id ?? RandomSource.uuid()
             self.key = key
             self.variant = variant
             self.head = head

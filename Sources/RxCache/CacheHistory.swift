@@ -27,17 +27,17 @@ package final class CacheHistory: Sendable {
     }
 
     /// Records that something may change from now on, or has changed.
-    package func noteChange(of selections: [CacheSelection]) {
+    package func recordChange(of selections: [CacheSelection]) {
         contents.withLock { contents in
-            for selection in selections { contents.changes.note(selection) }
+            for selection in selections { contents.changes.record(selection) }
         }
     }
 
     /// Records that responses are about to be removed from the store.
-    package func noteRemoval(of selection: CacheSelection) {
+    package func recordRemoval(of selection: CacheSelection) {
         contents.withLock { contents in
-            contents.changes.note(selection)
-            contents.removals.note(selection)
+            contents.changes.record(selection)
+            contents.removals.record(selection)
         }
     }
 
@@ -63,7 +63,7 @@ package final class CacheHistory: Sendable {
     package func endStoring(_ id: UUID) -> Bool { contents.withLock { $0.changes.endStoring(id) } }
 
     /// Whether a response in the store must not be used.
-    package func condemns(_ id: UUID) -> Bool { contents.withLock { $0.changes.condemns(id) } }
+    package func invalidates(_ id: UUID) -> Bool { contents.withLock { $0.changes.invalidates(id) } }
 }
 
 /// The changes that matter to responses still in flight: a response that was requested before a change is not
@@ -73,7 +73,7 @@ package final class CacheHistory: Sendable {
 /// before counts as changed: this loses stored responses, but never keeps an outdated one.
 struct CacheChanges {
     private static let mostNames = 4096
-    private static let mostCondemned = 1024
+    private static let mostInvalidated = 1024
 
     /// The number of changes.
     private(set) var count = 0
@@ -83,10 +83,10 @@ struct CacheChanges {
     /// Responses that are being written to the store.
     private var storing: [UUID: Set<CacheSelection>] = [:]
     /// Responses that may have reached the store after the change that was to remove them; the oldest first.
-    private var condemned: [UUID] = []
+    private var invalidated: [UUID] = []
 
     /// Records a change of everything selected.
-    mutating func note(_ selection: CacheSelection) {
+    mutating func record(_ selection: CacheSelection) {
         count += 1
         if selection == .all || latest.count >= Self.mostNames {
             floor = count
@@ -94,8 +94,8 @@ struct CacheChanges {
         }
         if selection != .all { latest[selection] = count }
         for (id, names) in storing where selection == .all || names.contains(selection) {
-            if condemned.count >= Self.mostCondemned { condemned.removeFirst(Self.mostCondemned / 2) }
-            condemned.append(id)
+            if invalidated.count >= Self.mostInvalidated { invalidated.removeFirst(Self.mostInvalidated / 2) }
+            invalidated.append(id)
         }
     }
 
@@ -116,11 +116,11 @@ struct CacheChanges {
     /// Ends storing a response. Returns whether it must be removed again because of a change meanwhile.
     mutating func endStoring(_ id: UUID) -> Bool {
         storing[id] = nil
-        return condemned.contains(id)
+        return invalidated.contains(id)
     }
 
     /// Whether a response in the store must not be used.
-    func condemns(_ id: UUID) -> Bool { !condemned.isEmpty && condemned.contains(id) }
+    func invalidates(_ id: UUID) -> Bool { !invalidated.isEmpty && invalidated.contains(id) }
 }
 
 extension CacheSelection {

@@ -20,7 +20,7 @@ public protocol CacheStore: Sendable {
 
     /// The result of ``entries(for:)`` if it is known without waiting; `nil` if it has to be looked up.
     /// Thread-safe. Default `nil`.
-    func entriesAtHand(for key: CacheKey) -> [CacheEntry]?
+    func entriesInMemory(for key: CacheKey) -> [CacheEntry]?
 
     /// Stores an entry in place of the one it ``CacheEntry/Metadata/replaces(_:)``, if any, and evicts others
     /// if room is needed. An entry larger than the store may hold is not stored, and the one it would replace
@@ -40,7 +40,7 @@ public protocol CacheStore: Sendable {
 
 extension CacheStore {
     /// `nil`: responses have to be looked up.
-    public func entriesAtHand(for key: CacheKey) -> [CacheEntry]? { nil }
+    public func entriesInMemory(for key: CacheKey) -> [CacheEntry]? { nil }
 }
 
 /// A selection of stored responses.

@@ -32,25 +32,25 @@ public final class MemoryCacheStore: CacheStore {
     }
 
     /// All variants of a key, because memory needs no lookup.
-    public func entriesAtHand(for key: CacheKey) -> [CacheEntry]? { contents.withLock { $0.use(key) } }
+    public func entriesInMemory(for key: CacheKey) -> [CacheEntry]? { contents.withLock { $0.use(key) } }
 
     /// Stores an entry, and evicts others if room is needed.
     public func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
-        changing { $0.store(entry, limit: self.limit, entryLimit: self.entryLimit) }.map { _ in }
+        mutate { $0.store(entry, limit: self.limit, entryLimit: self.entryLimit) }.map { _ in }
     }
 
     /// Replaces the metadata of an entry and keeps its body.
     public func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
-        changing { $0.update(metadata, limit: self.limit, entryLimit: self.entryLimit) }.map { _ in }
+        mutate { $0.update(metadata, limit: self.limit, entryLimit: self.entryLimit) }.map { _ in }
     }
 
     /// Removes the selected entries.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
-        changing { $0.remove(selection) }.map(\.count)
+        mutate { $0.remove(selection) }.map(\.count)
     }
 
     /// Passes the dropped entries out of the lock, to be released there.
-    private func changing(
+    private func mutate(
         _ change: @escaping @Sendable (inout MemoryCacheContents) -> [CacheEntry]
     ) -> Observable<[CacheEntry], NetworkError> {
         .deferred { .just(self.contents.withLock { change(&$0) }) }

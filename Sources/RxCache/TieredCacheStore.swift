@@ -49,25 +49,25 @@ public final class TieredCacheStore: CacheStore {
 
     /// Stores an entry in both stores.
     public func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
-        changing({ $0.stores(entry.metadata) }, memory.store(entry), lower.store(entry))
+        mutate({ $0.didStore(entry.metadata) }, memory.store(entry), lower.store(entry))
     }
 
     /// Replaces the metadata of an entry in both stores.
     public func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
-        changing({ $0.stores(metadata) }, memory.update(metadata), lower.update(metadata))
+        mutate({ $0.didStore(metadata) }, memory.update(metadata), lower.update(metadata))
     }
 
     /// Removes the selected entries from both stores. The result is the lower store's number.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
-        changing({ $0.removes() }, memory.remove(selection).map { _ in }, lower.remove(selection))
+        mutate({ $0.didRemove() }, memory.remove(selection).map { _ in }, lower.remove(selection))
     }
 
-    private func changing<Value>(
-        _ note: @escaping @Sendable (inout TierContents) -> Void,
+    private func mutate<Value>(
+        _ change: @escaping @Sendable (inout TierContents) -> Void,
         _ upper: Observable<Void, NetworkError>, _ lower: Observable<Value, NetworkError>
     ) -> Observable<Value, NetworkError> {
         .deferred {
-            self.contents.withLock { note(&$0) }
+            self.contents.withLock { change(&$0) }
             return upper.flatMap(.concat) { lower }
         }
     }
@@ -134,12 +134,12 @@ struct TierContents {
     /// Whether something has changed since the lookups of this key began.
     func isOutdated(_ key: CacheKey) -> Bool { lookups[key]?.isOutdated == true }
 
-    mutating func stores(_ metadata: CacheEntry.Metadata) {
+    mutating func didStore(_ metadata: CacheEntry.Metadata) {
         variants[metadata.key]?.insert(metadata.variant)
         lookups[metadata.key]?.isOutdated = true
     }
 
-    mutating func removes() {
+    mutating func didRemove() {
         for key in lookups.keys { lookups[key]?.isOutdated = true }
     }
 }

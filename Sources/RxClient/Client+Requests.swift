@@ -41,7 +41,7 @@ extension Client {
             } download: { download in
                 if observer.scope.isOpen { observer.next(.downloaded(download)) }
             }
-            self.typed(endpoint, .progress, CallSettings(reader: reading)) { .finished($0) }
+            self.typed(endpoint, .progress, CallOverrides(reader: reading)) { .finished($0) }
                 .subscribe(observer)
         }
     }
@@ -61,13 +61,13 @@ extension Client {
     /// been delivered. The endpoint's envelope, content types, part, validator and output do not apply.
     /// ``Timeouts/attempt`` and ``Timeouts/total`` include the body.
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
-        transferEvents(of: endpoint, CallSettings())
+        transferEvents(of: endpoint, CallOverrides())
     }
 
     func transferEvents(
-        of endpoint: some Endpoint, _ settings: CallSettings
+        of endpoint: some Endpoint, _ overrides: CallOverrides
     ) -> Observable<TransferEvent, NetworkError> {
-        call(.stream, endpoint, settings) { event, _ in
+        call(.stream, endpoint, overrides) { event, _ in
             if case .transfer(let event) = event { event } else { nil }
         }
     }
@@ -91,12 +91,12 @@ extension Client {
     public func response<E: Endpoint>(
         _ endpoint: E, from server: ServerChoice? = nil
     ) -> Observable<Response, NetworkError> {
-        call(.response, endpoint, CallSettings(server: server)) { event, _ in
+        call(.response, endpoint, CallOverrides(server: server)) { event, _ in
             if case .response(let response) = event { response } else { nil }
         }
     }
 
-    /// One exchange of a handmade request, unchanged: with the jar's cookies and redirects, but without
+    /// One exchange of a raw request, unchanged: with the jar's cookies and redirects, but without
     /// credential, retries or status check. It delivers the events of any response as they arrive;
     /// `response(to:)` gathers them.
     ///
@@ -118,12 +118,12 @@ extension Client {
         let scheduler = scheduler
         return Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
-            guard self.running.insertHandmade() else {
+            guard self.running.insertRaw() else {
                 return observer.scope.perform { observer.fail(.shutDown(request)) }
             }
-            observer.scope.onClose { self.running.removeHandmade() }
-            let settings = CallSettings(redirects: redirects, usesCookies: usesCookies)
-            let call = CallContext(request, of: self, on: scheduler, settings)
+            observer.scope.onClose { self.running.removeRaw() }
+            let overrides = CallOverrides(redirects: redirects, usesCookies: usesCookies)
+            let call = CallContext(request, of: self, on: scheduler, overrides)
             CallRun(call, into: observer) { event, _ in
                 if case .transfer(let event) = event { event } else { nil }
             }

@@ -57,8 +57,8 @@ public final class Client: Sendable {
         options = MergedOptions(over: configuration.options)
         pipeline = Pipeline(configuration)
         configuration.session?.attach(configuration.cookies, on: transport.scheduler)
-        configuration.cookies?.clock.adopt(transport.scheduler)
-        configuration.cache.clock.adopt(transport.scheduler)
+        configuration.cookies?.clock.setIfUnset(transport.scheduler)
+        configuration.cache.clock.setIfUnset(transport.scheduler)
         hosts = HostRegistry(configuration, on: transport.scheduler)
         servers = Servers(
             main: configuration.baseURL, standby: configuration.standbyURL, failover: configuration.failover,

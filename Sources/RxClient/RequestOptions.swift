@@ -267,7 +267,7 @@ final class MergedOptions: Sendable {
     /// The header fields of the endpoint.
     let ownHeaders: Headers
 
-    /// The options of handmade requests, which follow no client.
+    /// The options of raw requests, which follow no client.
     static let none = MergedOptions(RequestOptions(), over: RequestOptions())
 
     init(_ own: RequestOptions = RequestOptions(), over clients: RequestOptions) {

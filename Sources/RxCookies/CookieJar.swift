@@ -285,8 +285,8 @@ extension CookieJar {
     }
 
     /// Switches the owner to another account. Calls no other code, so it can run under the owner's lock;
-    /// ``finishTurn()`` must follow.
-    package func turn(to account: Account, keeping kept: Kept) {
+    /// ``finishSwitch()`` must follow.
+    package func switchAccount(to account: Account, keeping kept: Kept) {
         contents.withLock { contents in
             contents.accounts[account.owner] = account.identity
             switch kept {
@@ -304,7 +304,7 @@ extension CookieJar {
     }
 
     /// Delivers the events of the switch, and saves the remaining cookies immediately.
-    package func finishTurn() {
+    package func finishSwitch() {
         deliverEvents()
         saveSoon(after: .zero)
     }

@@ -141,7 +141,7 @@ extension CookieJar {
     /// Schedules a save at most `delay` from now; without a delay even while a write is running.
     func saveSoon(after delay: Duration) {
         guard storage != nil else { return }
-        saving.withLock { $0.noteChange(isUrgent: delay == .zero) }
+        saving.withLock { $0.recordChange(isUrgent: delay == .zero) }
         startTimer(delay)
     }
 

@@ -56,7 +56,7 @@ final class OpenCache: Sendable {
                 settle(found, &state)
                 return found
             } catch {
-                note(error, in: \.failedLookups)
+                record(error, in: \.failedLookups)
                 return []
             }
         }
@@ -72,13 +72,13 @@ final class OpenCache: Sendable {
         do throws(CacheFailure) {
             try write(&state) { try $0.remove(rows: broken) }
         } catch {
-            note(error, in: \.failedChanges)
+            record(error, in: \.failedChanges)
         }
     }
 
     /// Makes a change; `body` returns how many entries were evicted.
     func change(_ body: (CacheTable) throws -> Int) -> Result<Void, NetworkError> {
-        changing { state throws(CacheFailure) in
+        mutate { state throws(CacheFailure) in
             let dropped = try write(&state, body)
             counts.withLock { $0.usage.evicted += dropped }
         }
@@ -86,7 +86,7 @@ final class OpenCache: Sendable {
 
     /// Removes the selected entries. Returns how many there were.
     func remove(_ selection: CacheSelection) -> Result<Int, NetworkError> {
-        changing { state throws(CacheFailure) in
+        mutate { state throws(CacheFailure) in
             guard selection == .all else { return try write(&state) { try $0.remove(selection) } }
             let total = try write(&state) { try $0.total() }
             // Removing the whole file is faster, and leaves nothing on disk.
@@ -96,7 +96,7 @@ final class OpenCache: Sendable {
         }
     }
 
-    private func changing<Value: Sendable>(
+    private func mutate<Value: Sendable>(
         _ body: (inout State) throws(CacheFailure) -> Value
     ) -> Result<Value, NetworkError> {
         let result = state.withLock { state -> Result<Value, CacheFailure> in
@@ -106,7 +106,7 @@ final class OpenCache: Sendable {
                 return .failure(error)
             }
         }
-        if case .failure(let failure) = result { note(failure, in: \.failedChanges) }
+        if case .failure(let failure) = result { record(failure, in: \.failedChanges) }
         return result.mapError(\.networkError)
     }
 
@@ -129,7 +129,7 @@ final class OpenCache: Sendable {
         counts.withLock { $0.statistics.brokenDatabases = state.database.replacedCount }
     }
 
-    private func note(
+    private func record(
         _ failure: CacheFailure, in count: WritableKeyPath<DiskCacheStatistics, Int>
     ) {
         counts.withLock { counts in

@@ -188,7 +188,7 @@ extension HAR {
         public var params: [Pair]?
         /// The text.
         public var text: String?
-        /// Notes that the body is truncated, or why it is missing.
+        /// Records that the body is truncated, or why it is missing.
         public var comment: String?
     }
 
@@ -204,7 +204,7 @@ extension HAR {
         public var text: String?
         /// `base64` for binary data.
         public var encoding: String?
-        /// Notes that the body is truncated, or why it is missing.
+        /// Records that the body is truncated, or why it is missing.
         public var comment: String?
     }
 }

@@ -134,7 +134,7 @@ final class CallMetrics: CallRecord {
     func begin(in lane: Lane) {}
     func end(_ outcome: TrafficEvent.Summary.Outcome) {}
 
-    func noteOutput() {
+    func recordOutput() {
         if call.isPage { target.count(.pages) }
     }
 
@@ -198,7 +198,7 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
     }
 
     /// The bytes after the head are of another protocol.
-    func noteUpgrade() { record(nil, nil) }
+    func recordUpgrade() { record(nil, nil) }
 
     func end(_ error: NetworkError?) {
         record(nil, error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled"))

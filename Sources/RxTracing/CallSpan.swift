@@ -40,9 +40,9 @@ final class CallSpan: CallRecord, @unchecked Sendable {
     }
 
     /// Keeps the status of the last response.
-    func note(_ status: Int?) { progress.withLock { $0.status = status } }
+    func record(_ status: Int?) { progress.withLock { $0.status = status } }
 
-    func noteOutput() {}
+    func recordOutput() {}
 
     func take(_ event: TrafficEvent.Kind) {
         guard let span, span.isRecording, !progress.withLock({ $0.hasEnded }) else { return }
@@ -65,7 +65,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
                     "rxnetworking.server": .string("\(role)"),
                 ])
         case .cached(let use, let head):
-            if let head { note(head.status.code) }
+            if let head { record(head.status.code) }
             add("cache", ["rxnetworking.cache.use": .string(use.rawValue)])
         case .queued: add("queued")
         case .admitted(let wait): add("admitted", ["rxnetworking.delay": .double(wait / .seconds(1))])

@@ -36,14 +36,14 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         switch event {
         case .head(let head):
             status = head.status.code
-            call.note(status)
+            call.record(status)
         case .finished(let metrics): finish(metrics, nil)
         default: break
         }
     }
 
     /// The span lasts as long as the connection.
-    func noteUpgrade() {}
+    func recordUpgrade() {}
 
     func end(_ error: NetworkError?) {
         let type = error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled")

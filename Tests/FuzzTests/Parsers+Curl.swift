@@ -64,7 +64,7 @@ extension Parser {
                 "Content-Type: 1\r\n",
             ]
         ) { bytes in
-            var length = AnnouncedLength()
+            var length = ContentLength()
             return try bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
                 line in
                 let isAdmitted = unsafe Array(line).withUnsafeBytes { unsafe length.admit($0) }

@@ -134,7 +134,7 @@ struct MemoryCacheStoreTests {
                 terms: CacheTerms(date: Date(timeIntervalSince1970: 0), lifetime: 9)), body: [2])
         store.store(search).subscribe()
         store.remove(.resource("/a")).subscribe()
-        #expect(store.entriesAtHand(for: key)?.count == 1)
+        #expect(store.entriesInMemory(for: key)?.count == 1)
         #expect(store.usage.entries == 1)
         store.remove(.url("/a")).subscribe()
         #expect(store.usage.entries == 0)
@@ -195,20 +195,20 @@ struct MemoryCacheStoreTests {
     @Test func aStoreInMemoryHasEverythingAtHand() throws {
         let store = MemoryCacheStore()
         let (entry, other) = (CacheEntry.sample("/a", body: 3), CacheEntry.sample("/b", body: 3))
-        #expect(store.entriesAtHand(for: entry.metadata.key)?.isEmpty == true)
+        #expect(store.entriesInMemory(for: entry.metadata.key)?.isEmpty == true)
         store.store(entry).subscribe()
-        #expect(store.entriesAtHand(for: entry.metadata.key)?.map(\.metadata.id) == [entry.metadata.id])
-        #expect(store.entriesAtHand(for: other.metadata.key)?.isEmpty == true)
+        #expect(store.entriesInMemory(for: entry.metadata.key)?.map(\.metadata.id) == [entry.metadata.id])
+        #expect(store.entriesInMemory(for: other.metadata.key)?.isEmpty == true)
     }
 
     @Test func lookingAtHandIsUsing() {
         let (first, second) = (CacheEntry.sample("/a", body: 100), CacheEntry.sample("/b", body: 100))
         let store = MemoryCacheStore(limit: 2 * first.byteCount, entryLimit: first.byteCount)
         for entry in [first, second] { store.store(entry).subscribe() }
-        _ = store.entriesAtHand(for: first.metadata.key)
+        _ = store.entriesInMemory(for: first.metadata.key)
         store.store(CacheEntry.sample("/c", body: 100)).subscribe()
-        #expect(store.entriesAtHand(for: first.metadata.key)?.count == 1)
-        #expect(store.entriesAtHand(for: second.metadata.key)?.isEmpty == true)
+        #expect(store.entriesInMemory(for: first.metadata.key)?.count == 1)
+        #expect(store.entriesInMemory(for: second.metadata.key)?.isEmpty == true)
     }
 }
 

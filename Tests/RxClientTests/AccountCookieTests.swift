@@ -11,16 +11,16 @@ import Testing
 
 /// Cookies belong to an account: no request carries the cookies of one account and the token of another.
 @Suite struct AccountCookieTests {
-    private let clock = VirtualScheduler(startingAt: LoginBench.start)
+    private let clock = VirtualScheduler(startingAt: LoginFixture.start)
     private let storage = ScriptedStorage()
 
-    private func bench(
+    private func fixture(
         _ credential: Credential? = Credential(token: "t0"), isStored: Bool = false
-    ) -> (LoginBench, CookieJar) {
+    ) -> (LoginFixture, CookieJar) {
         let jar = CookieJar(
-            publicSuffixes: CookieBench.suffixes, storage: isStored ? storage.storage : nil,
+            publicSuffixes: CookieFixture.suffixes, storage: isStored ? storage.storage : nil,
             keepsSessionCookies: true)
-        return (LoginBench(on: clock, credential: credential, cookies: jar), jar)
+        return (LoginFixture(on: clock, credential: credential, cookies: jar), jar)
     }
 
     private func set(_ line: String, in jar: CookieJar) throws {
@@ -28,51 +28,51 @@ import Testing
     }
 
     /// The `Cookie` field and the token of each request to a path.
-    private func sent(_ bench: LoginBench, _ path: String) -> [String] {
-        bench.transport.requests.filter { $0.url.path == path }
+    private func sent(_ fixture: LoginFixture, _ path: String) -> [String] {
+        fixture.transport.requests.filter { $0.url.path == path }
             .map { "\($0.headerFields[.cookie] ?? "-") \($0.token ?? "-")" }
     }
 
     @Test("Logging in as another account", arguments: [nil, "bert"])
     func switching(account: String?) throws {
-        let (bench, jar) = bench(Credential(token: "t0", account: account.map { _ in "anna" }))
+        let (fixture, jar) = fixture(Credential(token: "t0", account: account.map { _ in "anna" }))
         try set("sid=anna", in: jar)
-        _ = bench.get("/1")
+        _ = fixture.get("/1")
         try clock.run()
-        bench.session.logIn(with: Credential(token: "B", account: account))
+        fixture.session.logIn(with: Credential(token: "B", account: account))
         #expect(jar.cookies.isEmpty)
-        _ = bench.get("/2")
+        _ = fixture.get("/2")
         try clock.run()
-        #expect(sent(bench, "/1") == ["sid=anna t0"])
-        #expect(sent(bench, "/2").first == "- B")
+        #expect(sent(fixture, "/1") == ["sid=anna t0"])
+        #expect(sent(fixture, "/2").first == "- B")
     }
 
     @Test("Logging in as the same account keeps them")
     func sameAccount() throws {
-        let (bench, jar) = bench(Credential(token: "t0", account: "anna"))
+        let (fixture, jar) = fixture(Credential(token: "t0", account: "anna"))
         try set("sid=anna", in: jar)
-        bench.session.logIn(with: Credential(token: "t1", account: "anna"))
-        _ = bench.get("/1")
+        fixture.session.logIn(with: Credential(token: "t1", account: "anna"))
+        _ = fixture.get("/1")
         try clock.advance(by: .milliseconds(1))
-        #expect(sent(bench, "/1") == ["sid=anna t1"])
+        #expect(sent(fixture, "/1") == ["sid=anna t1"])
     }
 
     @Test(
         "Logging out, by the user or by a refused login, empties the jar and its file",
         arguments: [false, true])
     func loggingOut(isRefused: Bool) throws {
-        let (bench, jar) = bench(isStored: true)
+        let (fixture, jar) = fixture(isStored: true)
         try set("sid=anna", in: jar)
         try clock.advance(by: .seconds(2))
         #expect(storage.text.contains("anna"))
         if isRefused {
-            bench.server.contents.withLock {
+            fixture.server.contents.withLock {
                 $0.token = "another"
                 $0.loginAnswers = [.status(.forbidden)]
             }
-            _ = bench.get("/1")
+            _ = fixture.get("/1")
         } else {
-            bench.session.logOut()
+            fixture.session.logOut()
         }
         try clock.run()
         #expect(jar.cookies.isEmpty)
@@ -81,14 +81,14 @@ import Testing
 
     @Test("A late response to a request of the previous account sets no cookie")
     func lateResponse() throws {
-        let (bench, jar) = bench()
-        bench.server.contents.withLock {
+        let (fixture, jar) = fixture()
+        fixture.server.contents.withLock {
             $0.answers["/slow"] = [.json("1", headers: [.setCookie: "sid=anna"])]
             $0.delays["/slow"] = .milliseconds(50)
         }
-        let slow = bench.get("/slow")
+        let slow = fixture.get("/slow")
         try clock.advance(by: .milliseconds(5))
-        bench.session.logIn(with: Credential(token: "B"))
+        fixture.session.logIn(with: Credential(token: "B"))
         try clock.run()
         #expect(slow.isFinished)
         #expect(jar.cookies.isEmpty)
@@ -96,34 +96,34 @@ import Testing
 
     @Test("The next hop of such a request carries none of the new account's cookies")
     func nextHop() throws {
-        let (bench, jar) = bench()
-        bench.server.contents.withLock {
+        let (fixture, jar) = fixture()
+        fixture.server.contents.withLock {
             $0.answers["/from"] = [.status(.found, headers: [.location: "/to"])]
             $0.delays["/from"] = .milliseconds(50)
             $0.answers["/to"] = [.json("1", headers: [.setCookie: "sid=anna"])]
         }
-        _ = bench.get("/from")
+        _ = fixture.get("/from")
         try clock.advance(by: .milliseconds(5))
-        bench.session.logIn(with: Credential(token: "B"))
+        fixture.session.logIn(with: Credential(token: "B"))
         try set("sid=bert", in: jar)
         try clock.run()
-        #expect(sent(bench, "/to") == ["- t0"])
+        #expect(sent(fixture, "/to") == ["- t0"])
         #expect(jar.cookies.map(\.value) == ["bert"])
     }
 
     @Test("… nor does a hop to another origin, which carries no credential")
     func nextHopElsewhere() throws {
-        let (bench, jar) = bench()
-        bench.server.contents.withLock {
+        let (fixture, jar) = fixture()
+        fixture.server.contents.withLock {
             $0.answers["/from"] = [.status(.found, headers: [.location: "https://other.test/to"])]
             $0.delays["/from"] = .milliseconds(50)
         }
-        _ = bench.get("/from")
+        _ = fixture.get("/from")
         try clock.advance(by: .milliseconds(5))
-        bench.session.logIn(with: Credential(token: "B"))
+        fixture.session.logIn(with: Credential(token: "B"))
         try jar.set("sid=bert", from: #require(URL(string: "https://other.test/")))
         try clock.run()
-        #expect(sent(bench, "/to") == ["- -"])
+        #expect(sent(fixture, "/to") == ["- -"])
     }
 
     @Test(
@@ -131,54 +131,54 @@ import Testing
         arguments: [false, true])
     func loginThatSetsCookies(byClosure: Bool) throws {
         do {
-            let (_, jar) = bench(isStored: true)
+            let (_, jar) = fixture(isStored: true)
             try set("sid=anna; Max-Age=1000", in: jar)
             try set("theme=dark; Max-Age=1000", in: jar)
             try clock.advance(by: .seconds(2))
         }
-        let (bench, jar) = bench(nil, isStored: true)
-        let open = bench.get("/public")
+        let (fixture, jar) = fixture(nil, isStored: true)
+        let open = fixture.get("/public")
         try clock.advance(by: .milliseconds(1))
-        #expect(open.events.isEmpty && sent(bench, "/public") == ["sid=anna; theme=dark -"])
+        #expect(open.events.isEmpty && sent(fixture, "/public") == ["sid=anna; theme=dark -"])
         open.cancel()
         try set("sid=bert", in: jar)
-        if !byClosure { bench.session.logIn(with: Credential(token: "t0")) }
-        _ = bench.get("/1")
+        if !byClosure { fixture.session.logIn(with: Credential(token: "t0")) }
+        _ = fixture.get("/1")
         try clock.advance(by: .seconds(2))
-        #expect(sent(bench, "/1").first == (byClosure ? "sid=bert t1" : "sid=bert t0"))
+        #expect(sent(fixture, "/1").first == (byClosure ? "sid=bert t1" : "sid=bert t0"))
         #expect(!storage.text.contains("theme"))
     }
 
     @Test("… also if the storage has not been read by then")
     func loginBeforeRestoring() throws {
         do {
-            let (_, jar) = bench(isStored: true)
+            let (_, jar) = fixture(isStored: true)
             try set("sid=anna; Max-Age=1000", in: jar)
             try clock.advance(by: .seconds(2))
         }
-        let (bench, jar) = bench(nil, isStored: true)
-        bench.session.logIn(with: Credential(token: "t0"))
-        _ = bench.get("/1")
+        let (fixture, jar) = fixture(nil, isStored: true)
+        fixture.session.logIn(with: Credential(token: "t0"))
+        _ = fixture.get("/1")
         try clock.advance(by: .seconds(2))
-        #expect(sent(bench, "/1") == ["- t0"])
+        #expect(sent(fixture, "/1") == ["- t0"])
         #expect(jar.cookies.isEmpty)
     }
 
     @Test("A login of the session that returns another account is such a switch, too")
     func loginGivesAnotherAccount() throws {
-        let jar = CookieJar(publicSuffixes: CookieBench.suffixes)
-        let bench = LoginBench(
+        let jar = CookieJar(publicSuffixes: CookieFixture.suffixes)
+        let fixture = LoginFixture(
             on: clock, credential: Credential(token: "old", account: "anna"), cookies: jar,
             login: { client in
-                LoginBench.logIn(client).map { Credential(token: $0.token, account: "bert") }
+                LoginFixture.logIn(client).map { Credential(token: $0.token, account: "bert") }
             })
         try set("sid=anna", in: jar)
-        let recorder = bench.get("/1")
+        let recorder = fixture.get("/1")
         try clock.run()
         #expect(recorder.failure?.code == .loginExpired)
-        _ = bench.get("/2")
+        _ = fixture.get("/2")
         try clock.run()
-        #expect(sent(bench, "/2") == ["- t1"])
-        #expect(bench.eventTexts == ["logged in"])
+        #expect(sent(fixture, "/2") == ["- t1"])
+        #expect(fixture.eventTexts == ["logged in"])
     }
 }

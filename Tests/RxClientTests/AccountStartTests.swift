@@ -16,10 +16,10 @@ import Testing
     private static let second = Credential(token: "B", account: "bert")
     private static let changes: [Credential?] = [nil, second]
 
-    private func bench(
+    private func fixture(
         cachePolicy: CachePolicy = .never, configure: (inout ClientConfiguration) -> Void = { _ in }
-    ) -> LoginBench {
-        LoginBench(credential: Self.first, cachePolicy: cachePolicy, configure: configure)
+    ) -> LoginFixture {
+        LoginFixture(credential: Self.first, cachePolicy: cachePolicy, configure: configure)
     }
 
     private func change(_ session: Session, to credential: Credential?) {
@@ -28,32 +28,33 @@ import Testing
 
     /// Starts a stream, changes the account after a while, and expects the stream to end for it.
     private func expectEnd<Element>(
-        of stream: Observable<Element, NetworkError>, in bench: LoginBench, changing credential: Credential?,
+        of stream: Observable<Element, NetworkError>, in fixture: LoginFixture,
+        changing credential: Credential?,
         after time: Duration = .milliseconds(100), lines: [String],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let recorder = Recorder(stream, on: bench.clock)
-        try bench.clock.advance(by: time)
+        let recorder = Recorder(stream, on: fixture.clock)
+        try fixture.clock.advance(by: time)
         #expect(recorder.completion == nil, sourceLocation: sourceLocation)
-        change(bench.session, to: credential)
-        try bench.clock.run()
+        change(fixture.session, to: credential)
+        try fixture.clock.run()
         #expect(recorder.failure?.code == .loginExpired, sourceLocation: sourceLocation)
-        #expect(bench.lines == lines, sourceLocation: sourceLocation)
+        #expect(fixture.lines == lines, sourceLocation: sourceLocation)
     }
 
     @Test(arguments: [false, true], changes)
     func aRequestThatWaitsForItsTurn(perHost: Bool, credential: Credential?) throws {
-        let bench = bench {
+        let fixture = fixture {
             if perHost {
                 $0.hostLimits = RequestLimits(concurrency: 1)
             } else {
                 $0.limits = RequestLimits(concurrency: 1)
             }
         }
-        bench.server.contents.withLock { $0.delays["/slow"] = .seconds(1) }
-        let slow = bench.get("/slow")
+        fixture.server.contents.withLock { $0.delays["/slow"] = .seconds(1) }
+        let slow = fixture.get("/slow")
         try expectEnd(
-            of: bench.client.post("/orders"), in: bench, changing: credential, lines: ["GET /slow t0"])
+            of: fixture.client.post("/orders"), in: fixture, changing: credential, lines: ["GET /slow t0"])
         #expect(slow.values == ["\"/slow\""], "the response of a request that was sent before still arrives")
     }
 
@@ -68,172 +69,176 @@ import Testing
             }
         }
         for cachePolicy in [CachePolicy.never, .time(.seconds(60))] {
-            let bench = bench(cachePolicy: cachePolicy) {
+            let fixture = fixture(cachePolicy: cachePolicy) {
                 $0.options.interceptors.call.append(Delay())
             }
-            try expectEnd(of: bench.client.get("/goods"), in: bench, changing: credential, lines: [])
+            try expectEnd(of: fixture.client.get("/goods"), in: fixture, changing: credential, lines: [])
         }
     }
 
     @Test(arguments: changes)
     func aRequestThatWaitsInAQueue(credential: Credential?) throws {
-        let bench = bench()
-        bench.server.contents.withLock { $0.delays["/slow"] = .seconds(1) }
+        let fixture = fixture()
+        fixture.server.contents.withLock { $0.delays["/slow"] = .seconds(1) }
         let queue = RequestQueue(limit: 1)
-        let slow = Recorder(bench.client.get("/slow").queued(in: queue), on: bench.clock)
+        let slow = Recorder(fixture.client.get("/slow").queued(in: queue), on: fixture.clock)
         try expectEnd(
-            of: bench.client.post("/orders").queued(in: queue), in: bench, changing: credential,
+            of: fixture.client.post("/orders").queued(in: queue), in: fixture, changing: credential,
             lines: ["GET /slow t0"])
         #expect(slow.isFinished)
         // The queue itself belongs to no account.
-        _ = Recorder(bench.client.get("/next").queued(in: queue), on: bench.clock)
-        try bench.clock.run()
-        #expect(bench.lines.dropFirst().first == "GET /next \(credential?.token ?? "-")")
+        _ = Recorder(fixture.client.get("/next").queued(in: queue), on: fixture.clock)
+        try fixture.clock.run()
+        #expect(fixture.lines.dropFirst().first == "GET /next \(credential?.token ?? "-")")
     }
 
     @Test(arguments: changes)
     func aRequestThatWaitsForALimiterByHand(credential: Credential?) throws {
-        let bench = bench()
-        bench.server.contents.withLock { $0.delays["/slow"] = .seconds(1) }
+        let fixture = fixture()
+        fixture.server.contents.withLock { $0.delays["/slow"] = .seconds(1) }
         let limiter = RequestLimiter(total: RequestLimits(concurrency: 1))
-        let slow = Recorder(bench.client.get("/slow").limited(by: limiter), on: bench.clock)
+        let slow = Recorder(fixture.client.get("/slow").limited(by: limiter), on: fixture.clock)
         try expectEnd(
-            of: bench.client.response(.post("/orders")).limited(by: limiter), in: bench, changing: credential,
+            of: fixture.client.response(.post("/orders")).limited(by: limiter), in: fixture,
+            changing: credential,
             lines: ["GET /slow t0"])
         #expect(slow.isFinished)
     }
 
     @Test(arguments: changes)
     func aRequestThatWaitsForTheCacheStore(credential: Credential?) throws {
-        let clock = VirtualScheduler(startingAt: LoginBench.start)
+        let clock = VirtualScheduler(startingAt: LoginFixture.start)
         let store = LateStore(clock: clock)
-        let bench = LoginBench(
+        let fixture = LoginFixture(
             on: clock, credential: Self.first, cachePolicy: .time(.seconds(600)),
             configure: {
                 $0.cache = ResponseCache(store: store)
             })
-        try expectEnd(of: bench.client.get("/goods"), in: bench, changing: credential, lines: [])
+        try expectEnd(of: fixture.client.get("/goods"), in: fixture, changing: credential, lines: [])
         // Nothing has been stored for anybody.
         #expect(store.usage.entries == 0)
     }
 
     /// A lookup that finds an old response starts its renewal in the background.
     @Test func aRefreshAfterALateLookupIsNotSentAsAnotherAccount() throws {
-        let clock = VirtualScheduler(startingAt: LoginBench.start)
-        let bench = LoginBench(
+        let clock = VirtualScheduler(startingAt: LoginFixture.start)
+        let fixture = LoginFixture(
             on: clock, credential: Self.first, cachePolicy: .http,
             configure: {
                 $0.cache = ResponseCache(store: LateStore(clock: clock))
             })
         let fields: HTTPFields = [.cacheControl: "max-age=1, stale-while-revalidate=600"]
-        bench.server.contents.withLock { $0.answers["/goods"] = [.json("1", headers: fields)] }
-        _ = bench.get("/goods")
+        fixture.server.contents.withLock { $0.answers["/goods"] = [.json("1", headers: fields)] }
+        _ = fixture.get("/goods")
         try clock.advance(by: .seconds(10))
-        let again = bench.get("/goods")
+        let again = fixture.get("/goods")
         try clock.advance(by: .milliseconds(100))
-        bench.session.logIn(with: Self.second)
+        fixture.session.logIn(with: Self.second)
         try clock.run()
         #expect(again.values == ["1"])
-        #expect(bench.lines == ["GET /goods t0"])
+        #expect(fixture.lines == ["GET /goods t0"])
     }
 
     @Test func requestsOfTwoAccountsAreNotJoined() throws {
-        let bench = bench(cachePolicy: .time(.seconds(600)))
-        bench.server.contents.withLock { $0.delays["/goods"] = .seconds(1) }
-        let own = bench.get("/goods")
-        bench.session.logIn(with: Self.second)
-        bench.server.contents.withLock { $0.token = "B" }
-        let other = bench.get("/goods")
-        try bench.clock.run()
+        let fixture = fixture(cachePolicy: .time(.seconds(600)))
+        fixture.server.contents.withLock { $0.delays["/goods"] = .seconds(1) }
+        let own = fixture.get("/goods")
+        fixture.session.logIn(with: Self.second)
+        fixture.server.contents.withLock { $0.token = "B" }
+        let other = fixture.get("/goods")
+        try fixture.clock.run()
         // The response of a request that has been sent still arrives.
         #expect(own.isFinished && other.isFinished)
-        #expect(bench.lines == ["GET /goods t0", "GET /goods B"])
+        #expect(fixture.lines == ["GET /goods t0", "GET /goods B"])
     }
 
     @Test(arguments: changes)
     func aDownloadThatWaitsForItsPath(credential: Credential?) throws {
-        let clock = VirtualScheduler(startingAt: LoginBench.start)
+        let clock = VirtualScheduler(startingAt: LoginFixture.start)
         let files = MemoryFileSystem(on: clock, latency: .seconds(1))
-        let bench = LoginBench(on: clock, credential: Self.first, configure: { $0.files = files })
+        let fixture = LoginFixture(on: clock, credential: Self.first, configure: { $0.files = files })
         try expectEnd(
-            of: bench.client.download(.get("/map"), to: "/d/map"), in: bench, changing: credential, lines: [])
+            of: fixture.client.download(.get("/map"), to: "/d/map"), in: fixture, changing: credential,
+            lines: [])
         #expect(files.paths.isEmpty)
     }
 
     // MARK: Streams
 
     private func event(_ number: Int) -> ScriptedTransport.Reply {
-        EventSourceBench.answer("id: \(number)\ndata: \(number)\n\n")
+        EventSourceFixture.answer("id: \(number)\ndata: \(number)\n\n")
     }
 
     @Test(arguments: changes)
     func anEventSourceThatWaitsToConnectAgain(credential: Credential?) throws {
-        let bench = bench()
-        bench.server.contents.withLock { $0.answers["/events"] = [event(1), event(2)] }
+        let fixture = fixture()
+        fixture.server.contents.withLock { $0.answers["/events"] = [event(1), event(2)] }
         try expectEnd(
-            of: bench.client.events(.get("/events")), in: bench, changing: credential,
+            of: fixture.client.events(.get("/events")), in: fixture, changing: credential,
             lines: ["GET /events t0"])
-        #expect(bench.clock.now < .seconds(3), "it ends at once")
-        let next = Recorder(bench.client.events(.get("/events")), on: bench.clock)
-        try bench.clock.advance(by: .milliseconds(100))
+        #expect(fixture.clock.now < .seconds(3), "it ends at once")
+        let next = Recorder(fixture.client.events(.get("/events")), on: fixture.clock)
+        try fixture.clock.advance(by: .milliseconds(100))
         #expect(next.values.count == 3)
-        #expect(bench.transport.requests.last?.headerFields[.init("Last-Event-ID")!] == nil)
+        #expect(fixture.transport.requests.last?.headerFields[.init("Last-Event-ID")!] == nil)
     }
 
     /// Events that arrive after a logout are those of a user who has left.
     @Test(arguments: changes)
     func anOpenEventSource(credential: Credential?) throws {
-        let bench = bench()
+        let fixture = fixture()
         let head = ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])
-        bench.server.contents.withLock {
+        fixture.server.contents.withLock {
             $0.answers["/events"] = [
                 .steps(.head(head), .wait(.seconds(5)), .chunk(Array("data: a\n\n".utf8)))
             ]
         }
         try expectEnd(
-            of: bench.client.events(.get("/events")).messages(), in: bench, changing: credential,
+            of: fixture.client.events(.get("/events")).messages(), in: fixture, changing: credential,
             lines: ["GET /events t0"])
-        #expect(bench.clock.now < .seconds(5))
+        #expect(fixture.clock.now < .seconds(5))
     }
 
     @Test(arguments: changes)
     func aResumedStream(credential: Credential?) throws {
-        let bench = bench()
+        let fixture = fixture()
         let head = ResponseHead(status: .ok)
-        bench.server.contents.withLock {
+        fixture.server.contents.withLock {
             $0.answers["/lines"] = [
                 .steps(.head(head), .chunk(Array("1\n".utf8)), .fail(NetworkError(.connectionLost, "cut")))
             ]
         }
-        let stream: Observable<Int, NetworkError> = bench.client.stream(
+        let stream: Observable<Int, NetworkError> = fixture.client.stream(
             .get("/lines"), resumption: .next { _ in .get("/lines") }, reading: { $0.jsonLines(Int.self) })
-        try expectEnd(of: stream, in: bench, changing: credential, lines: ["GET /lines t0"])
+        try expectEnd(of: stream, in: fixture, changing: credential, lines: ["GET /lines t0"])
     }
 
     @Test func aStreamWithoutCredentialContinues() throws {
-        let bench = bench()
-        bench.server.contents.withLock { $0.answers["/events"] = [event(1), event(2), .status(.noContent)] }
+        let fixture = fixture()
+        fixture.server.contents.withLock {
+            $0.answers["/events"] = [event(1), event(2), .status(.noContent)]
+        }
         let options = RequestOptions(usesSession: false)
-        let recorder = Recorder(bench.client.events(.get("/events", options: options)), on: bench.clock)
-        try bench.clock.advance(by: .milliseconds(100))
-        bench.session.logOut()
-        try bench.clock.run()
+        let recorder = Recorder(fixture.client.events(.get("/events", options: options)), on: fixture.clock)
+        try fixture.clock.advance(by: .milliseconds(100))
+        fixture.session.logOut()
+        try fixture.clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.lines.count == 3)
+        #expect(fixture.lines.count == 3)
     }
 
     @Test func aStreamOutlivesTheFirstLoginAndARenewal() throws {
-        let bench = LoginBench(credential: nil)
-        bench.server.contents.withLock {
+        let fixture = LoginFixture(credential: nil)
+        fixture.server.contents.withLock {
             $0.answers["/events"] = [
                 .status(.unauthorized), event(1), .status(.unauthorized), event(2), .status(.noContent),
             ]
         }
-        let recorder = Recorder(bench.client.events(.get("/events")), on: bench.clock)
-        try bench.clock.run()
+        let recorder = Recorder(fixture.client.events(.get("/events")), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.isFinished)
         #expect(
-            bench.lines == [
+            fixture.lines == [
                 "GET /events -", "POST /login -", "GET /events t1", "GET /events t1", "POST /login -",
                 "GET /events t2", "GET /events t2",
             ])
@@ -244,62 +249,62 @@ import Testing
     @Test(arguments: changes)
     func aQueuedMessageIsNotSentOnTheNextAccountsConnection(credential: Credential?) throws {
         let session = Session(credential: Self.first) { .never() }
-        let bench = WebSocketBench(.webSocket(.end), .webSocket(.echo), session: session)
-        let own = bench.open(.reconnecting)
-        try bench.clock.advance(by: .milliseconds(500))
-        let queued = bench.send("of anna")
+        let fixture = WebSocketFixture(.webSocket(.end), .webSocket(.echo), session: session)
+        let own = fixture.open(.reconnecting)
+        try fixture.clock.advance(by: .milliseconds(500))
+        let queued = fixture.send("of anna")
         change(session, to: credential)
         #expect(own.failure?.code == .loginExpired)
         #expect(queued.failure?.code == .loginExpired)
-        #expect(bench.sink.state.value == .idle)
-        let other = bench.open(.reconnecting)
-        let message = bench.send("of bert")
-        try bench.clock.advance(by: .seconds(5))
+        #expect(fixture.sink.state.value == .idle)
+        let other = fixture.open(.reconnecting)
+        let message = fixture.send("of bert")
+        try fixture.clock.advance(by: .seconds(5))
         #expect(other.values == ["opened", "of bert"])
         #expect(message.isFinished)
-        #expect(bench.transport.exchanges.map(\.messages) == [[], [.text("of bert")]])
+        #expect(fixture.transport.exchanges.map(\.messages) == [[], [.text("of bert")]])
     }
 
     @Test(arguments: changes)
     func anOpenWebSocketEndsWithItsAccount(credential: Credential?) throws {
         let session = Session(credential: Self.first) { .never() }
-        let bench = WebSocketBench(.webSocket(.echo), session: session)
-        let own = bench.open()
-        try bench.clock.advance(by: .milliseconds(500))
+        let fixture = WebSocketFixture(.webSocket(.echo), session: session)
+        let own = fixture.open()
+        try fixture.clock.advance(by: .milliseconds(500))
         change(session, to: credential)
-        let late = bench.send("late")
-        try bench.clock.advance(by: .seconds(10))
+        let late = fixture.send("late")
+        try fixture.clock.advance(by: .seconds(10))
         #expect(own.failure?.code == .loginExpired)
         #expect(late.failure?.code == .webSocketClosed, "the sink belongs to no subscription")
-        #expect(bench.transport.exchanges.map(\.messages) == [[]])
-        #expect(bench.transport.exchanges[0].closeCode == .normalClosure)
+        #expect(fixture.transport.exchanges.map(\.messages) == [[]])
+        #expect(fixture.transport.exchanges[0].closeCode == .normalClosure)
     }
 
     /// The next account may open its WebSocket before the previous one has noticed: here inside one of its events.
     @Test func theNextAccountTakesTheSinkOver() throws {
         let session = Session(credential: Self.first) { .never() }
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(.wait(.milliseconds(1)), .send(.text("change"))), .webSocket(.echo), session: session)
         let other = Box<Recorder<String, NetworkError>>()
         let queued = Box<Recorder<Void, NetworkError>>()
         let own = Recorder(
-            bench.client.webSocket("/live", sending: bench.sink, settings: .reconnecting).texts()
+            fixture.client.webSocket("/live", sending: fixture.sink, settings: .reconnecting).texts()
                 .handleEvents(onNext: { _ in
-                    queued.value = bench.send("of anna")
+                    queued.value = fixture.send("of anna")
                     session.logIn(with: Self.second)
-                    other.value = bench.open(.reconnecting)
+                    other.value = fixture.open(.reconnecting)
                     // The connection of anna is still open, and about to send what waits.
-                    _ = bench.send("first of bert")
-                }), on: bench.clock)
-        try bench.clock.advance(by: .milliseconds(500))
-        _ = bench.send("of bert")
-        try bench.clock.advance(by: .seconds(5))
+                    _ = fixture.send("first of bert")
+                }), on: fixture.clock)
+        try fixture.clock.advance(by: .milliseconds(500))
+        _ = fixture.send("of bert")
+        try fixture.clock.advance(by: .seconds(5))
         #expect(own.failure?.code == .loginExpired)
         #expect(other.value?.values == ["opened", "first of bert", "of bert"])
         #expect(queued.value?.failure?.code == .loginExpired)
         #expect(
-            bench.transport.exchanges.map(\.messages) == [[], [.text("first of bert"), .text("of bert")]])
-        #expect(bench.sink.state.value == .open)
+            fixture.transport.exchanges.map(\.messages) == [[], [.text("first of bert"), .text("of bert")]])
+        #expect(fixture.sink.state.value == .open)
     }
 
     // MARK: Lists

@@ -10,7 +10,7 @@ import Testing
 
 /// Files, streams and forms as they pass through the client.
 @Suite struct BodyTests {
-    let bench = RetryBench()
+    let fixture = RetryFixture()
 
     private var once: Parameters { .body(.stream(.just([1]))) }
     private var again: Parameters { .body(.stream(.just([1]), isReplayable: true)) }
@@ -22,17 +22,17 @@ import Testing
         for (parameters, attempts) in [
             (once, 1), (again, 2), (.file("/a"), 2), (.multipart([.file("f", "/a")]), 2),
         ] {
-            let (client, transport) = bench([.failure(.connectionLost), .status(.ok)])
-            let recorder = Recorder(client.put("/x", parameters), on: bench.clock)
-            try bench.clock.run()
+            let (client, transport) = fixture([.failure(.connectionLost), .status(.ok)])
+            let recorder = Recorder(client.put("/x", parameters), on: fixture.clock)
+            try fixture.clock.run()
             #expect(transport.requests.count == attempts)
             #expect(recorder.values.count == attempts - 1)
         }
         for (parameters, attempts) in [(once, 1), (again, 2)] {
             let moved = HTTPFields([HTTPField(name: .location, value: "/y")])
-            let (client, transport) = bench([.status(.temporaryRedirect, headers: moved), .status(.ok)])
-            _ = Recorder(client.put("/x", parameters), on: bench.clock)
-            try bench.clock.run()
+            let (client, transport) = fixture([.status(.temporaryRedirect, headers: moved), .status(.ok)])
+            _ = Recorder(client.put("/x", parameters), on: fixture.clock)
+            try fixture.clock.run()
             #expect(transport.requests.count == attempts)
         }
     }
@@ -40,19 +40,19 @@ import Testing
     @Test("A body that can be sent only once is not replayed after a login")
     func relogin() throws {
         for (parameters, attempts) in [(once, 1), (again, 2)] {
-            let bench = LoginBench()
-            _ = Recorder(bench.client.put("/1", parameters), on: bench.clock)
-            try bench.clock.run()
-            #expect(bench.lines.filter { $0.hasPrefix("PUT") }.count == attempts)
+            let fixture = LoginFixture()
+            _ = Recorder(fixture.client.put("/1", parameters), on: fixture.clock)
+            try fixture.clock.run()
+            #expect(fixture.lines.filter { $0.hasPrefix("PUT") }.count == attempts)
         }
     }
 
     @Test("Content types, and their override by the endpoint")
     func contentTypes() throws {
         func type(_ parameters: Parameters, _ headers: Headers = [:]) throws -> String? {
-            let (client, transport) = bench([.status(.ok)])
-            _ = Recorder(client.post("/x", parameters, headers: headers), on: bench.clock)
-            try bench.clock.run()
+            let (client, transport) = fixture([.status(.ok)])
+            _ = Recorder(client.post("/x", parameters, headers: headers), on: fixture.clock)
+            try fixture.clock.run()
             return transport.requests.first?.headerFields[.contentType]
         }
         #expect(try type(.file("/a")) == "application/octet-stream")
@@ -66,12 +66,12 @@ import Testing
 
     @Test("Added parameters become text parts of a form, and query items beside a file")
     func additions() throws {
-        let (client, transport) = bench([.status(.ok)])
+        let (client, transport) = fixture([.status(.ok)])
         let parts: [Part] = [.text("a", "1"), .text("b", "2"), .text("c", "3")]
         let form = Parameters.multipart(parts).adding(["b": 7, "version": "1.0"]).removing("c")
-        _ = Recorder(client.post("/x", form), on: bench.clock)
-        _ = Recorder(client.post("/x", Parameters.file("/a").adding(["version": "1.0"])), on: bench.clock)
-        try bench.clock.run()
+        _ = Recorder(client.post("/x", form), on: fixture.clock)
+        _ = Recorder(client.post("/x", Parameters.file("/a").adding(["version": "1.0"])), on: fixture.clock)
+        try fixture.clock.run()
         guard case .bytes(let bytes) = transport.requests[0].body else { Issue.record("no bytes"); return }
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.contains("name=\"a\"\r\n\r\n1\r\n"))
@@ -84,9 +84,9 @@ import Testing
 
     @Test("A name that cannot be sent fails before anything is sent")
     func hostileName() throws {
-        let (client, transport) = bench([.status(.ok)])
-        let recorder = Recorder(client.post("/x", .multipart([.text("a\r\nb", "")])), on: bench.clock)
-        try bench.clock.run()
+        let (client, transport) = fixture([.status(.ok)])
+        let recorder = Recorder(client.post("/x", .multipart([.text("a\r\nb", "")])), on: fixture.clock)
+        try fixture.clock.run()
         #expect(transport.requests.isEmpty)
         guard case .failed(let error) = recorder.completion else { Issue.record("no failure"); return }
         #expect(error.code == .invalidParameters)
@@ -94,46 +94,46 @@ import Testing
 
     @Test("Compression and Expect: the endpoint's setting, else the client's")
     func policies() throws {
-        let transport = ScriptedTransport(on: bench.clock) { _ in .status(.ok) }
+        let transport = ScriptedTransport(on: fixture.clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.continuePolicy = .from(5)
         let client = Client(configuration: configuration, transport: transport)
         var call = InlineEndpoint(.post, "/x", .text("x"))
-        _ = Recorder(client.request(call), on: bench.clock)
+        _ = Recorder(client.request(call), on: fixture.clock)
         call.options.compression = .gzip
         call.options.continuePolicy = .always
-        _ = Recorder(client.request(call), on: bench.clock)
-        try bench.clock.run()
+        _ = Recorder(client.request(call), on: fixture.clock)
+        try fixture.clock.run()
         #expect(transport.requests.map(\.compression) == [.identity, .gzip])
         #expect(transport.requests.map(\.continuePolicy) == [.from(5), .always])
     }
 
     @Test("An endpoint can switch decoding off, and coded bodies are not stored")
     func decoding() throws {
-        let transport = ScriptedTransport(on: bench.clock) { _ in .status(.ok) }
+        let transport = ScriptedTransport(on: fixture.clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.cachePolicy = .time(.seconds(60))
         let client = Client(configuration: configuration, transport: transport)
         var call = InlineEndpoint(.get, "/x")
         for isDecoded in [true, false, false, true] {
             call.options.decodesContent = isDecoded
-            _ = Recorder(client.request(call), on: bench.clock)
-            try bench.clock.advance(by: .seconds(1))
+            _ = Recorder(client.request(call), on: fixture.clock)
+            try fixture.clock.advance(by: .seconds(1))
         }
         #expect(transport.requests.map(\.decodesContent) == [true, false, false])
     }
 
     @Test("Events: progress of each attempt, then the typed output")
     func events() throws {
-        let (client, _) = bench([
+        let (client, _) = fixture([
             .steps(.uploaded(bytes: 1, of: 2), .fail(NetworkError(.connectionLost, ""))),
             .steps(
                 .uploaded(bytes: 2, of: 2),
                 .head(ResponseHead(status: .ok, headerFields: [.contentLength: "2"])),
                 .chunk([UInt8(ascii: "4")]), .wait(.seconds(1)), .chunk([UInt8(ascii: "2")]), .finish),
         ])
-        let recorder = Recorder(client.progress(of: Answered(path: "/x")), on: bench.clock)
-        try bench.clock.run()
+        let recorder = Recorder(client.progress(of: Answered(path: "/x")), on: fixture.clock)
+        try fixture.clock.run()
         let lines = recorder.values.map { event in
             switch event {
             case .uploaded(let progress): "upload \(progress.bytes) of \(progress.expected ?? -1)"

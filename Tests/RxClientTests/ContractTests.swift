@@ -70,8 +70,8 @@ import Testing
         Stage("retry") { source, clock in
             responses(source).retry(.exponentialBackoff(backoff: .constant(.seconds(1))), on: clock)
         },
-        Stage("guarded(by:)") { source, clock in
-            responses(source).guarded(by: CircuitBreaker(clock: clock))
+        Stage("circuitBreaker(_:)") { source, clock in
+            responses(source).circuitBreaker(CircuitBreaker(clock: clock))
         },
         Stage("limited(by:)") { source, clock in
             let limits = RequestLimits(concurrency: 1, rate: .perSecond(10))

@@ -15,12 +15,12 @@ import Testing
     private let clock = VirtualScheduler()
 
     private func client(
-        _ bench: CookieBench, baseURL: String = "https://a.test",
+        _ fixture: CookieFixture, baseURL: String = "https://a.test",
         _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply
     ) -> (Client, ScriptedTransport) {
         let transport = ScriptedTransport(on: clock, reply: answer)
         var configuration = ClientConfiguration(baseURL: baseURL)
-        configuration.cookies = bench.jar
+        configuration.cookies = fixture.jar
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
@@ -35,8 +35,8 @@ import Testing
 
     @Test("Cookies of one response are sent with the next request, if there is a jar")
     func keptAndSent() throws {
-        let bench = CookieBench(on: clock)
-        let (client, transport) = client(bench) { request in
+        let fixture = CookieFixture(on: clock)
+        let (client, transport) = client(fixture) { request in
             request.url.path == "/login" ? Self.setting("a=1; Path=/", "b=2; Path=/shop") : .status(.ok)
         }
         client.post("/login").flatMap { _ in client.get("/shop/1") }
@@ -48,20 +48,20 @@ import Testing
         other.get("/shop").subscribe()
         var call = InlineEndpoint(.post, "/login")
         call.options.usesCookies = false
-        bench.jar.removeAll()
+        fixture.jar.removeAll()
         client.request(call).subscribe()
         try clock.run()
         #expect(transport.requests.suffix(2).map { $0.headerFields[.cookie] } == [nil, nil])
-        #expect(bench.jar.cookies.isEmpty)
+        #expect(fixture.jar.cookies.isEmpty)
     }
 
     @Test(
         "Each hop of a redirect sends its own cookies, and the cookies that it sets are sent with the next hop"
     )
     func redirects() throws {
-        let bench = CookieBench(on: clock)
-        try bench.set("there=0; Path=/", from: "https://b.test")
-        let (client, transport) = client(bench) { request in
+        let fixture = CookieFixture(on: clock)
+        try fixture.set("there=0; Path=/", from: "https://b.test")
+        let (client, transport) = client(fixture) { request in
             switch request.url.absoluteString {
             case "https://a.test/1": Self.setting("a=1; Path=/", status: .found, location: "/2")
             case "https://a.test/2":
@@ -74,8 +74,8 @@ import Testing
         client.get("/1").subscribe()
         try clock.run()
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", "there=0", "a=2; b=2"])
-        #expect(bench.field("https://a.test/") == "a=2; b=2; d=4")
-        #expect(bench.field("https://b.test/") == "there=0; c=3")
+        #expect(fixture.field("https://a.test/") == "a=2; b=2; d=4")
+        #expect(fixture.field("https://b.test/") == "there=0; c=3")
     }
 
     @Test(arguments: [
@@ -84,10 +84,10 @@ import Testing
         ("A=1", "A=1; a=1; b=2"), ("", "a=1; b=2"),
     ])
     func aFieldOfTheRequestItselfStandsFirst(own: String, sent: String) throws {
-        let bench = CookieBench(on: clock)
-        try bench.set("a=1", from: "https://a.test")
-        try bench.set("b=2", from: "https://a.test")
-        let (client, transport) = client(bench) { request in
+        let fixture = CookieFixture(on: clock)
+        try fixture.set("a=1", from: "https://a.test")
+        try fixture.set("b=2", from: "https://a.test")
+        let (client, transport) = client(fixture) { request in
             request.url.path == "/1" ? Self.setting(status: .found, location: "https://b.test") : .status(.ok)
         }
         client.get("/1", headers: ["Cookie": own]).subscribe()
@@ -97,24 +97,24 @@ import Testing
 
     @Test("A page on another origin is requested without cookies, and sets none")
     func otherOrigins() throws {
-        let bench = CookieBench(on: clock)
-        try bench.set("a=1", from: "https://a.test")
-        try bench.set("b=1", from: "https://b.test")
-        let (client, transport) = client(bench) { request in
+        let fixture = CookieFixture(on: clock)
+        try fixture.set("a=1", from: "https://a.test")
+        try fixture.set("b=1", from: "https://b.test")
+        let (client, transport) = client(fixture) { request in
             let link = request.url.host() == "a.test" ? #"<https://b.test/2>; rel="next""# : ""
             return .json("[1]", headers: [.link: link, .setCookie: "c=1"])
         }
         client.items(.get("/1"), .link) { Page([$0.status.code]) }.subscribe()
         try clock.run()
         #expect(transport.requests.map { $0.headerFields[.cookie] } == ["a=1", nil])
-        #expect(bench.field("https://b.test") == "b=1")
+        #expect(fixture.field("https://b.test") == "b=1")
     }
 
     @Test("A request made by hand carries them, too, unless it opts out")
     func exchanges() throws {
-        let bench = CookieBench(on: clock)
-        try bench.set("a=1", from: "https://a.test")
-        let (client, transport) = client(bench) { _ in Self.setting("b=1", status: .found, location: "/2") }
+        let fixture = CookieFixture(on: clock)
+        try fixture.set("a=1", from: "https://a.test")
+        let (client, transport) = client(fixture) { _ in Self.setting("b=1", status: .found, location: "/2") }
         let request = Request(url: try #require(URL(string: "https://a.test/1")))
         client.exchange(request, following: .manual).subscribe()
         client.exchange(request, following: .manual, usesCookies: false).subscribe()
@@ -126,8 +126,8 @@ import Testing
 
     @Test("Failed responses, retries and replays set and carry cookies, too")
     func retries() throws {
-        let bench = CookieBench(on: clock)
-        let (client, transport) = client(bench) { request in
+        let fixture = CookieFixture(on: clock)
+        let (client, transport) = client(fixture) { request in
             request.headerFields[.cookie] == nil
                 ? Self.setting("a=1", status: .serviceUnavailable) : .status(.ok)
         }
@@ -142,7 +142,7 @@ import Testing
             false, true,
         ])
     func waitsForTheFile(isUnreadable: Bool) throws {
-        let old = CookieBench(isStored: true, on: VirtualScheduler())
+        let old = CookieFixture(isStored: true, on: VirtualScheduler())
         try old.set("a=1; Max-Age=1000", from: "https://a.test")
         try old.clock.run()
         let gate = Signal<Void>()
@@ -151,8 +151,8 @@ import Testing
             contents.loads = 0
             contents.loadErrors = isUnreadable ? [NetworkError(.file, "no")] : []
         }
-        let bench = CookieBench(isStored: true, on: clock, storage: old.storage)
-        let (client, transport) = client(bench) { _ in .status(.ok) }
+        let fixture = CookieFixture(isStored: true, on: clock, storage: old.storage)
+        let (client, transport) = client(fixture) { _ in .status(.ok) }
         for _ in 0..<3 { client.get("/").subscribe() }
         let cancelled = client.get("/").subscribe()
         try clock.run()
@@ -163,29 +163,29 @@ import Testing
         #expect(transport.requests.count == 3)
         let expected = isUnreadable ? nil : "a=1"
         #expect(transport.requests.allSatisfy { $0.headerFields[.cookie] == expected })
-        #expect(bench.storage.loads == 1)
-        #expect(bench.events == (isUnreadable ? ["! no"] : []))
+        #expect(fixture.storage.loads == 1)
+        #expect(fixture.events == (isUnreadable ? ["! no"] : []))
     }
 
     @Test("A response to a request from before the logout sets no cookie")
     func lateAnswers() throws {
-        let bench = CookieBench(on: clock)
-        let (client, _) = client(bench) { _ in Self.setting("a=1") }
+        let fixture = CookieFixture(on: clock)
+        let (client, _) = client(fixture) { _ in Self.setting("a=1") }
         client.get("/").subscribe()
-        bench.jar.removeAll()
+        fixture.jar.removeAll()
         try clock.run()
-        #expect(bench.jar.cookies.isEmpty)
+        #expect(fixture.jar.cookies.isEmpty)
         client.get("/").subscribe()
         try clock.run()
-        #expect(bench.jar.cookies.count == 1)
+        #expect(fixture.jar.cookies.count == 1)
     }
 
     @Test("Refused cookies are reported, with the reason")
     func refusals() throws {
-        let bench = CookieBench(on: clock)
-        let (client, _) = client(bench) { _ in Self.setting("a=1; Domain=test", "b=1", "=") }
+        let fixture = CookieFixture(on: clock)
+        let (client, _) = client(fixture) { _ in Self.setting("a=1; Domain=test", "b=1", "=") }
         client.get("/").subscribe()
         try clock.run()
-        #expect(bench.events == ["! publicSuffix", "+ b=1", "! empty"])
+        #expect(fixture.events == ["! publicSuffix", "+ b=1", "! empty"])
     }
 }

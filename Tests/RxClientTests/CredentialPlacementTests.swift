@@ -11,10 +11,10 @@ import Testing
 
 /// Placements of credentials other than header fields.
 @Suite struct CredentialPlacementTests {
-    private func bench(_ placement: CredentialPlacement, token: String = "t0") -> LoginBench {
-        let bench = LoginBench(credential: Credential(token: token), placement: placement)
-        bench.server.contents.withLock { $0.token = token }
-        return bench
+    private func fixture(_ placement: CredentialPlacement, token: String = "t0") -> LoginFixture {
+        let fixture = LoginFixture(credential: Credential(token: token), placement: placement)
+        fixture.server.contents.withLock { $0.token = token }
+        return fixture
     }
 
     private func body(_ request: Request) -> String? {
@@ -29,10 +29,10 @@ import Testing
             (["tokens": "1"], "tokens=1&token=t0%26"),
         ])
     func form(parameters: [String: String], expected: String) throws {
-        let bench = bench(.parameter("token"), token: "t0&")
-        bench.client.post("/1", .form(parameters)).subscribe()
-        try bench.clock.run()
-        let request = try #require(bench.transport.requests.first)
+        let fixture = fixture(.parameter("token"), token: "t0&")
+        fixture.client.post("/1", .form(parameters)).subscribe()
+        try fixture.clock.run()
+        let request = try #require(fixture.transport.requests.first)
         #expect(body(request) == expected)
         #expect(request.url.query() == nil)
         #expect(!request.curlCommand().contains("t0"))
@@ -40,28 +40,28 @@ import Testing
 
     @Test("The parameter's name is escaped like the form")
     func formName() throws {
-        let bench = bench(.parameter("auth token"))
-        bench.client.post("/1", .form(["auth token": "x", "a": 1])).subscribe()
-        try bench.clock.run()
-        #expect(bench.transport.requests.first.flatMap(body) == "a=1&auth+token=t0")
+        let fixture = fixture(.parameter("auth token"))
+        fixture.client.post("/1", .form(["auth token": "x", "a": 1])).subscribe()
+        try fixture.clock.run()
+        #expect(fixture.transport.requests.first.flatMap(body) == "a=1&auth+token=t0")
     }
 
     @Test("Without a form a parameter goes into the query", arguments: [Parameters.none, .json(["a": 1])])
     func query(parameters: Parameters) throws {
-        let bench = bench(.parameter("token"))
-        let recorder = Recorder(bench.client.post("/1", parameters), on: bench.clock)
-        try bench.clock.run()
+        let fixture = fixture(.parameter("token"))
+        let recorder = Recorder(fixture.client.post("/1", parameters), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.transport.requests.map { $0.url.query() } == ["token=t0"])
+        #expect(fixture.transport.requests.map { $0.url.query() } == ["token=t0"])
     }
 
     @Test("A replay has the new token in the form, once")
     func replay() throws {
-        let bench = LoginBench(placement: .parameter("token"))
-        let recorder = Recorder(bench.client.post("/1", .form(["a": 1])), on: bench.clock)
-        try bench.clock.run()
+        let fixture = LoginFixture(placement: .parameter("token"))
+        let recorder = Recorder(fixture.client.post("/1", .form(["a": 1])), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.transport.requests.map(body) == ["a=1&token=old", nil, "a=1&token=t1"])
+        #expect(fixture.transport.requests.map(body) == ["a=1&token=old", nil, "a=1&token=t1"])
     }
 
     @Test(
@@ -71,38 +71,38 @@ import Testing
             (["cookie": "token"], "token=t0"), (["Cookie": "tokens=1"], "token=t0; tokens=1"),
         ])
     func cookie(headers: [String: String], expected: String) throws {
-        let bench = bench(.cookie("token"))
-        let recorder = Recorder(bench.client.get("/1", headers: Headers(headers)), on: bench.clock)
-        try bench.clock.run()
+        let fixture = fixture(.cookie("token"))
+        let recorder = Recorder(fixture.client.get("/1", headers: Headers(headers)), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.isFinished)
-        let request = try #require(bench.transport.requests.last)
+        let request = try #require(fixture.transport.requests.last)
         #expect(request.headerFields[.cookie] == expected)
         #expect(!request.description.contains("t0"))
     }
 
     @Test("A cookie comes before those of the jar, and replaces one of the same name")
     func cookieAndJar() throws {
-        let bench = bench(.cookie("token"))
+        let fixture = fixture(.cookie("token"))
         let jar = CookieJar(publicSuffixes: PublicSuffixes { $0 == "test" })
         let url = try #require(URL(string: "https://shop.test/"))
         for line in ["token=jar", "a=1"] { try jar.set(line, from: url) }
-        var configuration = bench.client.configuration
+        var configuration = fixture.client.configuration
         configuration.cookies = jar
-        let client = Client(configuration: configuration, transport: bench.transport)
+        let client = Client(configuration: configuration, transport: fixture.transport)
         client.get("/1").subscribe()
-        try bench.clock.run()
-        #expect(bench.transport.requests.map { $0.headerFields[.cookie] } == ["token=t0; a=1"])
+        try fixture.clock.run()
+        #expect(fixture.transport.requests.map { $0.headerFields[.cookie] } == ["token=t0; a=1"])
     }
 
     @Test("The cookie is not sent to another origin")
     func cookieElsewhere() throws {
-        let bench = bench(.cookie("token"))
-        bench.server.contents.withLock {
+        let fixture = fixture(.cookie("token"))
+        fixture.server.contents.withLock {
             $0.answers["/1"] = [.status(.found, headers: [.location: "https://other.test/2"])]
         }
-        bench.client.get("/1").subscribe()
-        try bench.clock.run()
-        #expect(bench.transport.requests.map { $0.headerFields[.cookie] } == ["token=t0", nil])
+        fixture.client.get("/1").subscribe()
+        try fixture.clock.run()
+        #expect(fixture.transport.requests.map { $0.headerFields[.cookie] } == ["token=t0", nil])
     }
 
     @Test(
@@ -112,11 +112,11 @@ import Testing
             ("token", "a\r\nX: y"), ("token", "ä"), ("to ken", "a"), ("token=", "a"), ("", "a"),
         ])
     func noCookie(name: String, token: String) throws {
-        let bench = bench(.cookie(name), token: token)
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        let fixture = fixture(.cookie(name), token: token)
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.failure?.code == .invalidHeader)
         #expect(recorder.failure?.description.contains("a;b") == false)
-        #expect(bench.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 }

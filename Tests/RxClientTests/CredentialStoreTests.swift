@@ -19,11 +19,11 @@ import Testing
 
     private var file: CredentialFile { CredentialFile(path, on: files) }
 
-    private func bench(
+    private func fixture(
         _ credential: Credential? = nil, store: (any CredentialStore)? = nil,
         login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil
-    ) -> LoginBench {
-        LoginBench(on: clock, credential: credential, store: store ?? file, login: login)
+    ) -> LoginFixture {
+        LoginFixture(on: clock, credential: credential, store: store ?? file, login: login)
     }
 
     private func save(_ credential: Credential?) throws {
@@ -47,36 +47,36 @@ import Testing
     @Test("It is restored before the first request, no matter how many begin at once, and read once")
     func restoredFirst() throws {
         try save(known)
-        let bench = bench(Credential(token: "older"))
-        let recorders = (0..<3).map { bench.get("/\($0)") }
+        let fixture = fixture(Credential(token: "older"))
+        let recorders = (0..<3).map { fixture.get("/\($0)") }
         try clock.run()
         #expect(recorders.allSatisfy { $0.isFinished })
-        #expect(bench.lines == ["GET /0 t0", "GET /1 t0", "GET /2 t0"])
-        #expect(bench.session.credential == known)
+        #expect(fixture.lines == ["GET /0 t0", "GET /1 t0", "GET /2 t0"])
+        #expect(fixture.session.credential == known)
         #expect(files.readCount == 1)
-        #expect(bench.eventTexts.isEmpty)
+        #expect(fixture.eventTexts.isEmpty)
     }
 
     @Test("With an empty store the session keeps its initial credential")
     func nothingKept() throws {
-        let bench = bench(known)
-        let recorder = bench.get("/1")
+        let fixture = fixture(known)
+        let recorder = fixture.get("/1")
         try clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.lines == ["GET /1 t0"])
+        #expect(fixture.lines == ["GET /1 t0"])
     }
 
     @Test("An app can ask for the account before it sends anything")
     func restoring() throws {
         try save(known)
-        let bench = bench()
+        let fixture = fixture()
         let recorder = Recorder(
-            bench.session.restore().map { bench.session.credential?.token }, on: clock)
-        #expect(bench.session.credential == nil)
+            fixture.session.restore().map { fixture.session.credential?.token }, on: clock)
+        #expect(fixture.session.credential == nil)
         try clock.run()
         #expect(recorder.values == ["t0"])
         #expect(recorder.isFinished)
-        let again = Recorder(bench.session.restore(), on: clock)
+        let again = Recorder(fixture.session.restore(), on: clock)
         try clock.run()
         #expect(again.values.count == 1)
         #expect(files.readCount == 1)
@@ -84,15 +84,15 @@ import Testing
 
     @Test("A renewed credential is stored before any replay")
     func savedFirst() throws {
-        let bench = bench(Credential(token: "old"))
+        let fixture = fixture(Credential(token: "old"))
         let found = Mutex<[String]>([])
-        let watching = ScriptedTransport(on: clock) { [files, path, server = bench.server] request in
+        let watching = ScriptedTransport(on: clock) { [files, path, server = fixture.server] request in
             let text = files[path].map { String(decoding: $0, as: UTF8.self) } ?? "-"
             found.withLock { $0.append("\(request.line) \(text.contains("t1"))") }
             return server.answer(request)
         }
-        var configuration = bench.client.configuration
-        configuration.session = bench.session
+        var configuration = fixture.client.configuration
+        configuration.session = fixture.session
         let client = Client(configuration: configuration, transport: watching)
         let recorders = (0..<3).map { Recorder(client.get("/\($0)"), on: clock) }
         try clock.run()
@@ -104,8 +104,8 @@ import Testing
 
     @Test("It is saved with the name of its account, which a login need not repeat")
     func savedAccount() throws {
-        let bench = bench(Credential(token: "old", account: "anna"))
-        _ = bench.get("/1")
+        let fixture = fixture(Credential(token: "old", account: "anna"))
+        _ = fixture.get("/1")
         try clock.run()
         #expect(try saved() == Credential(token: "t1", account: "anna"))
     }
@@ -121,12 +121,12 @@ import Testing
         ])
     func brokenFiles(text: String) throws {
         files[path] = Array(text.utf8)
-        let bench = bench(known)
-        let recorder = bench.get("/1")
+        let fixture = fixture(known)
+        let recorder = fixture.get("/1")
         try clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.eventTexts == ["logged out file", "logged in"])
-        #expect(bench.lines == ["GET /1 -", "POST /login -", "GET /1 t1"])
+        #expect(fixture.eventTexts == ["logged out file", "logged in"])
+        #expect(fixture.lines == ["GET /1 -", "POST /login -", "GET /1 t1"])
         #expect(try saved()?.token == "t1")
     }
 
@@ -138,11 +138,11 @@ import Testing
         var random = SeededRandom(seed)
         for _ in 0..<100 {
             files[path] = whole.mutated(by: &random)
-            let bench = bench()
-            let recorder = Recorder(bench.session.restore(), on: clock)
+            let fixture = fixture()
+            let recorder = Recorder(fixture.session.restore(), on: clock)
             try clock.run()
             #expect(recorder.values.count == 1)
-            #expect((bench.session.credential == nil) == (bench.eventTexts == ["logged out file"]))
+            #expect((fixture.session.credential == nil) == (fixture.eventTexts == ["logged out file"]))
         }
     }
 
@@ -150,23 +150,23 @@ import Testing
     func unreadable(operation: MemoryFileSystem.Operation) throws {
         try save(known)
         files.fail(operation, of: path, "EIO")
-        let bench = bench()
-        let recorder = Recorder(bench.session.restore(), on: clock)
+        let fixture = fixture()
+        let recorder = Recorder(fixture.session.restore(), on: clock)
         try clock.run()
         #expect(recorder.values.count == 1)
-        #expect(bench.session.credential == nil)
-        #expect(bench.eventTexts == ["logged out file"])
+        #expect(fixture.session.credential == nil)
+        #expect(fixture.eventTexts == ["logged out file"])
     }
 
     @Test("A failed save is reported and the credential is used nevertheless; the next change is saved")
     func unwritable() throws {
         files.fail(.replace, of: path, "disk full")
-        let bench = bench(Credential(token: "old"))
-        let recorder = bench.get("/1")
+        let fixture = fixture(Credential(token: "old"))
+        let recorder = fixture.get("/1")
         try clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.eventTexts == ["not saved: \(path): disk full", "renewed"])
-        let flushing = Recorder(bench.session.flush(), on: clock)
+        #expect(fixture.eventTexts == ["not saved: \(path): disk full", "renewed"])
+        let flushing = Recorder(fixture.session.flush(), on: clock)
         try clock.run()
         #expect(flushing.isFinished)
         #expect(try saved()?.token == "t1")
@@ -174,14 +174,14 @@ import Testing
 
     @Test("Logins and logouts are saved in order, and flush waits for them")
     func accounts() throws {
-        let bench = bench()
-        for token in ["A", "B", "C"] { bench.session.logIn(with: Credential(token: token)) }
-        let first = Recorder(bench.session.flush(), on: clock)
+        let fixture = fixture()
+        for token in ["A", "B", "C"] { fixture.session.logIn(with: Credential(token: token)) }
+        let first = Recorder(fixture.session.flush(), on: clock)
         try clock.run()
         #expect(first.isFinished)
         #expect(try saved()?.token == "C")
-        bench.session.logOut()
-        let second = Recorder(bench.session.flush(), on: clock)
+        fixture.session.logOut()
+        let second = Recorder(fixture.session.flush(), on: clock)
         try clock.run()
         #expect(second.isFinished)
         #expect(try saved() == nil)
@@ -191,24 +191,24 @@ import Testing
     @Test("A login before the store has been read stays; earlier requests belong to the stored account")
     func accountBeforeRestoring() throws {
         try save(known)
-        let bench = bench()
-        let early = bench.get("/1")
-        bench.session.logIn(with: Credential(token: "B"))
-        bench.server.contents.withLock { $0.token = "B" }
-        let late = bench.get("/2")
+        let fixture = fixture()
+        let early = fixture.get("/1")
+        fixture.session.logIn(with: Credential(token: "B"))
+        fixture.server.contents.withLock { $0.token = "B" }
+        let late = fixture.get("/2")
         try clock.run()
         #expect(early.failure?.code == .loginExpired)
         #expect(late.isFinished)
-        #expect(bench.lines == ["GET /2 B"])
+        #expect(fixture.lines == ["GET /2 B"])
         #expect(try saved()?.token == "B")
     }
 
     @Test("A refused login empties the store")
     func rejected() throws {
         try save(Credential(token: "old"))
-        let bench = bench()
-        bench.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
-        let recorder = bench.get("/1")
+        let fixture = fixture()
+        fixture.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
+        let recorder = fixture.get("/1")
         try clock.run()
         #expect(recorder.failure?.status == .forbidden)
         #expect(try saved() == nil)
@@ -216,19 +216,19 @@ import Testing
 
     @Test("A switch of accounts while a renewal is saved: the store ends with the new one")
     func switchWhileSaving() throws {
-        let bench = bench(Credential(token: "old"))
-        let parked = bench.get("/1")
-        while files[path] == nil, !bench.lines.contains(where: { $0.hasPrefix("POST") }) {
+        let fixture = fixture(Credential(token: "old"))
+        let parked = fixture.get("/1")
+        while files[path] == nil, !fixture.lines.contains(where: { $0.hasPrefix("POST") }) {
             try clock.advance(by: .milliseconds(1))
         }
         // The login responds after 10 ms, and saving takes 2 ms.
         try clock.advance(by: .milliseconds(11))
-        bench.session.logIn(with: Credential(token: "B"))
+        fixture.session.logIn(with: Credential(token: "B"))
         try clock.run()
         #expect(parked.failure?.code == .loginExpired)
-        #expect(bench.session.credential?.token == "B")
+        #expect(fixture.session.credential?.token == "B")
         #expect(try saved()?.token == "B")
-        #expect(bench.eventTexts == ["logged in"])
+        #expect(fixture.eventTexts == ["logged in"])
     }
 
     @Test("A store that finishes without a value is empty, and nothing waits for its saves")
@@ -237,11 +237,11 @@ import Testing
             func load() -> Observable<Credential?, NetworkError> { .empty() }
             func save(_: Credential?) -> Observable<Void, NetworkError> { .empty() }
         }
-        let bench = bench(Credential(token: "old"), store: Silent())
-        let recorder = bench.get("/1")
+        let fixture = fixture(Credential(token: "old"), store: Silent())
+        let recorder = fixture.get("/1")
         try clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
+        #expect(fixture.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
     @Test("A store that fails with cancellations delays no request")
@@ -252,10 +252,10 @@ import Testing
                 .fail(NetworkError(.cancelled, "gone"))
             }
         }
-        let bench = bench(Credential(token: "old"), store: Cancelled())
-        let recorder = bench.get("/1")
+        let fixture = fixture(Credential(token: "old"), store: Cancelled())
+        let recorder = fixture.get("/1")
         try clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.eventTexts == ["logged out cancelled", "not saved: gone", "logged in"])
+        #expect(fixture.eventTexts == ["logged out cancelled", "not saved: gone", "logged in"])
     }
 }

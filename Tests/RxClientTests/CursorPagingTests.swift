@@ -24,8 +24,8 @@ import Testing
     }
 
     /// A feed whose pages name the next ones: `["": "b"]` means that the first page names `b`.
-    private func bench(_ next: [String: String]) -> PagingBench {
-        PagingBench { request in
+    private func fixture(_ next: [String: String]) -> PagingFixture {
+        PagingFixture { request in
             let cursor = request.parameter("cursor") ?? ""
             let tail = next[cursor].map { #", "next": "\#($0)""# } ?? ""
             return .json(#"{"items": [{"id": \#(cursor.utf8.first ?? 1), "name": "x"}]\#(tail)}"#)
@@ -38,13 +38,14 @@ import Testing
     func cursor(last: String?) throws {
         var next = ["": "b", "b": "c"]
         next["c"] = last
-        let bench = bench(next)
-        let all = Recorder(bench.client.items(Feed(), .cursor(size: 1), content: Self.page), on: bench.clock)
-        try bench.clock.run()
+        let fixture = fixture(next)
+        let all = Recorder(
+            fixture.client.items(Feed(), .cursor(size: 1), content: Self.page), on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.count == 3)
         #expect(all.isFinished)
         #expect(
-            bench.transport.requests.map { $0.url.query() } == [
+            fixture.transport.requests.map { $0.url.query() } == [
                 "limit=1", "cursor=b&limit=1", "cursor=c&limit=1",
             ])
     }
@@ -52,15 +53,15 @@ import Testing
     @Test("A cursor in a header field, with custom names")
     func header() throws {
         let field = try #require(HTTPField.Name("X-Next"))
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             .json(
                 #"[{"id": 1, "name": "x"}]"#, headers: request.parameter("after") == nil ? [field: "z"] : [:])
         }
         let rule = PagingRule.cursor(cursorKey: "after", inHeader: field)
-        let all = Recorder(bench.client.items(GoodsList(), rule), on: bench.clock)
-        try bench.clock.run()
+        let all = Recorder(fixture.client.items(GoodsList(), rule), on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.count == 2)
-        #expect(bench.transport.requests.map { $0.url.query() } == [nil, "after=z"])
+        #expect(fixture.transport.requests.map { $0.url.query() } == [nil, "after=z"])
     }
 
     @Test(
@@ -70,15 +71,15 @@ import Testing
             (["": "b", "b": "c", "c": "d", "d": "b"], 4),
         ])
     func circles(next: [String: String], pages: Int) throws {
-        let bench = bench(next)
+        let fixture = fixture(next)
         // With a limit, so that a circle that is not noticed ends, too.
-        let items = bench.client.items(
+        let items = fixture.client.items(
             Feed(), .cursor(size: 1), options: PagingOptions(maxPages: 20), content: Self.page)
-        let all = Recorder(items, on: bench.clock)
-        try bench.clock.run()
+        let all = Recorder(items, on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.count == pages)
         #expect(all.failure?.code == .paging)
-        #expect(bench.transport.requests.count == pages)
+        #expect(fixture.transport.requests.count == pages)
     }
 
     @Test(
@@ -93,35 +94,35 @@ import Testing
         for (last, offsets) in [
             (PagingRule.LastPage.empty, ["0", "3", "5"]), (.shorterThanEarlier, ["0", "3"]), (.short, ["0"]),
         ] {
-            let bench = PagingBench(answer: answer)
+            let fixture = PagingFixture(answer: answer)
             let rule = PagingRule.offset(size: 4, offsetKey: "from", limitKey: "n", last: last)
-            let all = Recorder(bench.client.items(GoodsList(), rule), on: bench.clock)
-            try bench.clock.run()
+            let all = Recorder(fixture.client.items(GoodsList(), rule), on: fixture.clock)
+            try fixture.clock.run()
             #expect(all.isFinished)
-            #expect(bench.transport.requests.map { $0.parameter("from") ?? "" } == offsets)
+            #expect(fixture.transport.requests.map { $0.parameter("from") ?? "" } == offsets)
         }
-        let bench = PagingBench(answer: answer)
+        let fixture = PagingFixture(answer: answer)
         let all = Recorder(
-            bench.client.items(GoodsList(), .offset(size: 4, offsetKey: "from")) { Page($0, total: 5) },
-            on: bench.clock)
-        try bench.clock.run()
+            fixture.client.items(GoodsList(), .offset(size: 4, offsetKey: "from")) { Page($0, total: 5) },
+            on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == [1, 2, 3, 4, 5])
-        #expect(bench.transport.requests.count == 2)
+        #expect(fixture.transport.requests.count == 2)
     }
 
     @Test("A custom rule is a value made of closures")
     func custom() throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             request.parameter("day") == "monday" ? .goods([1]) : .goods([2], link: "monday")
         }
         let byDay = PagingRule(first: .cursor("tuesday")) { position in
-            guard case .cursor(let day) = position else { return PagePlacement() }
-            return PagePlacement(parameters: ["day": day])
-        } next: { arrival in
-            arrival.response?.head[.linkField].map { .cursor($0) }
+            guard case .cursor(let day) = position else { return PageRequest() }
+            return PageRequest(parameters: ["day": day])
+        } next: { info in
+            info.response?.head[.linkField].map { .cursor($0) }
         }
-        let all = Recorder(bench.client.items(GoodsList(), byDay), on: bench.clock)
-        try bench.clock.run()
+        let all = Recorder(fixture.client.items(GoodsList(), byDay), on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == [2, 1])
         #expect(all.isFinished)
     }
@@ -130,7 +131,7 @@ import Testing
         "Prefetched pages come in order, are requested in parallel, and are dropped at the end",
         arguments: [1, 3, 100])
     func ahead(ahead: Int) throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             let ids = Array((2 * page - 1)...(2 * page)).filter { $0 <= 9 }
             let list = ids.map { #"{"id": \#($0), "name": "x"}"# }.joined(separator: ",")
@@ -138,21 +139,21 @@ import Testing
             return .json("[\(list)]", after: .milliseconds(page <= 5 ? 60 - 10 * page : 1000))
         }
         let all = Recorder(
-            bench.client.items(GoodsList(), .numbered(size: 2), options: PagingOptions(ahead: ahead)),
-            on: bench.clock)
-        try bench.clock.advance(by: .milliseconds(1))
-        #expect(bench.transport.runningCount == ahead + 1)
-        try bench.clock.run()
+            fixture.client.items(GoodsList(), .numbered(size: 2), options: PagingOptions(ahead: ahead)),
+            on: fixture.clock)
+        try fixture.clock.advance(by: .milliseconds(1))
+        #expect(fixture.transport.runningCount == ahead + 1)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == Array(1...9))
         #expect(all.isFinished)
-        #expect(bench.transport.runningCount == 0)
-        if ahead == 100 { #expect(bench.clock.now < .milliseconds(100)) }
+        #expect(fixture.transport.runningCount == 0)
+        if ahead == 100 { #expect(fixture.clock.now < .milliseconds(100)) }
     }
 
     @Test("A prefetched page whose position was wrong is requested again; a failure waits for its turn")
     func aheadMisses() throws {
         // The second page has one item too few, so that the third begins at 3.
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             let offset = request.parameter("offset").flatMap { Int($0) } ?? 0
             switch offset {
             case 0: return .goods([1, 2])
@@ -163,27 +164,27 @@ import Testing
             }
         }
         let all = Recorder(
-            bench.client.items(
+            fixture.client.items(
                 GoodsList(), .offset(size: 2, last: .empty), options: PagingOptions(ahead: 2)),
-            on: bench.clock)
-        try bench.clock.run()
+            on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == [1, 2, 3, 4, 5])
         #expect(all.failure?.code == .connectionLost)
     }
 
     @Test("A paused consumer stops prefetching, too")
-    func brake() throws {
-        let bench = PagingBench(answer: PagingBench.shop(100))
+    func backpressure() throws {
+        let fixture = PagingFixture(answer: PagingFixture.shop(100))
         let all = Recorder(
-            bench.client.items(GoodsList(), .numbered(size: 2), options: PagingOptions(ahead: 2)),
-            on: bench.clock)
-        try bench.clock.advance(by: .milliseconds(5))
+            fixture.client.items(GoodsList(), .numbered(size: 2), options: PagingOptions(ahead: 2)),
+            on: fixture.clock)
+        try fixture.clock.advance(by: .milliseconds(5))
         all.pause()
-        try bench.clock.run()
-        #expect(bench.transport.requests.count == 3)
+        try fixture.clock.run()
+        #expect(fixture.transport.requests.count == 3)
         #expect(all.values.isEmpty)
         all.resume()
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(all.values.count == 100)
     }
 
@@ -217,9 +218,9 @@ import Testing
             let offset = request.parameter("offset").flatMap { Int($0) } ?? 0
             return .goods(Array((1...5).dropFirst(offset).prefix(2)))
         }
-        let bench = PagingBench(answer: answer)
-        let pages = Recorder(bench.client.eachPage(GoodsList(), .offset(size: 2)), on: bench.clock)
-        try bench.clock.run()
+        let fixture = PagingFixture(answer: answer)
+        let pages = Recorder(fixture.client.eachPage(GoodsList(), .offset(size: 2)), on: fixture.clock)
+        try fixture.clock.run()
         #expect(pages.values.map { $0.items.map(\.id) } == [[1, 2], [3, 4], [5]])
         #expect(pages.values.map(\.position) == [.offset(0), .offset(2), .offset(4)])
         #expect(pages.values.map(\.next) == [.offset(2), .offset(4), nil])
@@ -227,10 +228,10 @@ import Testing
         let saved = try JSONDecoder().decode(
             PagePosition.self, from: JSONEncoder().encode(pages.values[0].next))
         let rest = Recorder(
-            bench.client.eachPage(GoodsList(), .offset(size: 2), from: saved), on: bench.clock)
-        try bench.clock.run()
+            fixture.client.eachPage(GoodsList(), .offset(size: 2), from: saved), on: fixture.clock)
+        try fixture.clock.run()
         #expect(rest.values.map { $0.items.map(\.id) } == [[3, 4], [5]])
-        let first = PagingBench(answer: answer)
+        let first = PagingFixture(answer: answer)
         let one = Recorder(first.client.eachPage(GoodsList(), .offset(size: 2)).take(1), on: first.clock)
         try first.clock.run()
         #expect(one.values.count == 1 && first.transport.requests.count == 1)

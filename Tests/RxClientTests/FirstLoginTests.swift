@@ -13,35 +13,35 @@ import Testing
     @Test(
         "A session that must log in first sends nothing before, and logs in once for all requests",
         arguments: [1, 20])
-    func logsInFirst(count: Int) throws {
-        let bench = LoginBench(credential: nil, logsInFirst: true)
-        let recorders = (0..<count).map { bench.get("/\($0)") }
-        try bench.clock.run()
+    func requiresLogin(count: Int) throws {
+        let fixture = LoginFixture(credential: nil, requiresLogin: true)
+        let recorders = (0..<count).map { fixture.get("/\($0)") }
+        try fixture.clock.run()
         #expect(recorders.allSatisfy { $0.isFinished })
-        #expect(bench.lines == ["POST /login -"] + (0..<count).map { "GET /\($0) t1" })
-        #expect(bench.eventTexts == ["logged in"])
+        #expect(fixture.lines == ["POST /login -"] + (0..<count).map { "GET /\($0) t1" })
+        #expect(fixture.eventTexts == ["logged in"])
     }
 
     @Test("After a logout it sends without a credential, like every session")
     func loggedOut() throws {
-        let bench = LoginBench(logsInFirst: true)
-        bench.session.logOut()
-        _ = bench.get("/1")
-        try bench.clock.run()
-        #expect(bench.lines == ["GET /1 -"])
+        let fixture = LoginFixture(requiresLogin: true)
+        fixture.session.logOut()
+        _ = fixture.get("/1")
+        try fixture.clock.run()
+        #expect(fixture.lines == ["GET /1 -"])
     }
 
     @Test("If that login fails, the requests fail with its error, and the next request tries again")
     func firstLoginFails() throws {
-        let bench = LoginBench(credential: nil, logsInFirst: true)
-        bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect, "down")] }
-        let recorders = (0..<3).map { bench.get("/\($0)") }
-        try bench.clock.run()
+        let fixture = LoginFixture(credential: nil, requiresLogin: true)
+        fixture.server.contents.withLock { $0.loginAnswers = [.failure(.connect, "down")] }
+        let recorders = (0..<3).map { fixture.get("/\($0)") }
+        try fixture.clock.run()
         #expect(recorders.allSatisfy { $0.failure?.message == "down" })
-        let later = bench.get("/later")
-        try bench.clock.run()
+        let later = fixture.get("/later")
+        try fixture.clock.run()
         #expect(later.isFinished)
-        #expect(bench.lines == ["POST /login -", "POST /login -", "GET /later t2"])
+        #expect(fixture.lines == ["POST /login -", "POST /login -", "GET /later t2"])
     }
 
     /// A body that can be sent once, and counts its subscriptions.
@@ -55,39 +55,39 @@ import Testing
 
     @Test("A body that can be sent only once waits for a login that is known to be needed")
     func oneShotBody() throws {
-        let bench = LoginBench(credential: nil)
+        let fixture = LoginFixture(credential: nil)
         let uses = Box<Int>()
         let recorder = Recorder(
-            bench.client.post("/upload", .body(oneShot(uses), contentType: "text/plain")).map(\.text),
-            on: bench.clock)
-        try bench.clock.run()
+            fixture.client.post("/upload", .body(oneShot(uses), contentType: "text/plain")).map(\.text),
+            on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.lines == ["POST /login -", "POST /upload t1"])
+        #expect(fixture.lines == ["POST /login -", "POST /upload t1"])
     }
 
     @Test("The body is not read if that login fails")
     func oneShotBodyIsLeft() throws {
-        let bench = LoginBench(credential: nil)
-        bench.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
+        let fixture = LoginFixture(credential: nil)
+        fixture.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
         let uses = Box<Int>()
         let recorder = Recorder(
-            bench.client.post("/upload", .body(oneShot(uses), contentType: "text/plain")).map(\.text),
-            on: bench.clock)
-        try bench.clock.run()
+            fixture.client.post("/upload", .body(oneShot(uses), contentType: "text/plain")).map(\.text),
+            on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.failure?.status == .forbidden)
         #expect(uses.value == nil)
-        #expect(bench.lines == ["POST /login -"])
+        #expect(fixture.lines == ["POST /login -"])
     }
 
     @Test("The first login is reported as logged in, later ones as renewed")
     func events() throws {
-        let bench = LoginBench(credential: nil)
-        _ = bench.get("/1")
-        try bench.clock.run()
-        bench.server.contents.withLock { $0.token = "another" }
-        _ = bench.get("/2")
-        try bench.clock.run()
-        #expect(bench.eventTexts == ["logged in", "renewed"])
+        let fixture = LoginFixture(credential: nil)
+        _ = fixture.get("/1")
+        try fixture.clock.run()
+        fixture.server.contents.withLock { $0.token = "another" }
+        _ = fixture.get("/2")
+        try fixture.clock.run()
+        #expect(fixture.eventTexts == ["logged in", "renewed"])
     }
 
     /// Ways in which a login closure awaits the client that has the session.
@@ -112,7 +112,7 @@ import Testing
             let login = try await client.post("/login").decode(Login.self).value()
             return Credential(token: login.token)
         }
-        configuration.session = Session(credential: credential, logsInFirst: true) {
+        configuration.session = Session(credential: credential, requiresLogin: true) {
             switch way {
             case .async: return .async { () throws(NetworkError) in try await logIn() }
             case .asyncAfterRequest:

@@ -12,22 +12,22 @@ import Testing
 @Suite struct LinkPagingTests {
     @Test("Links are followed to the last page; relative ones are resolved against the request's URL")
     func follows() throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             switch request.url.query() {
             case nil: .goods([1], link: #"<?page=2>; rel="next", </>; rel=first"#)
             case "page=2": .goods([2], link: #"</goods?page=3&x=y>; rel="last next""#)
             default: .goods([3], link: #"</goods>; rel="first""#)
             }
         }
-        let recorder = bench.record(.link)
+        let recorder = fixture.record(.link)
         for _ in 0..<4 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(
             recorder.values.map(\.text) == ["first", "idle 1", "more 1", "idle 1,2", "more 1,2", "end 1,2,3"])
         #expect(
-            bench.transport.requests.map { String($0.url.absoluteString.dropFirst(17)) }
+            fixture.transport.requests.map { String($0.url.absoluteString.dropFirst(17)) }
                 == ["/goods", "/goods?page=2", "/goods?page=3&x=y"])
     }
 
@@ -79,27 +79,27 @@ import Testing
 
     @Test("A page that links to itself: its items stay, then the list fails, and only a reload continues it")
     func circle() throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             .goods([request.parameter("page") == nil ? 1 : 2], link: #"</goods?page=2>; rel=next"#)
         }
-        let recorder = bench.record(.link)
+        let recorder = fixture.record(.link)
         for _ in 0..<4 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(recorder.texts == ["first", "idle 1", "more 1", "failed(paging) 1,2"])
         #expect(recorder.values.last?.page == 2)
-        #expect(bench.transport.requests.count == 2)
-        bench.reload.send()
-        try bench.clock.run()
+        #expect(fixture.transport.requests.count == 2)
+        fixture.reload.send()
+        try fixture.clock.run()
         #expect(recorder.texts.suffix(2) == ["first 1,2", "idle 1"])
 
-        let all = Recorder(bench.client.items(GoodsList(), .link), on: bench.clock)
-        try bench.clock.run()
+        let all = Recorder(fixture.client.items(GoodsList(), .link), on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == [1, 2])
         #expect(all.failure?.code == .paging)
 
-        let toItself = PagingBench { _ in .goods([1], link: #"</goods>; rel=next"#) }
+        let toItself = PagingFixture { _ in .goods([1], link: #"</goods>; rel=next"#) }
         let first = toItself.record(.link)
         try toItself.clock.run()
         #expect(first.values.last?.text == "failed(paging) 1")
@@ -107,16 +107,16 @@ import Testing
 
     @Test("The items of the page before such an error all arrive, also after a pause")
     func circleWithPause() throws {
-        let bench = PagingBench { _ in .goods([1, 2, 3], link: #"</goods>; rel=next"#) }
-        let recorder = Recorder(bench.client.items(GoodsList(), .link), on: bench.clock)
+        let fixture = PagingFixture { _ in .goods([1, 2, 3], link: #"</goods>; rel=next"#) }
+        let recorder = Recorder(fixture.client.items(GoodsList(), .link), on: fixture.clock)
         recorder.pause()
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorder.completion == nil)
         recorder.resume()
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorder.values.map(\.id) == [1, 2, 3])
         #expect(recorder.failure?.code == .paging)
-        #expect(bench.transport.requests.count == 1)
+        #expect(fixture.transport.requests.count == 1)
     }
 
     @Test(
@@ -127,10 +127,10 @@ import Testing
             ([], PagingOptions<Goods>()), ([1], PagingOptions(maxPages: 1)),
             ([1], PagingOptions(maxItems: 1)),
         ] {
-            let bench = PagingBench { _ in .goods(ids, link: link) }
-            let recorder = bench.record(.link, options: options)
-            let all = Recorder(bench.client.items(GoodsList(), .link, options: options), on: bench.clock)
-            try bench.clock.run()
+            let fixture = PagingFixture { _ in .goods(ids, link: link) }
+            let recorder = fixture.record(.link, options: options)
+            let all = Recorder(fixture.client.items(GoodsList(), .link, options: options), on: fixture.clock)
+            try fixture.clock.run()
             #expect(recorder.values.last?.phase == .end)
             #expect(recorder.values.last?.items.map(\.id) == ids)
             #expect(all.values.map(\.id) == ids)
@@ -140,9 +140,9 @@ import Testing
 
     @Test("Empty pages whose links lead in a circle end the list")
     func emptyPage() throws {
-        let bench = PagingBench { _ in .goods([], link: #"</goods?page=2>; rel=next"#) }
-        let recorder = bench.record(.link)
-        try bench.clock.run()
+        let fixture = PagingFixture { _ in .goods([], link: #"</goods?page=2>; rel=next"#) }
+        let recorder = fixture.record(.link)
+        try fixture.clock.run()
         #expect(recorder.values.last?.phase == .end)
     }
 
@@ -186,17 +186,17 @@ import Testing
             "ftp://other.test/2", "file:///etc/passwd", "javascript:alert(1)", "https:", "",
         ])
     func otherSchemes(link: String) throws {
-        let bench = PagingBench { _ in .goods([1], link: "<\(link)>; rel=next") }
-        let all = Recorder(bench.client.items(GoodsList(), .link), on: bench.clock)
-        let recorder = bench.record(.link)
+        let fixture = PagingFixture { _ in .goods([1], link: "<\(link)>; rel=next") }
+        let all = Recorder(fixture.client.items(GoodsList(), .link), on: fixture.clock)
+        let recorder = fixture.record(.link)
         for _ in 0..<2 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(all.values.map(\.id) == [1])
         #expect(all.failure?.code == .paging)
         #expect(recorder.texts == ["first", "failed(paging) 1"])
-        #expect(bench.transport.requests.count == 2)
+        #expect(fixture.transport.requests.count == 2)
     }
 
     @Test(
@@ -207,21 +207,21 @@ import Testing
             ("QUERY", "//other.test/2", false), ("POST", "/2", true),
         ])
     func methodsElsewhere(method: String, link: String, isFollowed: Bool) throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             request.url.path == "/2" ? .goods([2]) : .goods([1], link: "<\(link)>; rel=next")
         }
         var list = GoodsList()
         list.method = try #require(HTTPRequest.Method(method))
-        let all = Recorder(bench.client.items(list, .link), on: bench.clock)
-        try bench.clock.run()
+        let all = Recorder(fixture.client.items(list, .link), on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == (isFollowed ? [1, 2] : [1]))
         #expect(all.failure?.code == (isFollowed ? nil : .paging))
-        #expect(bench.transport.requests.count == (isFollowed ? 2 : 1))
+        #expect(fixture.transport.requests.count == (isFollowed ? 2 : 1))
     }
 
     /// Numbered pages of `size`, `count` pages in all, each delivered in the instant of its request.
-    private func endless(pages count: Int, size: Int) -> PagingBench {
-        PagingBench { request in
+    private func endless(pages count: Int, size: Int) -> PagingFixture {
+        PagingFixture { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             let ids = page <= count ? Array((page - 1) * size..<page * size) : []
             return .json("[" + ids.map { #"{"id":\#($0),"name":""}"# }.joined(separator: ",") + "]")
@@ -230,75 +230,76 @@ import Testing
 
     @Test("All items as one stream; nothing is loaded before the subscription")
     func items() throws {
-        let bench = endless(pages: 3, size: 2)
-        let stream = bench.client.items(GoodsList(), .numbered(size: 2))
-        try bench.clock.run()
-        #expect(bench.asked.isEmpty)
-        let recorder = Recorder(stream, on: bench.clock)
-        try bench.clock.run()
+        let fixture = endless(pages: 3, size: 2)
+        let stream = fixture.client.items(GoodsList(), .numbered(size: 2))
+        try fixture.clock.run()
+        #expect(fixture.asked.isEmpty)
+        let recorder = Recorder(stream, on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.values.map(\.id) == Array(0..<6))
         #expect(recorder.isFinished)
-        #expect(bench.asked == [1, 2, 3, 4])
+        #expect(fixture.asked == [1, 2, 3, 4])
     }
 
     @Test("take() stops the loading")
     func take() throws {
-        let bench = endless(pages: 1000, size: 2)
-        let recorder = Recorder(bench.client.items(GoodsList(), .numbered(size: 2)).take(3), on: bench.clock)
-        try bench.clock.run()
+        let fixture = endless(pages: 1000, size: 2)
+        let recorder = Recorder(
+            fixture.client.items(GoodsList(), .numbered(size: 2)).take(3), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.values.map(\.id) == [0, 1, 2])
-        #expect(bench.asked == [1, 2])
-        #expect(bench.transport.runningCount == 0)
+        #expect(fixture.asked == [1, 2])
+        #expect(fixture.transport.runningCount == 0)
     }
 
-    @Test("The brake: while paused no further page is requested")
-    func brake() throws {
-        let bench = PagingBench { request in
+    @Test("Backpressure: while paused no further page is requested")
+    func backpressure() throws {
+        let fixture = PagingFixture { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             return .goods(page <= 5 ? [2 * page, 2 * page + 1] : [])
         }
-        let recorder = Recorder(bench.client.items(GoodsList(), .numbered(size: 2)), on: bench.clock)
-        try bench.clock.advance(by: .milliseconds(15))
-        #expect(bench.asked == [1, 2])
+        let recorder = Recorder(fixture.client.items(GoodsList(), .numbered(size: 2)), on: fixture.clock)
+        try fixture.clock.advance(by: .milliseconds(15))
+        #expect(fixture.asked == [1, 2])
         recorder.pause()
-        try bench.clock.advance(by: .seconds(9))
-        #expect(bench.asked == [1, 2])
+        try fixture.clock.advance(by: .seconds(9))
+        #expect(fixture.asked == [1, 2])
         #expect(recorder.values.count == 2)
         recorder.resume()
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorder.values.map(\.id) == Array(2..<12))
         #expect(recorder.isFinished)
 
         let pausedByItself = Recorder(
-            bench.client.items(GoodsList(), .numbered(size: 2)), on: bench.clock)
+            fixture.client.items(GoodsList(), .numbered(size: 2)), on: fixture.clock)
         pausedByItself.pause()
-        try bench.clock.run()
+        try fixture.clock.run()
         pausedByItself.cancel()
-        #expect(bench.transport.runningCount == 0)
+        #expect(fixture.transport.runningCount == 0)
     }
 
     @Test("Pages wait for a consumer that is slower than the server")
     func slowConsumer() throws {
-        let bench = endless(pages: 3, size: 20)
-        let slow = bench.client.items(GoodsList(), .numbered(size: 20)).flatMap(.concat) {
-            [clock = bench.clock] goods in
+        let fixture = endless(pages: 3, size: 20)
+        let slow = fixture.client.items(GoodsList(), .numbered(size: 20)).flatMap(.concat) {
+            [clock = fixture.clock] goods in
             Observable<Void, NetworkError>.timer(.seconds(1), on: clock).map { goods.id }
         }
-        let recorder = Recorder(slow, on: bench.clock)
-        try bench.clock.advance(by: .milliseconds(100))
-        #expect(bench.asked == [1])
-        try bench.clock.run()
+        let recorder = Recorder(slow, on: fixture.clock)
+        try fixture.clock.advance(by: .milliseconds(100))
+        #expect(fixture.asked == [1])
+        try fixture.clock.run()
         #expect(recorder.values == Array(0..<60))
         #expect(recorder.isFinished)
-        #expect(bench.asked == [1, 2, 3, 4])
+        #expect(fixture.asked == [1, 2, 3, 4])
     }
 
     @Test("The first failure ends it, after the items before")
     func failure() throws {
         let script = Script([.goods([1, 2]), .failure(.connectionLost)])
-        let bench = PagingBench { _ in script.next() }
-        let recorder = Recorder(bench.client.items(GoodsList(), .numbered(size: 2)), on: bench.clock)
-        try bench.clock.run()
+        let fixture = PagingFixture { _ in script.next() }
+        let recorder = Recorder(fixture.client.items(GoodsList(), .numbered(size: 2)), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.values.map(\.id) == [1, 2])
         #expect(recorder.failure?.code == .connectionLost)
     }

@@ -13,82 +13,82 @@ import Testing
     func released() throws {
         weak var session: Session?
         do {
-            let bench = LoginBench()
-            session = bench.session
-            let recorder = bench.get("/1")
-            try bench.clock.run()
-            #expect(recorder.isFinished && bench.server.logins == 1)
+            let fixture = LoginFixture()
+            session = fixture.session
+            let recorder = fixture.get("/1")
+            try fixture.clock.run()
+            #expect(recorder.isFinished && fixture.server.logins == 1)
         }
         #expect(session == nil)
     }
 
     @Test("A login that fails does not use up the request's replay")
     func replayIsLeft() throws {
-        let bench = LoginBench(retry: RetryBench.everySecond())
-        bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        let fixture = LoginFixture(retry: RetryFixture.everySecond())
+        fixture.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.server.logins == 2)
+        #expect(fixture.server.logins == 2)
     }
 
     @Test("A POST that was redirected is not sent again after a login")
     func redirectedPost() throws {
-        let bench = LoginBench(credential: Credential(token: "t0"))
-        bench.server.contents.withLock { contents in
+        let fixture = LoginFixture(credential: Credential(token: "t0"))
+        fixture.server.contents.withLock { contents in
             contents.answers["/orders"] = [.status(.seeOther, headers: [.location: "/orders/1"])]
             contents.answers["/orders/1"] = [.status(.unauthorized)]
         }
-        let recorder = Recorder(bench.client.post("/orders"), on: bench.clock)
-        try bench.clock.run()
+        let recorder = Recorder(fixture.client.post("/orders"), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.failure?.status == .unauthorized)
-        #expect(bench.lines == ["POST /orders t0", "GET /orders/1 t0"])
+        #expect(fixture.lines == ["POST /orders t0", "GET /orders/1 t0"])
     }
 
     @Test("Requests of the login bypass the session, also through the client that has it")
     func bypass() throws {
         let box = Box<Client>()
-        let bench = LoginBench { plain in
+        let fixture = LoginFixture { plain in
             (box.value ?? plain).get("/captcha").flatMap(.concat) { _ in
-                LoginBench.logIn(box.value ?? plain)
+                LoginFixture.logIn(box.value ?? plain)
             }
         }
-        bench.server.contents.withLock { $0.answers["/captcha"] = [.json("1")] }
-        box.value = bench.client
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        fixture.server.contents.withLock { $0.answers["/captcha"] = [.json("1")] }
+        box.value = fixture.client
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.lines == ["GET /1 old", "GET /captcha -", "POST /login -", "GET /1 t1"])
+        #expect(fixture.lines == ["GET /1 old", "GET /captcha -", "POST /login -", "GET /1 t1"])
     }
 
     @Test("… and through observe(on:)")
     func bypassOnOtherSchedulers() throws {
         let box = Box<Client>()
         let other = VirtualScheduler()
-        let bench = LoginBench { plain in
-            LoginBench.logIn(box.value ?? plain).observe(on: other).delay(.zero)
+        let fixture = LoginFixture { plain in
+            LoginFixture.logIn(box.value ?? plain).observe(on: other).delay(.zero)
         }
-        box.value = bench.client
-        let recorder = bench.get("/1")
+        box.value = fixture.client
+        let recorder = fixture.get("/1")
         for _ in 0..<10 {
-            try bench.clock.run()
+            try fixture.clock.run()
             try other.run()
         }
         #expect(recorder.isFinished)
-        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
+        #expect(fixture.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
     @Test("… and never trigger a login: a login that gets 401 has failed")
     func loginGets401() throws {
         let box = Box<Client>()
-        let bench = LoginBench { plain in LoginBench.logIn(box.value ?? plain) }
-        bench.server.contents.withLock { $0.loginAnswers = [.status(.unauthorized)] }
-        box.value = bench.client
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        let fixture = LoginFixture { plain in LoginFixture.logIn(box.value ?? plain) }
+        fixture.server.contents.withLock { $0.loginAnswers = [.status(.unauthorized)] }
+        box.value = fixture.client
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.failure?.status == .unauthorized)
         #expect(recorder.failure?.url?.path == "/login")
-        #expect(bench.server.logins == 1)
+        #expect(fixture.server.logins == 1)
     }
 
     /// A login with `async`, for a request that finds the login expired.
@@ -157,13 +157,13 @@ import Testing
 
     @Test("An endpoint that does not use the session neither carries a token nor logs in")
     func withoutSession() throws {
-        let bench = LoginBench()
+        let fixture = LoginFixture()
         var call = InlineEndpoint(.get, "/1")
         call.options.usesSession = false
-        let recorder = Recorder(bench.client.request(call), on: bench.clock)
-        try bench.clock.run()
+        let recorder = Recorder(fixture.client.request(call), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.failure?.status == .unauthorized)
-        #expect(bench.lines == ["GET /1 -"])
+        #expect(fixture.lines == ["GET /1 -"])
     }
 
     @Test(
@@ -171,16 +171,16 @@ import Testing
         arguments: [false, true], [false, true])
     func tips(logsInByItself: Bool, isHidden: Bool) throws {
         let box = Box<Client>()
-        let bench = LoginBench { plain in LoginBench.logIn(box.value ?? plain) }
-        if logsInByItself { box.value = bench.client }
-        bench.server.contents.withLock {
+        let fixture = LoginFixture { plain in LoginFixture.logIn(box.value ?? plain) }
+        if logsInByItself { box.value = fixture.client }
+        fixture.server.contents.withLock {
             $0.loginAnswers = [.json(#"{"message": "wrong password"}"#, status: .forbidden)]
         }
-        let tips = Recorder(bench.client.errorTips, on: bench.clock)
+        let tips = Recorder(fixture.client.errorTips, on: fixture.clock)
         let options = RequestOptions(presentation: isHidden ? .hidden : .all)
-        let order = Recorder(bench.client.post("/orders", options: options), on: bench.clock)
-        let waiting = (0..<4).map { bench.get("/\($0)") }
-        try bench.clock.run()
+        let order = Recorder(fixture.client.post("/orders", options: options), on: fixture.clock)
+        let waiting = (0..<4).map { fixture.get("/\($0)") }
+        try fixture.clock.run()
         #expect(order.failure?.message == "wrong password")
         #expect(waiting.allSatisfy { $0.failure?.code == .loginExpired })
         #expect(waiting.map { $0.failure?.url?.path } == (0..<4).map { "/\($0)" })
@@ -189,8 +189,8 @@ import Testing
         #expect(tips.values.first?.code == (isHidden ? .loginExpired : .status))
 
         // A request that begins later has its own failure.
-        let later = bench.get("/later")
-        try bench.clock.run()
+        let later = fixture.get("/later")
+        try fixture.clock.run()
         #expect(later.failure?.code == .loginExpired && later.failure?.status == .unauthorized)
         #expect(later.failure?.method == .get && later.failure?.url?.path == "/later")
         #expect(later.failure?.cause?.message == "wrong password")
@@ -228,31 +228,31 @@ import Testing
 
     @Test("Rejected credentials: each waiting request fails once, one logged-out event, session cleared")
     func rejected() throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock {
+        let fixture = LoginFixture()
+        fixture.server.contents.withLock {
             $0.loginAnswers = [.json(#"{"message": "wrong password"}"#, status: .forbidden)]
         }
-        let recorders = (0..<20).map { bench.get("/\($0)") }
-        try bench.clock.run()
+        let recorders = (0..<20).map { fixture.get("/\($0)") }
+        try fixture.clock.run()
         #expect(recorders[0].failure?.message == "wrong password")
         #expect(
             recorders.dropFirst().allSatisfy {
                 $0.events.count == 1 && $0.failure?.code == .loginExpired
                     && $0.failure?.cause?.message == "wrong password"
             })
-        #expect(bench.eventTexts == ["logged out status"])
-        #expect(bench.session.credential == nil)
+        #expect(fixture.eventTexts == ["logged out status"])
+        #expect(fixture.session.credential == nil)
 
-        let later = bench.get("/later")
-        try bench.clock.run()
+        let later = fixture.get("/later")
+        try fixture.clock.run()
         #expect(later.failure?.cause?.message == "wrong password")
-        #expect(bench.server.logins == 1, "later requests do not log in")
-        #expect(bench.eventTexts.count == 1)
-        #expect(bench.lines.last == "GET /later -")
+        #expect(fixture.server.logins == 1, "later requests do not log in")
+        #expect(fixture.eventTexts.count == 1)
+        #expect(fixture.lines.last == "GET /later -")
 
-        bench.session.logIn(with: Credential(token: "t0"))
-        let again = bench.get("/again")
-        try bench.clock.run()
+        fixture.session.logIn(with: Credential(token: "t0"))
+        let again = fixture.get("/again")
+        try fixture.clock.run()
         #expect(again.isFinished)
     }
 
@@ -263,27 +263,27 @@ import Testing
             .status(.tooManyRequests), .json("no token here"), .failure(.partialBody),
         ])
     func loginUnreachable(answer: ScriptedTransport.Reply) throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock { $0.loginAnswers = [answer] }
-        let recorders = (0..<3).map { bench.get("/\($0)") }
-        try bench.clock.run()
+        let fixture = LoginFixture()
+        fixture.server.contents.withLock { $0.loginAnswers = [answer] }
+        let recorders = (0..<3).map { fixture.get("/\($0)") }
+        try fixture.clock.run()
         #expect(recorders.allSatisfy { $0.events.count == 1 && $0.failure != nil })
-        #expect(bench.session.credential?.token == "old")
-        #expect(bench.eventTexts.isEmpty)
-        let later = bench.get("/later")
-        try bench.clock.run()
+        #expect(fixture.session.credential?.token == "old")
+        #expect(fixture.eventTexts.isEmpty)
+        let later = fixture.get("/later")
+        try fixture.clock.run()
         #expect(later.isFinished)
-        #expect(bench.server.logins == 2)
+        #expect(fixture.server.logins == 2)
     }
 
     @Test("A login stream that ends without a value is a failed login")
     func emptyLogin() throws {
-        let bench = LoginBench { _ in .empty() }
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        let fixture = LoginFixture { _ in .empty() }
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.failure?.code == .noContent)
-        #expect(bench.session.credential?.token == "old")
-        #expect(bench.eventTexts.isEmpty)
+        #expect(fixture.session.credential?.token == "old")
+        #expect(fixture.eventTexts.isEmpty)
     }
 
     @Test("A login that responds at once, and one that never ends after its value")
@@ -292,21 +292,21 @@ import Testing
             .just(Credential(token: "t0")),
             .concat([.just(Credential(token: "t0")), .just(Credential(token: "second")), .never()]),
         ] {
-            let bench = LoginBench { _ in login }
-            let recorders = (0..<3).map { bench.get("/\($0)") }
-            try bench.clock.run()
+            let fixture = LoginFixture { _ in login }
+            let recorders = (0..<3).map { fixture.get("/\($0)") }
+            try fixture.clock.run()
             #expect(recorders.allSatisfy { $0.values.count == 1 && $0.isFinished })
-            #expect(bench.eventTexts == ["renewed"])
-            #expect(bench.session.credential?.token == "t0")
+            #expect(fixture.eventTexts == ["renewed"])
+            #expect(fixture.session.credential?.token == "t0")
         }
     }
 
     @Test("Without a credential the first request that the server refuses logs in")
     func noCredential() throws {
-        let bench = LoginBench(credential: nil)
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        let fixture = LoginFixture(credential: nil)
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.lines == ["GET /1 -", "POST /login -", "GET /1 t1"])
+        #expect(fixture.lines == ["GET /1 -", "POST /login -", "GET /1 t1"])
     }
 }

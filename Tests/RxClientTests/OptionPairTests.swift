@@ -69,13 +69,13 @@ import Testing
     /// It must not be sent, not even if the request cannot use stored responses (RFC 9111 §5.2.1.7).
     @Test(arguments: [CachePolicy.http, .time(.seconds(60))])
     func onlyIfCachedIsNeverSent(policy: CachePolicy) throws {
-        let bench = ResilienceBench()
-        let (client, transport) = bench({ _ in }, [.json("1")])
+        let fixture = ResilienceFixture()
+        let (client, transport) = fixture({ _ in }, [.json("1")])
         for fields: Headers in [[:], ["Range": "bytes=0-9"]] {
             let options = RequestOptions(
                 headers: fields, cachePolicy: policy, cacheMode: .onlyIfCached,
                 decodesContent: fields.fields.isEmpty ? false : nil)
-            let recorder = try bench.outcome(client.get("/x", options: options))
+            let recorder = try fixture.outcome(client.get("/x", options: options))
             #expect(recorder.failure?.status == .gatewayTimeout)
         }
         #expect(transport.requests.isEmpty)

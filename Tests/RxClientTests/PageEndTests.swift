@@ -39,15 +39,15 @@ import Testing
 
     @Test("A server that caps its pages delivers everything", arguments: cases, [0, 3])
     func capped(test: Case, ahead: Int) throws {
-        let bench = PagingBench(answer: Self.shop(test))
+        let fixture = PagingFixture(answer: Self.shop(test))
         let options = PagingOptions<Goods>(ahead: ahead)
         let all = Recorder(
-            bench.client.items(GoodsList(), test.rule, options: options) { Page($0, total: test.total) },
-            on: bench.clock)
-        try bench.clock.run()
+            fixture.client.items(GoodsList(), test.rule, options: options) { Page($0, total: test.total) },
+            on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == Array(1...test.count))
         #expect(all.isFinished)
-        if ahead == 0 { #expect(bench.transport.requests.count == test.requests) }
+        if ahead == 0 { #expect(fixture.transport.requests.count == test.requests) }
     }
 
     @Test(
@@ -55,40 +55,40 @@ import Testing
         arguments: [(0, 1), (3, 1), (4, 2), (7, 2), (8, 3)], [false, true])
     func short(list: (count: Int, requests: Int), byOffset: Bool) throws {
         let (count, requests) = list
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             let start = request.parameter(byOffset ? "offset" : "start").flatMap { Int($0) } ?? 0
             return .goods(Array((0..<count).dropFirst(start).prefix(4)))
         }
         let rule =
             byOffset
             ? PagingRule.offset(size: 4, last: .short) : .numbered(size: 4, startKey: "start", last: .short)
-        let recorder = bench.record(rule)
+        let recorder = fixture.record(rule)
         for _ in 0..<4 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(recorder.values.last?.items.map(\.id) == Array(0..<count))
         #expect(recorder.values.last?.phase == .end)
-        #expect(bench.transport.requests.count == requests)
+        #expect(fixture.transport.requests.count == requests)
     }
 
     @Test("A list says whether it has more: not before the first page, not at the end, and after a failure")
     func hasMore() throws {
         let failing = Mutex(false)
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             let isFailing = failing.withLock { isFailing in
                 defer { isFailing = false }
                 return isFailing
             }
-            return isFailing ? .failure(.connectionLost) : PagingBench.shop(3)(request)
+            return isFailing ? .failure(.connectionLost) : PagingFixture.shop(3)(request)
         }
-        let recorder = bench.record()
-        try bench.clock.run()
+        let recorder = fixture.record()
+        try fixture.clock.run()
         failing.withLock { $0 = true }
-        bench.next.send()
-        try bench.clock.run()
-        bench.next.send()
-        try bench.clock.run()
+        fixture.next.send()
+        try fixture.clock.run()
+        fixture.next.send()
+        try fixture.clock.run()
         let expected = [
             ("first", false), ("idle 1,2", true), ("more 1,2", true), ("failed(connectionLost) 1,2", true),
             ("more 1,2", true), ("end 1,2,3", false),
@@ -99,19 +99,19 @@ import Testing
 
     @Test("The same, page by page")
     func pages() throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             // Three items a page, though ten are requested, and the last page is full.
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             return .goods(Array((1...6).dropFirst(3 * (page - 1)).prefix(3)))
         }
-        let recorder = bench.record(.numbered(size: 10))
+        let recorder = fixture.record(.numbered(size: 10))
         for _ in 0..<4 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(recorder.values.last?.items.map(\.id) == Array(1...6))
         #expect(recorder.values.last?.phase == .end)
-        #expect(bench.asked == [1, 2, 3])
+        #expect(fixture.asked == [1, 2, 3])
     }
 
     @Test(
@@ -119,20 +119,20 @@ import Testing
         arguments: [(7, nil, nil, 4), (nil, 4, nil, 4), (nil, nil, 7, 4)] as [(Int?, Int?, Int?, Int)])
     func ahead(total: Int?, totalPages: Int?, maxItems: Int?, pages: Int) throws {
         for rule in [PagingRule.numbered(size: 2), .offset(size: 2)] {
-            let bench = PagingBench { request in
+            let fixture = PagingFixture { request in
                 let page = request.parameter("page").flatMap { Int($0) }
                 let start = page.map { 2 * ($0 - 1) } ?? request.parameter("offset").flatMap { Int($0) } ?? 0
                 return .goods(Array((1...7).dropFirst(start).prefix(2)))
             }
             let options = PagingOptions<Goods>(maxItems: maxItems, ahead: 2)
             let all = Recorder(
-                bench.client.items(GoodsList(), rule, options: options) {
+                fixture.client.items(GoodsList(), rule, options: options) {
                     Page($0, total: total, totalPages: totalPages)
-                }, on: bench.clock)
-            try bench.clock.run()
+                }, on: fixture.clock)
+            try fixture.clock.run()
             #expect(all.values.map(\.id) == Array(1...7))
             if totalPages == nil || rule.first == .number(1) {
-                #expect(bench.transport.requests.count == pages)
+                #expect(fixture.transport.requests.count == pages)
             }
         }
     }
@@ -145,18 +145,18 @@ import Testing
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             return page <= 2 ? .goods([2 * page - 1, 2 * page]) : .status(.notFound)
         }
-        let bench = PagingBench(answer: answer)
+        let fixture = PagingFixture(answer: answer)
         let all = Recorder(
-            bench.client.items(GoodsList(), rule, options: PagingOptions(ahead: ahead)), on: bench.clock)
-        try bench.clock.run()
+            fixture.client.items(GoodsList(), rule, options: PagingOptions(ahead: ahead)), on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == [1, 2, 3, 4])
         #expect(all.isFinished == isEnd)
         #expect(all.failure?.status == (isEnd ? nil : .notFound))
 
-        let recorder = bench.record(rule)
+        let recorder = fixture.record(rule)
         for _ in 0..<3 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(recorder.values.last?.items.count == 4)
         #expect((recorder.values.last?.phase == .end) == isEnd)
@@ -167,9 +167,9 @@ import Testing
     func firstNotFound() throws {
         var rule = PagingRule.numbered(size: 2)
         rule.endStatuses = [404]
-        let bench = PagingBench { _ in .status(.notFound) }
-        let all = Recorder(bench.client.items(GoodsList(), rule), on: bench.clock)
-        try bench.clock.run()
+        let fixture = PagingFixture { _ in .status(.notFound) }
+        let all = Recorder(fixture.client.items(GoodsList(), rule), on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.failure?.status == .notFound)
     }
 
@@ -191,30 +191,30 @@ import Testing
             ("https://other.test/rows?page=2", "https://other.test/rows?page=2", nil),
         ] as [(String, String, String?)])
     func nextURL(next: String, url: String, credential: String?) throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             let isFirst = request.parameter("page") == nil
             let rest = isFirst ? #""\#(next)""# : "null"
             return .json(#"{"rows": [{"id": \#(isFirst ? 1 : 2), "name": "a"}], "next": \#(rest)}"#)
         }
         let all = Recorder(
-            bench.client.items(Rows(), .nextURL) { Page($0.rows, nextCursor: $0.next) }, on: bench.clock)
-        try bench.clock.run()
+            fixture.client.items(Rows(), .nextURL) { Page($0.rows, nextCursor: $0.next) }, on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == [1, 2])
         #expect(all.isFinished)
-        #expect(bench.transport.requests.map { $0.url.absoluteString } == ["https://shop.test/rows", url])
-        #expect(bench.transport.requests.last?.headerFields[.authorization] == credential)
+        #expect(fixture.transport.requests.map { $0.url.absoluteString } == ["https://shop.test/rows", url])
+        #expect(fixture.transport.requests.last?.headerFields[.authorization] == credential)
     }
 
     @Test(
         "A next page that is not an http or https URL is an error",
         arguments: ["file:///etc/passwd", "data:,a"])
     func badURL(next: String) throws {
-        let bench = PagingBench { _ in
+        let fixture = PagingFixture { _ in
             .json(#"{"rows": [{"id": 1, "name": "a"}], "next": "\#(next)"}"#)
         }
         let all = Recorder(
-            bench.client.items(Rows(), .nextURL) { Page($0.rows, nextCursor: $0.next) }, on: bench.clock)
-        try bench.clock.run()
+            fixture.client.items(Rows(), .nextURL) { Page($0.rows, nextCursor: $0.next) }, on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.count == 1)
         #expect(all.failure?.code == .paging)
     }

@@ -37,33 +37,33 @@ import Testing
 
     @Test("Subscribing loads the first page, `next` loads the next one; a short page is the last")
     func shortPage() throws {
-        let bench = PagingBench(answer: PagingBench.shop(5))
-        let recorder = bench.record()
+        let fixture = PagingFixture(answer: PagingFixture.shop(5))
+        let recorder = fixture.record()
         for _ in 0..<5 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(
             recorder.texts == [
                 "first", "idle 1,2", "more 1,2", "idle 1,2,3,4", "more 1,2,3,4", "end 1,2,3,4,5",
             ])
         #expect(recorder.values.map(\.page) == [0, 1, 1, 2, 2, 3])
-        #expect(bench.asked == [1, 2, 3])
-        #expect(bench.transport.requests.map { $0.parameter("pageSize") } == ["2", "2", "2"])
+        #expect(fixture.asked == [1, 2, 3])
+        #expect(fixture.transport.requests.map { $0.parameter("pageSize") } == ["2", "2", "2"])
         #expect(recorder.completion == nil)
     }
 
     @Test("An empty page is the last, and an empty list is a list", arguments: [0, 4])
     func emptyPage(count: Int) throws {
-        let bench = PagingBench(answer: PagingBench.shop(count))
-        let recorder = bench.record()
+        let fixture = PagingFixture(answer: PagingFixture.shop(count))
+        let recorder = fixture.record()
         for _ in 0..<4 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(recorder.values.last?.phase == .end)
         #expect(recorder.values.last?.items.count == count)
-        #expect(bench.asked.count == count / 2 + 1)
+        #expect(fixture.asked.count == count / 2 + 1)
     }
 
     @Test(
@@ -75,20 +75,20 @@ import Testing
             (Totals(total: 100, totalPages: 3), 3),
         ])
     func totals(totals: Totals, pages: Int) throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             // Three pages of two, then empty ones.
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             return .goods(page <= 3 ? [2 * page - 1, 2 * page] : [])
         }
-        let stream = bench.client.pages(
-            GoodsList(), .numbered(size: 2), next: bench.next, reload: bench.reload
+        let stream = fixture.client.pages(
+            GoodsList(), .numbered(size: 2), next: fixture.next, reload: fixture.reload
         ) { Page($0, total: totals.total, totalPages: totals.totalPages) }
-        let recorder = Recorder(stream, on: bench.clock)
+        let recorder = Recorder(stream, on: fixture.clock)
         for _ in 0..<6 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
-        #expect(bench.asked.count == pages)
+        #expect(fixture.asked.count == pages)
         #expect(recorder.values.last?.phase == .end)
         #expect(recorder.values.last?.total == totals.total)
     }
@@ -96,11 +96,11 @@ import Testing
     @Test("Deduplication by id: the newer value at the older place")
     func dedupe() throws {
         let script = Script([.goods([1, 2, 1], name: "old"), .goods([2, 3], name: "new")])
-        let bench = PagingBench { _ in script.next() }
-        let recorder = bench.record(options: PagingOptions(identity: { $0.id }))
-        try bench.clock.run()
-        bench.next.send()
-        try bench.clock.run()
+        let fixture = PagingFixture { _ in script.next() }
+        let recorder = fixture.record(options: PagingOptions(identity: { $0.id }))
+        try fixture.clock.run()
+        fixture.next.send()
+        try fixture.clock.run()
         #expect(
             recorder.values.last?.items == [
                 Goods(id: 1, name: "old"), Goods(id: 2, name: "new"), Goods(id: 3, name: "new"),
@@ -114,72 +114,72 @@ import Testing
             (-1, -1, 0, 0), (.max, .max, 5, 9),
         ] as [(Int?, Int?, Int, Int)])
     func limits(maxPages: Int?, maxItems: Int?, pages: Int, items: Int) throws {
-        let bench = PagingBench(answer: PagingBench.shop(9))
-        let recorder = bench.record(options: PagingOptions(maxPages: maxPages, maxItems: maxItems))
+        let fixture = PagingFixture(answer: PagingFixture.shop(9))
+        let recorder = fixture.record(options: PagingOptions(maxPages: maxPages, maxItems: maxItems))
         for _ in 0..<7 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
-        #expect(bench.asked.count == pages)
+        #expect(fixture.asked.count == pages)
         #expect(recorder.values.last?.items.map(\.id) == Array(1..<(items + 1)))
         #expect(recorder.values.last?.phase == .end)
 
         let all = Recorder(
-            bench.client.items(
+            fixture.client.items(
                 GoodsList(), .numbered(size: 2),
                 options: PagingOptions(maxPages: maxPages, maxItems: maxItems)),
-            on: bench.clock)
-        try bench.clock.run()
+            on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == Array(1..<(items + 1)))
         #expect(all.isFinished)
-        #expect(bench.asked.count == 2 * pages)
+        #expect(fixture.asked.count == 2 * pages)
     }
 
     @Test("Names and start of the parameters can be set")
     func names() throws {
-        let bench = PagingBench { _ in .goods([1, 2]) }
-        let recorder = bench.record(
+        let fixture = PagingFixture { _ in .goods([1, 2]) }
+        let recorder = fixture.record(
             .numbered(size: 2, from: 0, pageKey: "p", sizeKey: "n", startKey: "page_start"))
         for _ in 0..<3 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(
-            bench.transport.requests.prefix(3).map(\.url.absoluteString)
+            fixture.transport.requests.prefix(3).map(\.url.absoluteString)
                 == (0..<3).map {
                     "https://shop.test/goods?n=2&p=\($0)&page_start=\(2 * $0)"
                 })
         recorder.cancel()
-        #expect(bench.transport.runningCount == 0)
+        #expect(fixture.transport.runningCount == 0)
     }
 
     @Test("Page parameters are sent in the query for GET and in the JSON body for POST")
     func inTheBody() throws {
-        let bench = PagingBench { _ in .goods([1]) }
-        bench.client.pages(PostedList(), .numbered(size: 2), next: bench.next).subscribe()
-        bench.client.pages(GoodsList(keyword: "a b"), .numbered(size: 2), next: bench.next).subscribe()
-        try bench.clock.run()
+        let fixture = PagingFixture { _ in .goods([1]) }
+        fixture.client.pages(PostedList(), .numbered(size: 2), next: fixture.next).subscribe()
+        fixture.client.pages(GoodsList(keyword: "a b"), .numbered(size: 2), next: fixture.next).subscribe()
+        try fixture.clock.run()
         #expect(
-            bench.transport.requests.map(\.url.absoluteString) == [
+            fixture.transport.requests.map(\.url.absoluteString) == [
                 "https://shop.test/goods", "https://shop.test/goods?keyword=a%20b&page=1&pageSize=2",
             ])
-        guard case .bytes(let body) = bench.transport.requests[0].body else { throw Missing() }
+        guard case .bytes(let body) = fixture.transport.requests[0].body else { throw Missing() }
         #expect(String(decoding: body, as: UTF8.self) == #"{"keyword":"tea","page":1,"pageSize":2}"#)
     }
 
     @Test("The endpoint selects the list in the content; if that throws, the page fails")
     func content() throws {
-        let bench = PagingBench { _ in .json(#"{"list": [{"id": 1, "name": "tea"}], "total": 1}"#) }
+        let fixture = PagingFixture { _ in .json(#"{"list": [{"id": 1, "name": "tea"}], "total": 1}"#) }
         let recorder = Recorder(
-            bench.client.pages(Wrapped(), .numbered(size: 1), next: bench.next) { output in
+            fixture.client.pages(Wrapped(), .numbered(size: 1), next: fixture.next) { output in
                 Page(output.list, total: output.total)
-            }, on: bench.clock)
+            }, on: fixture.clock)
         let failing = Recorder(
-            bench.client.pages(Wrapped(), .numbered(size: 1), next: bench.next) {
+            fixture.client.pages(Wrapped(), .numbered(size: 1), next: fixture.next) {
                 _ throws(NetworkError) -> Page<Goods> in
                 throw NetworkError(.noContent, "nothing here")
-            }, on: bench.clock)
-        try bench.clock.run()
+            }, on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.texts == ["first", "end 1"])
         #expect(recorder.values.last?.total == 1)
         #expect(failing.texts == ["first", "failed(noContent)"])

@@ -22,9 +22,9 @@ import Testing
         var asked: [PagePosition] { log.withLock { $0 } }
 
         @Sendable
-        func page(_ placement: PagePlacement) -> Observable<Page<Int>, NetworkError> {
+        func page(_ request: PageRequest) -> Observable<Page<Int>, NetworkError> {
             .deferred { () throws(NetworkError) in
-                let position = placement.position ?? .cursor("")
+                let position = request.position ?? .cursor("")
                 self.log.withLock { $0.append(position) }
                 if self.failing.withLock({ $0.remove(position) }) != nil {
                     throw NetworkError(.file, "locked")
@@ -76,8 +76,8 @@ import Testing
         let clock = VirtualScheduler()
         let recorder = Recorder(
             Observable<PagingCommand, Never>.just(.next)
-                .accumulatePages(.offset(size: 4), on: clock) { placement in
-                    Table(10).page(placement).delay(.milliseconds(10), on: clock)
+                .accumulatePages(.offset(size: 4), on: clock) { request in
+                    Table(10).page(request).delay(.milliseconds(10), on: clock)
                 }, on: clock)
         try clock.run()
         #expect(recorder.values.map(\.phase) == [.loadingFirst, .idle])
@@ -98,12 +98,12 @@ import Testing
     func linksWithoutAResponse() throws {
         for (next, code) in [("https://shop.test/2", nil), ("/2", NetworkError.Code.paging)] {
             let count = Mutex(0)
-            let items = Observable<Int, NetworkError>.items(.nextURL) { placement in
+            let items = Observable<Int, NetworkError>.items(.nextURL) { request in
                 let number = count.withLock { count in
                     count += 1
                     return count
                 }
-                #expect(placement.link?.absoluteString == (number == 1 ? nil : next))
+                #expect(request.link?.absoluteString == (number == 1 ? nil : next))
                 return .just(Page([number], nextCursor: number == 1 ? next : nil))
             }
             let recorder = Recorder(items, on: VirtualScheduler())

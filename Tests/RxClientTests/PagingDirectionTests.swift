@@ -13,18 +13,18 @@ import Testing
 
     /// The list after each command, including the first page.
     private func texts<E: Endpoint>(
-        of endpoint: E, _ rule: PagingRule, _ options: PagingOptions<Goods>, _ bench: PagingBench,
+        of endpoint: E, _ rule: PagingRule, _ options: PagingOptions<Goods>, _ fixture: PagingFixture,
         after followed: [PagingCommand],
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Goods>
     ) throws -> [String] {
         let recorder = Recorder(
-            bench.client.pages(endpoint, rule, options: options, on: commands.observable, content: content),
-            on: bench.clock)
-        try bench.clock.run()
+            fixture.client.pages(endpoint, rule, options: options, on: commands.observable, content: content),
+            on: fixture.clock)
+        try fixture.clock.run()
         var texts = [recorder.texts.last ?? ""]
         for command in followed {
             commands.send(command)
-            try bench.clock.run()
+            try fixture.clock.run()
             texts.append(recorder.texts.last ?? "")
         }
         recorder.cancel()
@@ -35,7 +35,7 @@ import Testing
         _ options: PagingOptions<Goods>, after commands: [PagingCommand], count: Int = 20
     ) throws -> [String] {
         try texts(
-            of: GoodsList(), .numbered(size: 2), options, PagingBench(answer: PagingBench.shop(count)),
+            of: GoodsList(), .numbered(size: 2), options, PagingFixture(answer: PagingFixture.shop(count)),
             after: commands
         ) { Page($0) }
     }
@@ -87,7 +87,7 @@ import Testing
     func total() throws {
         let lists = try texts(
             of: GoodsList(), .numbered(size: 2), PagingOptions(window: 1),
-            PagingBench(answer: PagingBench.shop(6)),
+            PagingFixture(answer: PagingFixture.shop(6)),
             after: [.next, .next, .previous, .previous, .next, .next]
         ) { Page($0, total: 6) }
         #expect(
@@ -106,7 +106,7 @@ import Testing
             let options = PagingOptions<Goods>(identity: { $0.id }, maxItems: maxItems, window: window)
             let lists = try texts(
                 of: GoodsList(), .numbered(size: 2, last: .empty), options,
-                PagingBench { _ in script.next() }, after: [.next, .previous, .next, .previous, .next]
+                PagingFixture { _ in script.next() }, after: [.next, .previous, .next, .previous, .next]
             ) { Page($0) }
             #expect(lists.first == "idle 1,2")
             #expect(lists.allSatisfy { !$0.contains("failed") })
@@ -135,14 +135,14 @@ import Testing
 
     @Test("By cursors, from the middle to both ends, with a window", arguments: [nil, 2])
     func cursors(window: Int?) throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             let number = request.parameter("cursor").flatMap { Int($0) } ?? 1
             let next = number < 4 ? #", "next": "\#(number + 1)""# : ""
             let previous = number > 1 ? #", "previous": "\#(number - 1)""# : #", "previous": """#
             return .json(#"{"items": [{"id": \#(number), "name": "x"}]\#(next)\#(previous)}"#)
         }
         let lists = try texts(
-            of: Feed(), .cursor(), PagingOptions(window: window, start: .cursor("3")), bench,
+            of: Feed(), .cursor(), PagingOptions(window: window, start: .cursor("3")), fixture,
             after: Self.bothWays
         ) { Page($0.items, nextCursor: $0.next, previousCursor: $0.previous) }
         #expect(lists == Self.listsBothWays(window: window))
@@ -150,7 +150,7 @@ import Testing
 
     @Test("By links, from the middle to both ends, with a window", arguments: [nil, 2])
     func links(window: Int?) throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             let number = request.parameter("n").flatMap { Int($0) } ?? 0
             let links = [(number - 1, "prev"), (number + 1, "next")].filter { (1...4).contains($0.0) }
                 .map { "</goods?n=\($0)>; rel=\"\($1)\"" }.joined(separator: ", ")
@@ -158,20 +158,20 @@ import Testing
         }
         let start = PagePosition.link(try #require(URL(string: "https://shop.test/goods?n=3")))
         let lists = try texts(
-            of: GoodsList(), .link, PagingOptions(window: window, start: start), bench, after: Self.bothWays
+            of: GoodsList(), .link, PagingOptions(window: window, start: start), fixture, after: Self.bothWays
         ) { Page($0) }
         #expect(lists == Self.listsBothWays(window: window))
     }
 
     @Test("No more pages are prefetched than may be loaded")
     func ahead() throws {
-        let bench = PagingBench(answer: PagingBench.shop(100))
+        let fixture = PagingFixture(answer: PagingFixture.shop(100))
         let all = Recorder(
-            bench.client.items(
+            fixture.client.items(
                 GoodsList(), .numbered(size: 2), options: PagingOptions(maxPages: 2, ahead: 5)),
-            on: bench.clock)
-        try bench.clock.run()
+            on: fixture.clock)
+        try fixture.clock.run()
         #expect(all.values.map(\.id) == [1, 2, 3, 4])
-        #expect(bench.asked == [1, 2])
+        #expect(fixture.asked == [1, 2])
     }
 }

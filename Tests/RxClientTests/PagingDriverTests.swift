@@ -12,34 +12,34 @@ import Testing
     private let commands = Signal<PagingCommand>()
 
     private func record(
-        _ bench: PagingBench, _ rule: PagingRule = .numbered(size: 2),
+        _ fixture: PagingFixture, _ rule: PagingRule = .numbered(size: 2),
         _ options: PagingOptions<Goods> = PagingOptions()
     ) -> Recorder<PagingState<Goods>, Never> {
         Recorder(
-            bench.client.pages(GoodsList(), rule, options: options, on: commands.observable),
-            on: bench.clock)
+            fixture.client.pages(GoodsList(), rule, options: options, on: commands.observable),
+            on: fixture.clock)
     }
 
     @Test("Visible items near the end load the next page; they still count after a page has loaded")
     func visible() throws {
-        let bench = PagingBench(answer: PagingBench.shop(20))
-        let recorder = record(bench, .numbered(size: 2), PagingOptions(prefetchDistance: 3))
+        let fixture = PagingFixture(answer: PagingFixture.shop(20))
+        let recorder = record(fixture, .numbered(size: 2), PagingOptions(prefetchDistance: 3))
         commands.send(.visible(0))
-        try bench.clock.run()
+        try fixture.clock.run()
         // Item 0 is within 3 of the end of two items, and not of four.
-        #expect(bench.asked == [1, 2])
+        #expect(fixture.asked == [1, 2])
         commands.send(.visible(0))
-        try bench.clock.run()
-        #expect(bench.asked == [1, 2])
+        try fixture.clock.run()
+        #expect(fixture.asked == [1, 2])
         commands.send(.visible(7))
-        try bench.clock.run()
-        #expect(bench.asked == [1, 2, 3, 4, 5, 6])
+        try fixture.clock.run()
+        #expect(fixture.asked == [1, 2, 3, 4, 5, 6])
         #expect(recorder.values.last?.items.count == 12)
         commands.send(.reload)
-        try bench.clock.run()
-        #expect(bench.asked.suffix(1) == [1])
+        try fixture.clock.run()
+        #expect(fixture.asked.suffix(1) == [1])
         commands.send(.visible(.max))
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorder.values.last?.phase == .end)
         #expect(recorder.values.last?.items.count == 20)
     }
@@ -47,24 +47,25 @@ import Testing
     @Test("A failure is not retried by items that were visible before it")
     func visibleFailure() throws {
         let script = Script([.goods([1, 2]), .failure(.connect), .goods([3])])
-        let bench = PagingBench { _ in script.next() }
-        let recorder = record(bench)
+        let fixture = PagingFixture { _ in script.next() }
+        let recorder = record(fixture)
         commands.send(.visible(0))
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorder.texts == ["first", "idle 1,2", "more 1,2", "failed(connect) 1,2"])
         commands.send(.visible(1))
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorder.texts.last == "end 1,2,3")
     }
 
     @Test("Any stream can drive the list; when the stream ends, the list stays")
     func anyStream() throws {
-        let bench = PagingBench(answer: PagingBench.shop(9))
-        let ticks = Observable<Int, Never>.interval(.milliseconds(20), on: bench.clock).take(2)
+        let fixture = PagingFixture(answer: PagingFixture.shop(9))
+        let ticks = Observable<Int, Never>.interval(.milliseconds(20), on: fixture.clock).take(2)
         let recorder = Recorder(
-            bench.client.pages(GoodsList(), .numbered(size: 2), on: ticks.map { _ in .next }), on: bench.clock
+            fixture.client.pages(GoodsList(), .numbered(size: 2), on: ticks.map { _ in .next }),
+            on: fixture.clock
         )
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorder.texts.last == "idle 1,2,3,4,5,6")
         #expect(recorder.completion == nil)
     }
@@ -75,14 +76,14 @@ import Testing
             (PagingCommand.next, [1]), (.previous, [1]), (.visible(2), [1, 2]), (.reload, [1, 1]),
         ])
     func commandAtTheStart(command: PagingCommand, asked: [Int]) throws {
-        let bench = PagingBench(answer: PagingBench.shop(9))
+        let fixture = PagingFixture(answer: PagingFixture.shop(9))
         let recorder = Recorder(
-            bench.client.pages(
+            fixture.client.pages(
                 GoodsList(), .numbered(size: 2), options: PagingOptions(prefetchDistance: 1),
                 on: .just(command)),
-            on: bench.clock)
-        try bench.clock.run()
-        #expect(bench.asked == asked)
+            on: fixture.clock)
+        try fixture.clock.run()
+        #expect(fixture.asked == asked)
         #expect(
             recorder.texts.last == "idle " + (1...(2 * asked.max()!)).map { "\($0)" }.joined(separator: ","))
     }
@@ -91,7 +92,7 @@ import Testing
         "From a saved position the list continues in both directions, with the right total",
         arguments: [PagingRule.numbered(size: 2), .offset(size: 2)])
     func resume(rule: PagingRule) throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             let offset =
                 request.parameter("offset").flatMap { Int($0) }
                 ?? 2 * ((request.parameter("page").flatMap { Int($0) } ?? 0) - 1)
@@ -99,25 +100,26 @@ import Testing
         }
         let content: @Sendable ([Goods]) throws(NetworkError) -> Page<Goods> = { Page($0, total: 7) }
         let first = Recorder(
-            bench.client.pages(GoodsList(), rule, on: commands.observable, content: content), on: bench.clock)
-        try bench.clock.run()
+            fixture.client.pages(GoodsList(), rule, on: commands.observable, content: content),
+            on: fixture.clock)
+        try fixture.clock.run()
         commands.send(.next)
-        try bench.clock.run()
+        try fixture.clock.run()
         let saved = try JSONEncoder().encode(first.values.last?.position)
         first.cancel()
 
         var options = PagingOptions<Goods>()
         options.start = try JSONDecoder().decode(PagePosition.self, from: saved)
         let second = Recorder(
-            bench.client.pages(
+            fixture.client.pages(
                 GoodsList(), rule, options: options, on: commands.observable, content: content),
-            on: bench.clock)
-        try bench.clock.run()
+            on: fixture.clock)
+        try fixture.clock.run()
         #expect(second.texts.last == "idle 5,6")
         #expect(second.values.last?.hasPrevious == true)
         for command in [PagingCommand.previous, .next, .previous, .previous, .next] {
             commands.send(command)
-            try bench.clock.run()
+            try fixture.clock.run()
         }
         #expect(second.texts.last == "end 1,2,3,4,5,6,7")
         #expect(second.values.last?.hasPrevious == false)
@@ -129,15 +131,15 @@ import Testing
         "A window drops the page at the other end, which is loaded again by going back",
         arguments: [false, true])
     func window(deduplicates: Bool) throws {
-        let bench = PagingBench(answer: PagingBench.shop(8))
+        let fixture = PagingFixture(answer: PagingFixture.shop(8))
         var options = PagingOptions<Goods>(window: 2)
         if deduplicates { options.identity = { $0.id } }
-        let recorder = record(bench, .numbered(size: 2), options)
-        try bench.clock.run()
+        let recorder = record(fixture, .numbered(size: 2), options)
+        try fixture.clock.run()
         var lists: [String] = []
         for command in [PagingCommand.next, .next, .previous, .next, .next, .next, .next, .previous] {
             commands.send(command)
-            try bench.clock.run()
+            try fixture.clock.run()
             lists.append(recorder.texts.last ?? "")
         }
         #expect(
@@ -150,13 +152,13 @@ import Testing
     @Test("A failed previous page keeps the list and is retried")
     func previousFails() throws {
         let script = Script([.goods([3, 4]), .failure(.connect), .goods([1, 2])])
-        let bench = PagingBench { _ in script.next() }
-        let recorder = record(bench, .numbered(size: 2), PagingOptions(start: .number(2)))
-        try bench.clock.run()
+        let fixture = PagingFixture { _ in script.next() }
+        let recorder = record(fixture, .numbered(size: 2), PagingOptions(start: .number(2)))
+        try fixture.clock.run()
         for _ in 0..<2 {
             commands.send(.previous)
             commands.send(.next)
-            try bench.clock.run()
+            try fixture.clock.run()
         }
         #expect(
             recorder.texts == [
@@ -171,10 +173,10 @@ import Testing
             (.numbered(size: .max), .number(number)), (.numbered(size: 2), .cursor("x")),
             (.cursor(size: 2), .number(number)),
         ] {
-            let bench = PagingBench { _ in .goods([1, 2]) }
-            let recorder = record(bench, rule, PagingOptions(start: start))
+            let fixture = PagingFixture { _ in .goods([1, 2]) }
+            let recorder = record(fixture, rule, PagingOptions(start: start))
             for command in [PagingCommand.previous, .next, .next] {
-                try bench.clock.run()
+                try fixture.clock.run()
                 commands.send(command)
             }
             #expect(recorder.values.last?.items.isEmpty == false)

@@ -65,9 +65,9 @@ import Testing
         }
 
         /// The page at a position, as the server sends it.
-        func page(_ placement: PagePlacement) -> Page<Int> {
+        func page(_ request: PageRequest) -> Page<Int> {
             func parameter(_ name: String) -> Int? {
-                guard let value = placement.parameters[name] else { return nil }
+                guard let value = request.parameters[name] else { return nil }
                 return Int("\(value ?? "")")
             }
             var first = 0
@@ -79,7 +79,7 @@ import Testing
                 first = parameter("offset")!
                 limit = min(parameter("limit")!, cap)
             case .cursor:
-                let text = placement.parameters["cursor"].map { "\($0 ?? "")" } ?? "0"
+                let text = request.parameters["cursor"].map { "\($0 ?? "")" } ?? "0"
                 if text.hasPrefix("gap") {
                     return Page([], nextCursor: String(text.dropFirst(3)))
                 }
@@ -158,8 +158,8 @@ import Testing
             let recorder = Recorder(
                 commands.observable.accumulatePages(
                     .cursor(), options: PagingOptions<Int>(window: window)
-                ) { placement in
-                    let here = placement.parameters["cursor"].map { Int("\($0 ?? "")") ?? 0 } ?? 0
+                ) { request in
+                    let here = request.parameters["cursor"].map { Int("\($0 ?? "")") ?? 0 } ?? 0
                     return .just(Page([here], nextCursor: "\(here == length ? 1 : here + 1)"))
                 }, on: clock)
             try clock.run()
@@ -179,8 +179,8 @@ import Testing
             let all = Recorder(
                 Observable<Int, NetworkError>.items(
                     .cursor(), options: PagingOptions(maxEmptyPages: limit)
-                ) { placement in
-                    let here = placement.parameters["cursor"].map { Int("\($0 ?? "")") ?? 0 } ?? 0
+                ) { request in
+                    let here = request.parameters["cursor"].map { Int("\($0 ?? "")") ?? 0 } ?? 0
                     return .just(here < count ? Page([], nextCursor: "\(here + 1)") : Page([7]))
                 }, on: clock)
             try clock.run()
@@ -191,11 +191,11 @@ import Testing
 
     @Test("An empty last page takes no place in the window")
     func emptyLastPage() throws {
-        let bench = PagingBench(answer: PagingBench.shop(4))
-        let recorder = bench.record(options: PagingOptions(window: 1))
+        let fixture = PagingFixture(answer: PagingFixture.shop(4))
+        let recorder = fixture.record(options: PagingOptions(window: 1))
         for _ in 0..<4 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(recorder.texts.last == "end 3,4")
     }

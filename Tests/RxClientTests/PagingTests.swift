@@ -12,15 +12,15 @@ import Testing
 @Suite struct PagingTests {
     @Test("One load in flight. Next while loading: ignored")
     func nextWhileLoading() throws {
-        let bench = PagingBench(answer: PagingBench.shop(9))
-        let recorder = bench.record()
-        bench.next.send()
-        try bench.clock.advance(by: .milliseconds(5))
-        bench.next.send()
-        bench.next.send()
-        #expect(bench.transport.runningCount == 1)
-        try bench.clock.run()
-        #expect(bench.asked == [1])
+        let fixture = PagingFixture(answer: PagingFixture.shop(9))
+        let recorder = fixture.record()
+        fixture.next.send()
+        try fixture.clock.advance(by: .milliseconds(5))
+        fixture.next.send()
+        fixture.next.send()
+        #expect(fixture.transport.runningCount == 1)
+        try fixture.clock.run()
+        #expect(fixture.asked == [1])
         #expect(recorder.texts == ["first", "idle 1,2"])
     }
 
@@ -28,29 +28,29 @@ import Testing
         "Reload while loading: cancels and starts a new epoch; late results of an older epoch are dropped"
     )
     func reloadWhileLoading() throws {
-        let bench = PagingBench(answer: PagingBench.shop(9))
-        let recorder = bench.record()
-        try bench.clock.run()
-        bench.next.send()
-        try bench.clock.advance(by: .milliseconds(5))
-        bench.reload.send()
-        #expect(bench.transport.exchanges.map(\.outcome) == [.finished, .cancelled, .running])
-        try bench.clock.run()
+        let fixture = PagingFixture(answer: PagingFixture.shop(9))
+        let recorder = fixture.record()
+        try fixture.clock.run()
+        fixture.next.send()
+        try fixture.clock.advance(by: .milliseconds(5))
+        fixture.reload.send()
+        #expect(fixture.transport.exchanges.map(\.outcome) == [.finished, .cancelled, .running])
+        try fixture.clock.run()
         #expect(recorder.texts == ["first", "idle 1,2", "more 1,2", "first 1,2", "idle 1,2"])
-        #expect(bench.asked == [1, 2, 1])
+        #expect(fixture.asked == [1, 2, 1])
         #expect(recorder.values.last?.page == 1)
     }
 
     @Test("Reload replaces the items in one step once the first new page has arrived")
     func reload() throws {
         let names = Script([.goods([1, 2]), .goods([3, 4]), .goods([7, 8], name: "new")])
-        let bench = PagingBench { _ in names.next() }
-        let recorder = bench.record()
-        try bench.clock.run()
-        bench.next.send()
-        try bench.clock.run()
-        bench.reload.send()
-        try bench.clock.run()
+        let fixture = PagingFixture { _ in names.next() }
+        let recorder = fixture.record()
+        try fixture.clock.run()
+        fixture.next.send()
+        try fixture.clock.run()
+        fixture.reload.send()
+        try fixture.clock.run()
         #expect(recorder.texts.suffix(3) == ["idle 1,2,3,4", "first 1,2,3,4", "idle 7,8"])
         #expect(recorder.values.last?.page == 1)
     }
@@ -58,17 +58,17 @@ import Testing
     @Test("A failed reload keeps the old items; next then requests the first page again")
     func reloadFails() throws {
         let script = Script([.goods([1, 2]), .failure(.connectionLost), .goods([7, 8])])
-        let bench = PagingBench { _ in script.next() }
-        let recorder = bench.record()
-        try bench.clock.run()
-        bench.reload.send()
-        try bench.clock.run()
+        let fixture = PagingFixture { _ in script.next() }
+        let recorder = fixture.record()
+        try fixture.clock.run()
+        fixture.reload.send()
+        try fixture.clock.run()
         #expect(recorder.values.last?.text == "failed(connectionLost) 1,2")
         #expect(recorder.values.last?.page == 1)
-        bench.next.send()
-        try bench.clock.run()
+        fixture.next.send()
+        try fixture.clock.run()
         #expect(recorder.texts.suffix(2) == ["first 1,2", "idle 7,8"])
-        #expect(bench.asked == [1, 1, 1])
+        #expect(fixture.asked == [1, 1, 1])
     }
 
     @Test("A failed page keeps items and position; the next `next` signal retries the same page")
@@ -76,73 +76,74 @@ import Testing
         let script = Script([
             .failure(.connect), .goods([1, 2]), .status(.badGateway), .json("no list"), .goods([3]),
         ])
-        let bench = PagingBench { _ in script.next() }
-        let recorder = bench.record()
+        let fixture = PagingFixture { _ in script.next() }
+        let recorder = fixture.record()
         for _ in 0..<5 {
-            try bench.clock.run()
-            bench.next.send()
+            try fixture.clock.run()
+            fixture.next.send()
         }
         #expect(
             recorder.texts == [
                 "first", "failed(connect)", "first", "idle 1,2", "more 1,2", "failed(status) 1,2",
                 "more 1,2", "failed(decoding) 1,2", "more 1,2", "end 1,2,3",
             ])
-        #expect(bench.asked == [1, 1, 2, 2, 2])
+        #expect(fixture.asked == [1, 1, 2, 2, 2])
     }
 
     @Test("A changed query through flatMap(.latest) is a new epoch")
     func changeOfQuery() throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             .goods(request.parameter("keyword") == "tea" ? [1, 2] : [8, 9])
         }
         let query = Signal<String>()
-        let stream = Observable<String, Never>(scheduler: bench.clock) { query.observable.subscribe($0) }
+        let stream = Observable<String, Never>(scheduler: fixture.clock) { query.observable.subscribe($0) }
             .flatMap(.latest) { keyword in
-                bench.client.pages(
-                    GoodsList(keyword: keyword), .numbered(size: 2), next: bench.next, reload: bench.reload)
+                fixture.client.pages(
+                    GoodsList(keyword: keyword), .numbered(size: 2), next: fixture.next,
+                    reload: fixture.reload)
             }
-        let recorder = Recorder(stream, on: bench.clock)
+        let recorder = Recorder(stream, on: fixture.clock)
         query.send("tea")
-        try bench.clock.run()
-        bench.next.send()
-        try bench.clock.advance(by: .milliseconds(5))
+        try fixture.clock.run()
+        fixture.next.send()
+        try fixture.clock.advance(by: .milliseconds(5))
         query.send("milk")
-        try bench.clock.run()
-        bench.next.send()
-        try bench.clock.run()
+        try fixture.clock.run()
+        fixture.next.send()
+        try fixture.clock.run()
         #expect(
             recorder.texts == [
                 "first", "idle 1,2", "more 1,2", "first", "idle 8,9", "more 8,9", "idle 8,9,8,9",
             ])
-        #expect(bench.asked == [1, 2, 1, 2])
-        #expect(bench.transport.cancelled.count == 1)
+        #expect(fixture.asked == [1, 2, 1, 2])
+        #expect(fixture.transport.cancelled.count == 1)
     }
 
     @Test("Signals sent during a delivery, and a cancel there, are processed in order")
     func reentrant() throws {
-        let bench = PagingBench(answer: PagingBench.shop(9))
+        let fixture = PagingFixture(answer: PagingFixture.shop(9))
         let seen = Mutex<[String]>([])
         let subscription = Box<Subscription>()
-        subscription.value = bench.client
-            .pages(GoodsList(), .numbered(size: 2), next: bench.next, reload: bench.reload)
+        subscription.value = fixture.client
+            .pages(GoodsList(), .numbered(size: 2), next: fixture.next, reload: fixture.reload)
             .subscribe(onNext: { state in
                 seen.withLock { $0.append(state.text) }
-                bench.next.send()
+                fixture.next.send()
                 if state.items.count == 6 { subscription.value?.cancel() }
             })
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(
             seen.withLock { $0 } == [
                 "first", "idle 1,2", "more 1,2", "idle 1,2,3,4", "more 1,2,3,4", "idle 1,2,3,4,5,6",
             ])
-        #expect(bench.asked == [1, 2, 3])
-        #expect(bench.transport.runningCount == 0)
+        #expect(fixture.asked == [1, 2, 3])
+        #expect(fixture.transport.runningCount == 0)
     }
 
     @Test("A list for another keyword begins empty, or keeps the old items until its first page is there")
     func keepsItems() throws {
         for keeps in [false, true] {
-            let bench = PagingBench { request in
+            let fixture = PagingFixture { request in
                 switch request.parameter("keyword") {
                 case "tea": .goods([1, 2])
                 case "milk": .goods([3, 4])
@@ -150,13 +151,14 @@ import Testing
                 }
             }
             let keywords = Signal<String>()
-            let lists = keywords.observable.flatMap(.latest) { [client = bench.client, next = bench.next] in
+            let lists = keywords.observable.flatMap(.latest) {
+                [client = fixture.client, next = fixture.next] in
                 client.pages(GoodsList(keyword: $0), .numbered(size: 2), next: next)
             }
-            let recorder = Recorder(keeps ? lists.keepingItems() : lists, on: bench.clock)
+            let recorder = Recorder(keeps ? lists.keepingItems() : lists, on: fixture.clock)
             for keyword in ["tea", "milk", "none"] {
                 keywords.send(keyword)
-                try bench.clock.run()
+                try fixture.clock.run()
             }
             #expect(
                 recorder.texts
@@ -172,15 +174,15 @@ import Testing
 
     @Test("Two subscribers of a shared list see one list")
     func shared() throws {
-        let bench = PagingBench(answer: PagingBench.shop(4))
-        let list = bench.client.pages(GoodsList(), .numbered(size: 2), next: bench.next).share(replay: 1)
-        let items = Recorder(list.map { $0.items.count }, on: bench.clock)
-        try bench.clock.run()
-        let phases = Recorder(list.map(\.phase), on: bench.clock)
-        bench.next.send()
-        try bench.clock.run()
+        let fixture = PagingFixture(answer: PagingFixture.shop(4))
+        let list = fixture.client.pages(GoodsList(), .numbered(size: 2), next: fixture.next).share(replay: 1)
+        let items = Recorder(list.map { $0.items.count }, on: fixture.clock)
+        try fixture.clock.run()
+        let phases = Recorder(list.map(\.phase), on: fixture.clock)
+        fixture.next.send()
+        try fixture.clock.run()
         #expect(items.values == [0, 2, 2, 4])
         #expect(phases.values == [.idle, .loadingMore, .idle])
-        #expect(bench.asked == [1, 2])
+        #expect(fixture.asked == [1, 2])
     }
 }

@@ -29,7 +29,7 @@ struct PairSetup {
     /// The retries that the budget allows in its window.
     var budget: Int?
     var hasTinyCache = false
-    var logsInFirst = false
+    var requiresLogin = false
 
     init(_ row: [Int], on clock: VirtualScheduler) {
         self.clock = clock
@@ -44,9 +44,9 @@ struct PairSetup {
 
     mutating func logIn(_ placement: CredentialPlacement, first: Bool = false) {
         let clock = clock
-        logsInFirst = first
+        requiresLogin = first
         configuration.session = Session(
-            credential: first ? nil : Credential(token: "t0"), placement: placement, logsInFirst: first
+            credential: first ? nil : Credential(token: "t0"), placement: placement, requiresLogin: first
         ) {
             Observable<Credential, NetworkError>.just(Credential(token: "t1"))
                 .delay(.milliseconds(400), on: clock)
@@ -445,7 +445,7 @@ final class PairScenario {
             }
             // The first request of a login has no account yet; bodies that are not decoded are not stored.
             let isDefault =
-                options.cacheMode == nil && !setup.hasTinyCache && !setup.logsInFirst
+                options.cacheMode == nil && !setup.hasTinyCache && !setup.requiresLogin
                 && options.decodesContent != false
             if name == "again", isDefault, policy == .http, setup.terms == "max-age=60",
                 calls["first"]?.recorder.isFinished == true, calls["first"]?.end ?? .zero < call.start

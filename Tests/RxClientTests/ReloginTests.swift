@@ -12,14 +12,14 @@ import Testing
 @Suite struct ReloginTests {
     @Test("Any number of requests that fail at the same time cause one login", arguments: [1, 20, 1000])
     func oneLogin(count: Int) throws {
-        let bench = LoginBench()
-        let recorders = (0..<count).map { bench.get("/\($0)") }
-        try bench.clock.run()
-        #expect(bench.server.logins == 1)
+        let fixture = LoginFixture()
+        let recorders = (0..<count).map { fixture.get("/\($0)") }
+        try fixture.clock.run()
+        #expect(fixture.server.logins == 1)
         #expect(recorders.enumerated().allSatisfy { $1.values == ["\"/\($0)\""] && $1.isFinished })
-        #expect(bench.transport.requests.count == 2 * count + 1)
-        #expect(bench.eventTexts == ["renewed"])
-        #expect(bench.session.credential?.token == "t1")
+        #expect(fixture.transport.requests.count == 2 * count + 1)
+        #expect(fixture.eventTexts == ["renewed"])
+        #expect(fixture.session.credential?.token == "t1")
     }
 
     @Test("Many threads at once cause one login", .timeLimit(.minutes(1)))
@@ -28,7 +28,7 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         let transport = ImmediateTransport(server: server)
         let plain = Client(configuration: configuration, transport: transport)
-        configuration.session = Session(credential: Credential(token: "old")) { LoginBench.logIn(plain) }
+        configuration.session = Session(credential: Credential(token: "old")) { LoginFixture.logIn(plain) }
         let client = Client(configuration: configuration, transport: transport)
         let answered = await withTaskGroup(of: Int.self) { group in
             for task in 0..<8 {
@@ -47,240 +47,240 @@ import Testing
         #expect(server.logins == 1)
     }
 
-    @Test("1. the stamp is older than the current generation → replay at once, no login")
+    @Test("1. the version is older than the current generation → replay at once, no login")
     func staleVersion() throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock { $0.delays["/slow"] = .milliseconds(100) }
-        let recorders = [bench.get("/slow"), bench.get("/fast")]
-        try bench.clock.advance(to: .milliseconds(100))
+        let fixture = LoginFixture()
+        fixture.server.contents.withLock { $0.delays["/slow"] = .milliseconds(100) }
+        let recorders = [fixture.get("/slow"), fixture.get("/fast")]
+        try fixture.clock.advance(to: .milliseconds(100))
         #expect(
-            bench.lines == [
+            fixture.lines == [
                 "GET /slow old", "GET /fast old", "POST /login -", "GET /fast t1", "GET /slow t1",
             ])
-        #expect(bench.transport.exchanges.last?.startedAt == .milliseconds(100))
-        try bench.clock.run()
+        #expect(fixture.transport.exchanges.last?.startedAt == .milliseconds(100))
+        try fixture.clock.run()
         #expect(recorders.map(\.values) == [["\"/slow\""], ["\"/fast\""]])
-        #expect(bench.server.logins == 1)
+        #expect(fixture.server.logins == 1)
     }
 
     @Test(
         "2. this generation's login has failed → the same error, no login; a later request may log in again")
     func failedGeneration() throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock {
+        let fixture = LoginFixture()
+        fixture.server.contents.withLock {
             $0.delays["/slow"] = .milliseconds(100)
             $0.loginAnswers = [.failure(.connect, "down", after: .milliseconds(10))]
         }
-        let recorders = [bench.get("/fast"), bench.get("/slow")]
-        try bench.clock.run()
+        let recorders = [fixture.get("/fast"), fixture.get("/slow")]
+        try fixture.clock.run()
         #expect(recorders.map(\.failure?.code) == [.connect, .connect])
         #expect(recorders.map(\.failure?.message) == ["down", "down"])
-        #expect(bench.server.logins == 1)
-        #expect(bench.eventTexts.isEmpty)
-        let later = bench.get("/later")
-        try bench.clock.run()
+        #expect(fixture.server.logins == 1)
+        #expect(fixture.eventTexts.isEmpty)
+        let later = fixture.get("/later")
+        try fixture.clock.run()
         #expect(later.values == ["\"/later\""])
-        #expect(bench.server.logins == 2)
+        #expect(fixture.server.logins == 2)
     }
 
     @Test("3. a login is running → wait for it; new requests wait too and are sent once")
     func waiting() throws {
-        let bench = LoginBench()
-        let first = bench.get("/1")
-        try bench.clock.advance(by: .milliseconds(5))
-        let second = bench.get("/2")
-        try bench.clock.run()
+        let fixture = LoginFixture()
+        let first = fixture.get("/1")
+        try fixture.clock.advance(by: .milliseconds(5))
+        let second = fixture.get("/2")
+        try fixture.clock.run()
         #expect(first.isFinished && second.isFinished)
-        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1", "GET /2 t1"])
-        #expect(bench.transport.exchanges.map(\.startedAt) == [0, 1, 11, 11].map { .milliseconds($0) })
+        #expect(fixture.lines == ["GET /1 old", "POST /login -", "GET /1 t1", "GET /2 t1"])
+        #expect(fixture.transport.exchanges.map(\.startedAt) == [0, 1, 11, 11].map { .milliseconds($0) })
     }
 
     @Test("Cancelling a waiting request affects no other")
     func cancelOne() throws {
-        let bench = LoginBench()
-        let recorders = (0..<3).map { bench.get("/\($0)") }
-        try bench.clock.advance(by: .milliseconds(5))
+        let fixture = LoginFixture()
+        let recorders = (0..<3).map { fixture.get("/\($0)") }
+        try fixture.clock.advance(by: .milliseconds(5))
         // The first is the one that started the login.
         recorders[0].cancel()
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorders.map(\.events.count) == [0, 2, 2])
-        #expect(bench.lines.suffix(2) == ["GET /1 t1", "GET /2 t1"])
+        #expect(fixture.lines.suffix(2) == ["GET /1 t1", "GET /2 t1"])
     }
 
     @Test("A token that arrives is stored even if no request waits for it any more")
     func cancelAll() throws {
-        let bench = LoginBench()
-        let recorders = (0..<3).map { bench.get("/\($0)") }
-        try bench.clock.advance(by: .milliseconds(5))
+        let fixture = LoginFixture()
+        let recorders = (0..<3).map { fixture.get("/\($0)") }
+        try fixture.clock.advance(by: .milliseconds(5))
         for recorder in recorders { recorder.cancel() }
-        try bench.clock.run()
-        #expect(bench.session.credential?.token == "t1")
-        #expect(bench.transport.cancelled.isEmpty)
-        #expect(bench.lines.count == 4)
-        let later = bench.get("/later")
-        try bench.clock.run()
+        try fixture.clock.run()
+        #expect(fixture.session.credential?.token == "t1")
+        #expect(fixture.transport.cancelled.isEmpty)
+        #expect(fixture.lines.count == 4)
+        let later = fixture.get("/later")
+        try fixture.clock.run()
         #expect(later.isFinished)
-        #expect(bench.server.logins == 1)
+        #expect(fixture.server.logins == 1)
     }
 
     @Test("One replay per request; a second failure is surfaced")
     func secondFailure() throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock {
+        let fixture = LoginFixture()
+        fixture.server.contents.withLock {
             $0.answers["/1"] = [.status(.unauthorized), .json(#"{"message": "no"}"#, status: .unauthorized)]
         }
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.failure?.code == .status)
         #expect(recorder.failure?.message == "no")
         #expect(recorder.failure?.attempt == 2)
-        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
+        #expect(fixture.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
     @Test("One replay per request, also across retries")
     func oneReplayAcrossRetries() throws {
-        let bench = LoginBench(retry: .exponentialBackoff(backoff: .constant(.milliseconds(5))))
-        bench.server.contents.withLock {
+        let fixture = LoginFixture(retry: .exponentialBackoff(backoff: .constant(.milliseconds(5))))
+        fixture.server.contents.withLock {
             $0.answers["/1"] = [
                 .status(.unauthorized), .status(.serviceUnavailable), .status(.unauthorized), .json("1"),
             ]
         }
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.failure?.status == .unauthorized)
         #expect(recorder.failure?.attempt == 3)
-        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1", "GET /1 t1"])
-        #expect(Set(bench.transport.requests.filter { $0.method == .get }.map(\.id)).count == 1)
+        #expect(fixture.lines == ["GET /1 old", "POST /login -", "GET /1 t1", "GET /1 t1"])
+        #expect(Set(fixture.transport.requests.filter { $0.method == .get }.map(\.id)).count == 1)
     }
 
     @Test(
         "403 is not 401", arguments: [HTTPResponse.Status.forbidden, .notFound, .proxyAuthenticationRequired])
     func forbidden(status: HTTPResponse.Status) throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock { $0.answers["/1"] = [.status(status)] }
-        let recorder = bench.get("/1")
-        try bench.clock.run()
+        let fixture = LoginFixture()
+        fixture.server.contents.withLock { $0.answers["/1"] = [.status(status)] }
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
         #expect(recorder.failure?.status == status)
-        #expect(bench.server.logins == 0)
+        #expect(fixture.server.logins == 0)
     }
 
     @Test(
         "An envelope code marks an expired login, in a success as well as in an error status",
         arguments: [200, 400])
     func envelopeCode(status: Int) throws {
-        let bench = LoginBench(
+        let fixture = LoginFixture(
             expiry: .unauthorized(envelopeCodes: ["11010"]),
             envelope: Envelope(code: "errcode", message: "msg", payload: "data", success: 200))
         let refusal = #"{"errcode": 11010, "msg": "expired"}"#
-        bench.server.contents.withLock {
+        fixture.server.contents.withLock {
             $0.answers["/1"] = [
                 .json(refusal, status: HTTPResponse.Status(code: status)),
                 .json(#"{"errcode": "200", "data": 7}"#),
             ]
         }
-        let recorder = Recorder(bench.client.get("/1").decode(Int.self), on: bench.clock)
-        try bench.clock.run()
+        let recorder = Recorder(fixture.client.get("/1").decode(Int.self), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.values == [7])
-        #expect(bench.server.logins == 1)
+        #expect(fixture.server.logins == 1)
     }
 
     @Test("Waiting requests keep their own deadlines")
     func deadlines() throws {
-        let bench = LoginBench()
+        let fixture = LoginFixture()
         let hurried = Hurried(path: "/1", timeouts: Timeouts(total: .milliseconds(5)))
-        let first = Recorder(bench.client.request(hurried), on: bench.clock)
-        let second = bench.get("/2")
-        try bench.clock.run()
+        let first = Recorder(fixture.client.request(hurried), on: fixture.clock)
+        let second = fixture.get("/2")
+        try fixture.clock.run()
         #expect(first.failure?.code == .totalTimeout)
         #expect(first.events.map(\.time) == [.milliseconds(5)])
         #expect(second.isFinished)
-        #expect(bench.session.credential?.token == "t1")
+        #expect(fixture.session.credential?.token == "t1")
     }
 
     @Test("By hand: response, retry, unwrap, relogin, decode")
     func byHand() throws {
-        let bench = LoginBench()
-        let stream = bench.client.response(.get("/1"))
+        let fixture = LoginFixture()
+        let stream = fixture.client.response(.get("/1"))
             .retry(.exponentialBackoff(backoff: .constant(.seconds(1))))
             .unwrap(nil)
-            .relogin(through: bench.session)
+            .relogin(through: fixture.session)
             .decode(String.self)
-        bench.server.contents.withLock { $0.answers["/1"] = [.status(.serviceUnavailable)] }
-        let recorder = Recorder(stream, on: bench.clock)
-        try bench.clock.run()
+        fixture.server.contents.withLock { $0.answers["/1"] = [.status(.serviceUnavailable)] }
+        let recorder = Recorder(stream, on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.values == ["/1"])
-        #expect(stream.scheduler === bench.clock)
-        #expect(bench.lines == ["GET /1 old", "GET /1 old", "POST /login -", "GET /1 t1"])
+        #expect(stream.scheduler === fixture.clock)
+        #expect(fixture.lines == ["GET /1 old", "GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
     @Test(
         "A request that may be sent only once is not replayed: it fails with the first error, without a login"
     )
     func unreplayable() throws {
-        let bench = LoginBench()
-        let stream = bench.client.response(.get("/1")).mapError { error in
+        let fixture = LoginFixture()
+        let stream = fixture.client.response(.get("/1")).mapError { error in
             var error = error
             error.isReplayable = false
             return error
         }
-        let recorder = Recorder(stream.relogin(through: bench.session), on: bench.clock)
-        try bench.clock.run()
+        let recorder = Recorder(stream.relogin(through: fixture.session), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.failure?.status == .unauthorized)
-        #expect(bench.lines == ["GET /1 old"])
+        #expect(fixture.lines == ["GET /1 old"])
     }
 
     @Test("A session shared by two clients logs in once for both")
     func twoClients() throws {
-        let bench = LoginBench()
-        let other = Client(configuration: bench.client.configuration, transport: bench.transport)
-        let recorders = [bench.get("/1"), Recorder(other.get("/2").map(\.text), on: bench.clock)]
-        try bench.clock.run()
+        let fixture = LoginFixture()
+        let other = Client(configuration: fixture.client.configuration, transport: fixture.transport)
+        let recorders = [fixture.get("/1"), Recorder(other.get("/2").map(\.text), on: fixture.clock)]
+        try fixture.clock.run()
         #expect(recorders.allSatisfy { $0.isFinished })
-        #expect(bench.server.logins == 1)
+        #expect(fixture.server.logins == 1)
     }
 
     @Test("A second refusal fails the request; by choice it also ends the session, with its event")
     func secondRefusal() throws {
         for choice in [SecondRefusal.fail, .logOut] {
-            let bench = LoginBench(onSecondRefusal: choice)
-            bench.server.contents.withLock {
+            let fixture = LoginFixture(onSecondRefusal: choice)
+            fixture.server.contents.withLock {
                 for path in ["/1", "/2"] {
                     $0.answers[path] = Array(repeating: .status(.unauthorized), count: 9)
                 }
             }
-            let tips = Recorder(bench.client.errorTips, on: bench.clock)
-            let recorders = [bench.get("/1"), bench.get("/2")]
-            try bench.clock.run()
+            let tips = Recorder(fixture.client.errorTips, on: fixture.clock)
+            let recorders = [fixture.get("/1"), fixture.get("/2")]
+            try fixture.clock.run()
             #expect(recorders.map { $0.failure?.code } == [.status, .status])
-            #expect(bench.server.logins == 1)
-            let later = bench.get("/3")
-            try bench.clock.run()
+            #expect(fixture.server.logins == 1)
+            let later = fixture.get("/3")
+            try fixture.clock.run()
             if choice == .fail {
-                #expect(bench.eventTexts == ["renewed"])
+                #expect(fixture.eventTexts == ["renewed"])
                 #expect(later.values == ["\"/3\""])
                 #expect(tips.values.count == 2)
             } else {
-                #expect(bench.eventTexts == ["renewed", "logged out status"])
-                #expect(bench.session.credential == nil)
+                #expect(fixture.eventTexts == ["renewed", "logged out status"])
+                #expect(fixture.session.credential == nil)
                 #expect(later.failure?.code == .loginExpired)
                 #expect(later.failure?.cause?.status == .unauthorized)
                 // The two requests failed for one reason, which is shown once; the third one began later.
                 #expect(tips.values.map(\.code) == [.status, .loginExpired])
             }
-            #expect(bench.server.logins == 1)
+            #expect(fixture.server.logins == 1)
         }
     }
 
     @Test("A refusal that a new login remedies does not end the session, nor does one of another kind")
     func remediedRefusal() throws {
-        let bench = LoginBench(onSecondRefusal: .logOut)
-        bench.server.contents.withLock { $0.answers["/2"] = [.status(.unauthorized), .status(.notFound)] }
-        let recorders = [bench.get("/1"), bench.get("/2")]
-        try bench.clock.run()
+        let fixture = LoginFixture(onSecondRefusal: .logOut)
+        fixture.server.contents.withLock { $0.answers["/2"] = [.status(.unauthorized), .status(.notFound)] }
+        let recorders = [fixture.get("/1"), fixture.get("/2")]
+        try fixture.clock.run()
         #expect(recorders[0].values == ["\"/1\""])
         #expect(recorders[1].failure?.status == .notFound)
-        #expect(bench.eventTexts == ["renewed"])
-        #expect(bench.session.credential?.token == "t1")
+        #expect(fixture.eventTexts == ["renewed"])
+        #expect(fixture.session.credential?.token == "t1")
     }
 }
 

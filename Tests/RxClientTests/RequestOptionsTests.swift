@@ -66,19 +66,19 @@ import Testing
 
     @Test("An endpoint takes other options at any call, and stays the same in everything else")
     func withOtherOptions() throws {
-        let bench = PagingBench { request in
+        let fixture = PagingFixture { request in
             request.headerFields[.accept] == "text/event-stream"
                 ? .bytes(Array("data: tea\n\n".utf8), headers: [.contentType: "text/event-stream"])
                 : .goods(request.url.path == "/empty" ? [] : [1])
         }
-        let client = bench.client
+        let client = fixture.client
         let endpoint = Listed().with { options in
             options.headers["X-Call"] = "one"
             options.tags.insert("call")
         }
         #expect(endpoint.options.tags == ["list", "call"])
         #expect(endpoint.isRepeatable && Listed().options.tags == ["list"])
-        let files = MemoryFileSystem(on: bench.clock)
+        let files = MemoryFileSystem(on: fixture.clock)
         let progress = client.progress(of: endpoint).compactMap { event -> String? in
             if case .finished(let result) = event { "\(result.output.count)" } else { nil }
         }
@@ -101,37 +101,38 @@ import Testing
             client.request(inline).map { _ in "1" },
         ]
         for (index, result) in results.enumerated() {
-            let recorder = Recorder(result, on: bench.clock)
-            try bench.clock.run()
+            let recorder = Recorder(result, on: fixture.clock)
+            try fixture.clock.run()
             #expect(recorder.values == ["1"], "\(index): \(String(describing: recorder.failure))")
         }
-        let states = Recorder(client.pages(endpoint, .numbered(size: 1), next: bench.next), on: bench.clock)
-        try bench.clock.run()
+        let states = Recorder(
+            client.pages(endpoint, .numbered(size: 1), next: fixture.next), on: fixture.clock)
+        try fixture.clock.run()
         #expect(states.values.last?.items.count == 1)
-        #expect(bench.transport.requests.count >= results.count + 1)
-        for request in bench.transport.requests {
+        #expect(fixture.transport.requests.count >= results.count + 1)
+        for request in fixture.transport.requests {
             #expect(request.headerFields[HTTPField.Name("X-Call")!] == "one")
             #expect(request.headerFields[HTTPField.Name("X-App")!] == "shop")
             #expect(request.parameter("v") == "2")
         }
         let empty = Recorder(
-            client.request(Listed(path: "/empty").with { $0.headers["X-Call"] = "one" }), on: bench.clock)
-        try bench.clock.run()
+            client.request(Listed(path: "/empty").with { $0.headers["X-Call"] = "one" }), on: fixture.clock)
+        try fixture.clock.run()
         #expect(empty.failure?.code == .noContent)
     }
 
     @Test("A mode of the cache at the call: pull to refresh asks the server, the next call does not")
     func reloads() throws {
-        let bench = PagingBench { _ in .goods([1]) }
+        let fixture = PagingFixture { _ in .goods([1]) }
         let list = GoodsList().with { $0.cachePolicy = .time(.seconds(300)) }
         for reloads in [false, false, true, false] {
             let stream =
                 reloads
-                ? bench.client.request(list.with { $0.cacheMode = .reload }) : bench.client.request(list)
-            let recorder = Recorder(stream, on: bench.clock)
-            try bench.clock.run()
+                ? fixture.client.request(list.with { $0.cacheMode = .reload }) : fixture.client.request(list)
+            let recorder = Recorder(stream, on: fixture.clock)
+            try fixture.clock.run()
             #expect(recorder.values.count == 1)
         }
-        #expect(bench.transport.requests.count == 2)
+        #expect(fixture.transport.requests.count == 2)
     }
 }

@@ -121,17 +121,17 @@ import Testing
 
     @Test("Invalid paths and parameters, too: an error, nothing is sent, no login begins")
     func nothingSent() throws {
-        let bench = LoginBench()
+        let fixture = LoginFixture()
         for stream in [
-            bench.client.get("https://evil.test/"), bench.client.get("/a\r\nb"),
-            bench.client.post("/x", .json(["a": Double.nan])),
-            bench.client.get("/x", query: ["a": Double.nan]),
+            fixture.client.get("https://evil.test/"), fixture.client.get("/a\r\nb"),
+            fixture.client.post("/x", .json(["a": Double.nan])),
+            fixture.client.get("/x", query: ["a": Double.nan]),
         ] {
-            let recorder = Recorder(stream, on: bench.clock)
-            try bench.clock.run()
+            let recorder = Recorder(stream, on: fixture.clock)
+            try fixture.clock.run()
             #expect([.invalidURL, .invalidParameters].contains(recorder.failure?.code))
         }
-        #expect(bench.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 
     @Test("An endpoint's header fields replace the client's, in any case")

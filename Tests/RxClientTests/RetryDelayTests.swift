@@ -9,8 +9,8 @@ import Testing
 
 /// The wait before a retry.
 @Suite struct RetryDelayTests {
-    private let bench = RetryBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = RetryFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     @Test(
         "Retry-After as seconds or HTTP-date; in the past → now; invalid → the backoff; never below it",
@@ -26,7 +26,7 @@ import Testing
             .head(
                 ResponseHead(status: .serviceUnavailable, fieldLines: Array("Retry-After: \(value)\n".utf8))),
             .finish)
-        let (client, transport) = bench([answer, .json("1")])
+        let (client, transport) = fixture([answer, .json("1")])
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
         #expect(recorder.isFinished)
@@ -35,9 +35,9 @@ import Testing
 
     @Test("In the past → now, if there is no backoff")
     func retryNow() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             [.status(.tooManyRequests, headers: [.retryAfter: "Thu, 01 Jan 1970 00:00:00 GMT"]), .json("1")],
-            retry: .exponentialBackoff(backoff: .constant(.zero), currentDate: { RetryBench.now }))
+            retry: .exponentialBackoff(backoff: .constant(.zero), currentDate: { RetryFixture.now }))
         client.get("/x").subscribe()
         try clock.run()
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .zero])
@@ -50,7 +50,7 @@ import Testing
             ("Sun, 06 Nov 1994 08:50:38 GMT", "61 s"), ("Fri, 31 Dec 9999 23:59:59 GMT", "2147483648 s"),
         ])
     func overTheCap(value: String, asked: String) throws {
-        let (client, transport) = bench([
+        let (client, transport) = fixture([
             .json(#"{"message": "later"}"#, status: .serviceUnavailable, headers: [.retryAfter: value])
         ])
         let recorder = Recorder(client.get("/x"), on: clock)
@@ -70,7 +70,7 @@ import Testing
     func forbiddenWait(limit: Duration, text: String) throws {
         let said = "the server asks to wait 45 s, above the limit of \(text)"
         let answer = ScriptedTransport.Reply.status(.tooManyRequests, headers: [.retryAfter: "45"])
-        let (client, transport) = bench([answer], retry: .exponentialBackoff(maxDelay: limit))
+        let (client, transport) = fixture([answer], retry: .exponentialBackoff(maxDelay: limit))
         let recorder = Recorder(client.get("/x"), on: clock)
         let once = Recorder(
             client.get("/x", options: RequestOptions(retry: .exponentialBackoff(maxRetries: 0))), on: clock)
@@ -82,7 +82,7 @@ import Testing
         #expect(posted.failure?.message == "Too Many Requests", "it would not have been retried anyway")
         #expect(transport.requests.count == 3)
 
-        var later = try bench.transient()
+        var later = try fixture.transient()
         later.retryDelay = .seconds(45)
         let policy = RetryPolicy<NetworkError>.exponentialBackoff(maxDelay: limit)
         #expect(policy.decide(later, RetryHistory(count: 1)) == .stop)
@@ -93,7 +93,7 @@ import Testing
 
     @Test("A limit for a minute is waited for by default")
     func perMinute() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             [.status(.tooManyRequests, headers: [.retryAfter: "59"]), .json("1")],
             retry: .exponentialBackoff(backoff: .constant(.zero)))
         let recorder = Recorder(client.get("/x"), on: clock)
@@ -108,7 +108,7 @@ import Testing
         let policy = RetryPolicy<NetworkError>.exponentialBackoff(
             maxRetries: .max,
             random: { random.withLock { .random(in: 0..<1, using: &$0) } })
-        let error = try bench.transient()
+        let error = try fixture.transient()
         var delays: Set<Duration> = []
         for retry in [0, 1, 2, 5, 6, 7, 10, 29, 30, 31, 62, 63, 64, 1000, Int.max - 1] {
             guard case .retry(let delay) = policy.decide(error, RetryHistory(count: retry)) else {
@@ -141,7 +141,7 @@ import Testing
     @Test("Two retries by default")
     func defaultCount() throws {
         let policy = RetryPolicy<NetworkError>.exponentialBackoff()
-        let error = try bench.transient()
+        let error = try fixture.transient()
         #expect(policy.decide(error, RetryHistory(count: 1)) != .stop)
         #expect(policy.decide(error, RetryHistory(count: 2)) == .stop)
         #expect(RetryPolicy<NetworkError>.never.decide(error, RetryHistory(count: 0)) == .stop)
@@ -155,7 +155,7 @@ import Testing
             (Backoff { history, _ in .seconds(10 - history.count) }, [10, 9, 8, 7]),
         ])
     func backoffs(backoff: Backoff, seconds: [Int]) throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             [.status(.badGateway)], retry: .exponentialBackoff(maxRetries: 4, backoff: backoff))
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
@@ -168,9 +168,9 @@ import Testing
         "Any wait that a server asks for is one that a clock can represent",
         arguments: ["9223372036854775807", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
     func withoutCap(value: String) throws {
-        var error = try bench.transient()
+        var error = try fixture.transient()
         error.head = ResponseHead(status: .serviceUnavailable, headerFields: [.retryAfter: value])
-        let policy = RetryBench.everySecond(maxDelay: .seconds(Int.max))
+        let policy = RetryFixture.everySecond(maxDelay: .seconds(Int.max))
         guard case .retry(let delay) = policy.decide(error, RetryHistory(count: 0)) else { throw error }
         #expect(delay >= .seconds(1 << 31) - .seconds(1) && delay < .seconds(1 << 33))
     }

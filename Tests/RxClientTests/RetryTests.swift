@@ -12,13 +12,13 @@ import Testing
 @Suite struct RetryTests {
     typealias Reply = ScriptedTransport.Reply
 
-    private let bench = RetryBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = RetryFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     private func attempts(_ answers: [Reply], _ call: InlineEndpoint = InlineEndpoint(.get, "/x")) throws
         -> Int
     {
-        let (client, transport) = bench(answers)
+        let (client, transport) = fixture(answers)
         let recorder = Recorder(client.request(call), on: clock)
         try clock.run()
         #expect(recorder.events.count == (recorder.failure == nil ? 2 : 1))
@@ -45,7 +45,7 @@ import Testing
         arguments: ["POST", "PATCH"])
     func optIn(method: String) throws {
         #expect(try attempts([.status(.badGateway)], call(method, ["idempotency-key": "1"])) == 3)
-        let (client, transport) = bench([.failure(.emptyReply)])
+        let (client, transport) = fixture([.failure(.emptyReply)])
         let endpoint = OptingIn(method: try #require(HTTPRequest.Method(method)))
         client.request(endpoint).subscribe()
         try clock.run()
@@ -56,7 +56,7 @@ import Testing
         "A POST that was redirected to a GET is not sent again after a failure of the GET",
         arguments: [Reply.status(.serviceUnavailable), .failure(.connectionLost), .failure(.connect)])
     func redirectedPost(failure: Reply) throws {
-        let (client, transport) = bench([.status(.seeOther, headers: [.location: "/orders/1"]), failure])
+        let (client, transport) = fixture([.status(.seeOther, headers: [.location: "/orders/1"]), failure])
         let recorder = Recorder(client.post("/orders"), on: clock)
         try clock.run()
         #expect(transport.requests.map(\.method) == [.post, .get])
@@ -67,7 +67,7 @@ import Testing
     @Test("A GET that was redirected is retried from the first URL")
     func redirectedGet() throws {
         let moved = Reply.status(.found, headers: [.location: "/y"])
-        let (client, transport) = bench([moved, .status(.serviceUnavailable), moved, .json("1")])
+        let (client, transport) = fixture([moved, .status(.serviceUnavailable), moved, .json("1")])
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
         #expect(recorder.isFinished)
@@ -76,7 +76,7 @@ import Testing
 
     @Test("The total deadline applies to stages chained by hand, for each request they send")
     func deadlineByHand() throws {
-        let (client, _) = bench([.stall], within: .milliseconds(400))
+        let (client, _) = fixture([.stall], within: .milliseconds(400))
         let recorder = Recorder(client.response(.get("/x")), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .totalTimeout)
@@ -139,7 +139,7 @@ import Testing
 
     @Test("Failures after the response are not retried")
     func afterTheAnswer() throws {
-        let (client, transport) = bench([.json("not json")])
+        let (client, transport) = fixture([.json("not json")])
         let recorder = Recorder(client.request(Typed()), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .decoding)
@@ -148,7 +148,7 @@ import Testing
 
     @Test("The last attempt's error is the result, with the attempt count, under one id")
     func lastError() throws {
-        let (client, transport) = bench([
+        let (client, transport) = fixture([
             .failure(.connect), .status(.badGateway), .json(#"{"message": "third"}"#, status: .badGateway),
         ])
         let recorder = Recorder(client.get("/x"), on: clock)
@@ -162,7 +162,7 @@ import Testing
 
     @Test("A body that can be sent only once is not retried: the first error is the result")
     func oneShot() throws {
-        var error = try bench.transient()
+        var error = try fixture.transient()
         error.isReplayable = false
         #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
         error.code = .connect
@@ -172,7 +172,7 @@ import Testing
 
     @Test("Cancelling ends the wait")
     func cancelWait() throws {
-        let (client, transport) = bench([.status(.badGateway)])
+        let (client, transport) = fixture([.status(.badGateway)])
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.advance(by: .milliseconds(500))
         #expect(clock.pendingCount == 1)
@@ -185,8 +185,8 @@ import Testing
 
     @Test("A delay longer than the rest of the total deadline is not started")
     func deadlineStopsWaits() throws {
-        let (client, transport) = bench(
-            [.status(.badGateway, after: .milliseconds(100))], retry: RetryBench.everySecond(9),
+        let (client, transport) = fixture(
+            [.status(.badGateway, after: .milliseconds(100))], retry: RetryFixture.everySecond(9),
             within: .milliseconds(2500))
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
@@ -198,7 +198,7 @@ import Testing
 
     @Test("The total deadline ends the request at any time, with the number of attempts")
     func totalDeadline() throws {
-        let (client, transport) = bench([.status(.badGateway), .stall], within: .seconds(3))
+        let (client, transport) = fixture([.status(.badGateway), .stall], within: .seconds(3))
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .totalTimeout)
@@ -209,7 +209,7 @@ import Testing
 
     @Test("Extreme waits and limits do not trap")
     func hugeDurations() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             [.status(.badGateway, headers: [.retryAfter: "99999999999999999999"])],
             retry: .exponentialBackoff(backoff: .constant(.seconds(Int.max)), maxDelay: .seconds(Int.max)),
             within: .seconds(Int.max))
@@ -223,7 +223,7 @@ import Testing
 
     @Test("Each subscription is a request of its own")
     func cold() throws {
-        let (client, transport) = bench([.json("1")])
+        let (client, transport) = fixture([.json("1")])
         let stream = client.get("/x")
         #expect(transport.requests.isEmpty)
         for _ in 0..<3 { stream.subscribe() }

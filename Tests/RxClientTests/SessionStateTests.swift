@@ -14,16 +14,21 @@ import Testing
     private let rejected = NetworkError(.envelope, "wrong password")
 
     private func sentVersion() throws -> CredentialVersion {
-        guard case .send(_, let stamp) = state.authorize(date: start) else { throw Unexpected.decision }
-        return stamp
+        guard case .send(_, let credentialVersion) = state.authorize(date: start) else {
+            throw Unexpected.decision
+        }
+        return credentialVersion
     }
 
-    private func fail(_ stamp: CredentialVersion, at second: Double = 0) -> SessionState.Remedy {
-        state.authenticationFailed(carried: stamp, error: unauthorized, date: start + second)
+    private func fail(_ credentialVersion: CredentialVersion, at second: Double = 0) -> SessionState.Recovery
+    {
+        state.authenticationFailed(carried: credentialVersion, error: unauthorized, date: start + second)
     }
 
-    private func startLogin(_ stamp: CredentialVersion, at second: Double = 0) throws -> Int {
-        guard case .wait(let login) = fail(stamp, at: second), login.isNew else { throw Unexpected.decision }
+    private func startLogin(_ credentialVersion: CredentialVersion, at second: Double = 0) throws -> Int {
+        guard case .wait(let login) = fail(credentialVersion, at: second), login.isNew else {
+            throw Unexpected.decision
+        }
         return login.number
     }
 
@@ -47,21 +52,21 @@ import Testing
 
     private enum Unexpected: Error { case decision }
 
-    @Test("1. the stamp is older than the current generation → replay at once, no login")
+    @Test("1. the version is older than the current generation → replay at once, no login")
     func rule1() throws {
-        let stamp = try sentVersion()
-        let login = try startLogin(stamp)
+        let credentialVersion = try sentVersion()
+        let login = try startLogin(credentialVersion)
         #expect(succeed(login, Credential(token: "new")))
-        #expect(fail(stamp).text == "replay")
+        #expect(fail(credentialVersion).text == "replay")
         #expect(state.credential?.token == "new")
     }
 
     @Test("2. this generation's login has failed → the same error, no login")
     func rule2() throws {
-        let stamp = try sentVersion()
-        let login = try startLogin(stamp)
+        let credentialVersion = try sentVersion()
+        let login = try startLogin(credentialVersion)
         #expect(failLogin(login, offline, isRejection: false))
-        #expect(fail(stamp).text == "fail connect: offline")
+        #expect(fail(credentialVersion).text == "fail connect: offline")
         #expect(state.credential?.token == "old")
     }
 
@@ -76,7 +81,7 @@ import Testing
         #expect(fail(second).text == "fail connect: offline")
     }
 
-    @Test("1 before 2: after a successful login, a stamp from before the failed one is replayed")
+    @Test("1 before 2: after a successful login, a version from before the failed one is replayed")
     func failureIsForgottenWithSuccess() throws {
         let first = try sentVersion()
         #expect(try failLogin(startLogin(first), offline, isRejection: false))
@@ -88,9 +93,9 @@ import Testing
 
     @Test("3. a login is running → wait for it")
     func rule3() throws {
-        let stamp = try sentVersion()
-        let login = try startLogin(stamp)
-        #expect(fail(stamp).text == "wait \(login)")
+        let credentialVersion = try sentVersion()
+        let login = try startLogin(credentialVersion)
+        #expect(fail(credentialVersion).text == "wait \(login)")
         guard case .wait(let waited, _) = state.authorize(date: start) else {
             throw Unexpected.decision
         }
@@ -146,7 +151,7 @@ import Testing
 
     @Test("The app can set the limit")
     func chosenLimit() throws {
-        state = SessionState(credential: known, limit: LoginLimit(2, within: .seconds(10)))
+        state = SessionState(credential: known, limit: LoginAttemptLimit(2, within: .seconds(10)))
         for second in 0..<2 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
         #expect(
             try fail(sentVersion(), at: 9).text
@@ -154,15 +159,15 @@ import Testing
         _ = try startLogin(sentVersion(), at: 10)
     }
 
-    @Test("Rejected credentials: session cleared, no login, for any stamp")
+    @Test("Rejected credentials: session cleared, no login, for any version")
     func rejection() throws {
         let first = try sentVersion()
         #expect(try succeed(startLogin(first), Credential(token: "new")))
         let second = try sentVersion()
         #expect(try failLogin(startLogin(second), rejected, isRejection: true))
         #expect(state.credential == nil)
-        for stamp in [try sentVersion(), second, first] {
-            guard case .fail(let error) = fail(stamp) else { throw Unexpected.decision }
+        for credentialVersion in [try sentVersion(), second, first] {
+            guard case .fail(let error) = fail(credentialVersion) else { throw Unexpected.decision }
             #expect(error.code == .loginExpired && error.cause?.message == "wrong password")
         }
     }
@@ -173,14 +178,14 @@ import Testing
             nil, Credential(token: "B"),
         ])
     func change(credential: Credential?) throws {
-        let stamp = try sentVersion()
-        let login = try startLogin(stamp)
+        let credentialVersion = try sentVersion()
+        let login = try startLogin(credentialVersion)
         change(to: credential)
         #expect(!succeed(login, Credential(token: "late")))
         #expect(!failLogin(login, rejected, isRejection: true))
         #expect(state.credential == credential)
-        #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account changed"))
-        let decision = state.authorize(for: stamp.identity, date: start)
+        #expect(fail(credentialVersion).text.hasPrefix("fail loginExpired: the account changed"))
+        let decision = state.authorize(for: credentialVersion.identity, date: start)
         guard case .refuse = decision else { throw Unexpected.decision }
     }
 
@@ -196,11 +201,11 @@ import Testing
         "A refused login ends the account: its requests get that error, and none is sent without credential"
     )
     func rejectionEndsTheAccount() throws {
-        let stamp = try sentVersion()
-        #expect(try failLogin(startLogin(stamp), rejected, isRejection: true))
-        #expect(!state.isCurrent(stamp.identity))
-        #expect(fail(stamp).text == "fail loginExpired: the login was refused")
-        guard case .refuse(let error) = state.authorize(for: stamp.identity, date: start) else {
+        let credentialVersion = try sentVersion()
+        #expect(try failLogin(startLogin(credentialVersion), rejected, isRejection: true))
+        #expect(!state.isCurrent(credentialVersion.identity))
+        #expect(fail(credentialVersion).text == "fail loginExpired: the login was refused")
+        guard case .refuse(let error) = state.authorize(for: credentialVersion.identity, date: start) else {
             throw Unexpected.decision
         }
         #expect(error?.message == "wrong password")
@@ -218,21 +223,21 @@ import Testing
     @Test("A login that returns another account is a change of accounts")
     func otherAccount() throws {
         state = SessionState(credential: Credential(token: "a", account: "anna"))
-        let stamp = try sentVersion()
-        #expect(try succeed(startLogin(stamp), Credential(token: "a2", account: "anna")))
-        #expect(state.isCurrent(stamp.identity))
+        let credentialVersion = try sentVersion()
+        #expect(try succeed(startLogin(credentialVersion), Credential(token: "a2", account: "anna")))
+        #expect(state.isCurrent(credentialVersion.identity))
         #expect(try succeed(startLogin(sentVersion()), Credential(token: "b", account: "bert")))
-        #expect(!state.isCurrent(stamp.identity))
-        #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account changed"))
+        #expect(!state.isCurrent(credentialVersion.identity))
+        #expect(fail(credentialVersion).text.hasPrefix("fail loginExpired: the account changed"))
     }
 
     @Test("A login that names no account is one of the same account")
     func unnamedAccount() throws {
         state = SessionState(credential: Credential(token: "a", account: "anna"))
-        let stamp = try sentVersion()
-        #expect(try succeed(startLogin(stamp), Credential(token: "a2")))
+        let credentialVersion = try sentVersion()
+        #expect(try succeed(startLogin(credentialVersion), Credential(token: "a2")))
         #expect(state.credential == Credential(token: "a2", account: "anna"))
-        #expect(state.isCurrent(stamp.identity))
+        #expect(state.isCurrent(credentialVersion.identity))
     }
 
     @Test("A credential with an expiry date is renewed ahead; one without is not")
@@ -288,7 +293,7 @@ import Testing
     }
 }
 
-extension SessionState.Remedy {
+extension SessionState.Recovery {
     fileprivate var text: String {
         switch self {
         case .replay: "replay"

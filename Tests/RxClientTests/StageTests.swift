@@ -36,11 +36,11 @@ import Testing
 
     private static let credentialStage = Stage(
         "credential", .json("1"),
-        endpoint: { bench in bench.client { $0.session = bench.session }.request(get).map(\.text) },
-        byHand: { bench in
-            let client = bench.client()
+        endpoint: { fixture in fixture.client { $0.session = fixture.session }.request(get).map(\.text) },
+        byHand: { fixture in
+            let client = fixture.client()
             return Observable.deferred { () throws(NetworkError) in
-                bench.session.authorize(try client.serialized(get))
+                fixture.session.authorize(try client.serialized(get))
             }
             .flatMap { request in client.exchange(request).response(to: request) }
             .map(\.text)
@@ -48,102 +48,106 @@ import Testing
 
     private static let cookiesStage = Stage(
         "cookies", .status(.found, headers: [.setCookie: "a=1", .location: "/y"]), .json("1"),
-        endpoint: { bench in bench.client { $0.cookies = bench.jar }.request(get).map(\.text) },
-        byHand: { bench in bench.exchange(.get) { $0.cookies = bench.jar }.map(\.text) })
+        endpoint: { fixture in fixture.client { $0.cookies = fixture.jar }.request(get).map(\.text) },
+        byHand: { fixture in fixture.exchange(.get) { $0.cookies = fixture.jar }.map(\.text) })
 
     private static let redirectsStage = Stage(
         "redirects", .status(.seeOther, headers: [.location: "/y"]), .json("1"),
-        endpoint: { bench in bench.client().request(InlineEndpoint(.post, "/x", query: ["a": 1])).map(\.text)
+        endpoint: { fixture in
+            fixture.client().request(InlineEndpoint(.post, "/x", query: ["a": 1])).map(\.text)
         },
-        byHand: { bench in bench.exchange(.post).map(\.text) })
+        byHand: { fixture in fixture.exchange(.post).map(\.text) })
 
     private static let redirectsRefusedStage = Stage(
         "redirects refused", .status(.seeOther, headers: [.location: "/y"]),
-        endpoint: { bench in bench.client { $0.redirects = .refused }.request(get).map(\.text) },
-        byHand: { bench in bench.exchange(.get, following: .refused).map(\.text) })
+        endpoint: { fixture in fixture.client { $0.redirects = .refused }.request(get).map(\.text) },
+        byHand: { fixture in fixture.exchange(.get, following: .refused).map(\.text) })
 
     private static let statusStage = Stage(
         "status", .json(#"{"error":{"message":"no tea"}}"#, status: .notFound),
-        endpoint: { bench in bench.client().request(get).map(\.text) },
-        byHand: { bench in bench.exchange.checkStatus().map(\.text) })
+        endpoint: { fixture in fixture.client().request(get).map(\.text) },
+        byHand: { fixture in fixture.exchange.checkStatus().map(\.text) })
 
     private static let statusWithAnEnvelopeStage = Stage(
         "status with an envelope", .json(#"{"code":404,"message":"no tea"}"#, status: .badRequest),
-        endpoint: { bench in bench.client { $0.options.envelope = envelope }.request(get).map(\.text) },
-        byHand: { bench in bench.exchange.checkStatus(envelope: envelope).map(\.text) })
+        endpoint: { fixture in fixture.client { $0.options.envelope = envelope }.request(get).map(\.text) },
+        byHand: { fixture in fixture.exchange.checkStatus(envelope: envelope).map(\.text) })
 
     private static let contentTypeStage = Stage(
         "content type", .bytes(Array("1".utf8), headers: [.contentType: "text/html"]),
-        endpoint: { bench in bench.client().request(Fetch()).map(String.init) },
-        byHand: { bench in bench.exchange.checkContentType(.json).decode(Int.self).map(String.init) })
+        endpoint: { fixture in fixture.client().request(Fetch()).map(String.init) },
+        byHand: { fixture in fixture.exchange.checkContentType(.json).decode(Int.self).map(String.init) })
 
     private static let unwrapStage = Stage(
         "unwrap", .json(#"{"code":0,"data":7}"#),
-        endpoint: { bench in bench.client { $0.options.envelope = envelope }.request(Fetch()).map(String.init)
+        endpoint: { fixture in
+            fixture.client { $0.options.envelope = envelope }.request(Fetch()).map(String.init)
         },
-        byHand: { bench in bench.exchange.unwrap(envelope).decode(Int.self).map(String.init) })
+        byHand: { fixture in fixture.exchange.unwrap(envelope).decode(Int.self).map(String.init) })
 
     private static let unwrapAFailureStage = Stage(
         "unwrap a failure", .json(#"{"code":9,"message":"no"}"#),
-        endpoint: { bench in bench.client { $0.options.envelope = envelope }.request(Fetch()).map(String.init)
+        endpoint: { fixture in
+            fixture.client { $0.options.envelope = envelope }.request(Fetch()).map(String.init)
         },
-        byHand: { bench in bench.exchange.unwrap(envelope).decode(Int.self).map(String.init) })
+        byHand: { fixture in fixture.exchange.unwrap(envelope).decode(Int.self).map(String.init) })
 
     private static let reloginStage = Stage(
         "relogin", .status(.unauthorized), .json("1"),
-        endpoint: { bench in bench.client { $0.session = bench.session }.request(get).map(\.text) },
-        byHand: { bench in
-            bench.client { $0.session = bench.session }.response(get)
-                .relogin(through: bench.session).map(\.text)
+        endpoint: { fixture in fixture.client { $0.session = fixture.session }.request(get).map(\.text) },
+        byHand: { fixture in
+            fixture.client { $0.session = fixture.session }.response(get)
+                .relogin(through: fixture.session).map(\.text)
         })
 
     private static let reloginByAnEnvelopeStage = Stage(
         "relogin by an envelope", .json(#"{"code":11010}"#), .json(#"{"code":11010,"message":"still"}"#),
-        endpoint: { bench in
-            bench.client {
-                $0.session = bench.session
+        endpoint: { fixture in
+            fixture.client {
+                $0.session = fixture.session
                 $0.options.envelope = envelope
             }.request(get).map(\.text)
         },
-        byHand: { bench in
-            bench.client { $0.session = bench.session }.response(get)
-                .unwrap(envelope).relogin(through: bench.session).map(\.text)
+        byHand: { fixture in
+            fixture.client { $0.session = fixture.session }.response(get)
+                .unwrap(envelope).relogin(through: fixture.session).map(\.text)
         })
 
     private static let retryStage = Stage(
         "retry", .failure(.connectionLost), .status(.serviceUnavailable, headers: [.retryAfter: "5"]),
         .json("1"),
-        endpoint: { bench in bench.client { $0.options.retry = everySecond }.request(get).map(\.text) },
-        byHand: { bench in bench.exchange.checkStatus().retry(everySecond, on: bench.clock).map(\.text) })
+        endpoint: { fixture in fixture.client { $0.options.retry = everySecond }.request(get).map(\.text) },
+        byHand: { fixture in fixture.exchange.checkStatus().retry(everySecond, on: fixture.clock).map(\.text)
+        })
 
     private static let retryByAnEnvelopeStage = Stage(
         "retry by an envelope", .json(#"{"code":503,"wait":4}"#), .json(#"{"code":0,"data":1}"#),
-        endpoint: { bench in
-            bench.client {
+        endpoint: { fixture in
+            fixture.client {
                 $0.options.retry = everySecond
                 $0.options.envelope = envelope
             }.request(Fetch()).map(String.init)
         },
-        byHand: { bench in
-            bench.exchange.unwrap(envelope).retry(everySecond, on: bench.clock).decode(Int.self).map(
+        byHand: { fixture in
+            fixture.exchange.unwrap(envelope).retry(everySecond, on: fixture.clock).decode(Int.self).map(
                 String.init)
         })
 
     private static let partStage = Stage(
         "part", .json(#"{"page":{"count":3}}"#),
-        endpoint: { bench in bench.client().request(Fetch(part: "page.count")).map(String.init) },
-        byHand: { bench in bench.exchange.part("page.count").decode(Int.self).map(String.init) })
+        endpoint: { fixture in fixture.client().request(Fetch(part: "page.count")).map(String.init) },
+        byHand: { fixture in fixture.exchange.part("page.count").decode(Int.self).map(String.init) })
 
     private static let decodeStage = Stage(
         "decode", .json(#""text""#),
-        endpoint: { bench in bench.client().request(Fetch()).map(String.init) },
-        byHand: { bench in bench.exchange.decode(Int.self).map(String.init) })
+        endpoint: { fixture in fixture.client().request(Fetch()).map(String.init) },
+        byHand: { fixture in fixture.exchange.decode(Int.self).map(String.init) })
 
     private static let validatorStage = Stage(
         "validator", .json("5"),
-        endpoint: { bench in bench.client().request(Fetch(isValidated: true)).map(String.init) },
-        byHand: { bench in
-            bench.exchange.decode(Int.self).validate { value throws(NetworkError) in
+        endpoint: { fixture in fixture.client().request(Fetch(isValidated: true)).map(String.init) },
+        byHand: { fixture in
+            fixture.exchange.decode(Int.self).validate { value throws(NetworkError) in
                 if value == 0 { throw NetworkError(.noContent, "nothing") }
             }
             .map(String.init)
@@ -151,46 +155,46 @@ import Testing
 
     private static let reachabilityStage = Stage(
         "reachability", .json("1"),
-        endpoint: { bench in
-            bench.reachability.set(.unreachable)
-            return bench.client { $0.reachability = bench.reachability }.request(get).map(\.text)
+        endpoint: { fixture in
+            fixture.reachability.set(.unreachable)
+            return fixture.client { $0.reachability = fixture.reachability }.request(get).map(\.text)
         },
-        byHand: { bench in
-            bench.reachability.set(.unreachable)
-            return bench.exchange.checkReachability(by: bench.reachability).map(\.text)
+        byHand: { fixture in
+            fixture.reachability.set(.unreachable)
+            return fixture.exchange.checkReachability(by: fixture.reachability).map(\.text)
         })
 
     private static let accessoryStage = Stage(
         "accessory", .status(.badGateway),
-        endpoint: { bench in
-            bench.client { $0.options.accessories = [bench.log.accessory] }.request(get).map(\.text)
+        endpoint: { fixture in
+            fixture.client { $0.options.accessories = [fixture.log.accessory] }.request(get).map(\.text)
         },
-        byHand: { bench in
-            let client = bench.client()
+        byHand: { fixture in
+            let client = fixture.client()
             return .deferred { () throws(NetworkError) in
                 let request = try client.serialized(get)
                 return client.exchange(request).response(to: request).checkStatus()
-                    .accompanied(by: [bench.log.accessory], as: request).map(\.text)
+                    .accompanied(by: [fixture.log.accessory], as: request).map(\.text)
             }
         })
 
     /// The chain of the README: envelope off, then login, then retry.
     private static func chain(_ name: String, _ answers: Reply...) -> Stage {
-        @Sendable func client(_ bench: Bench) -> Client {
-            bench.client {
-                $0.session = bench.session
+        @Sendable func client(_ fixture: Fixture) -> Client {
+            fixture.client {
+                $0.session = fixture.session
                 $0.options.envelope = envelope
                 $0.options.retry = everySecond
             }
         }
         return Stage(
             "chain: \(name)", answers,
-            endpoint: { bench in client(bench).request(Fetch()).map(String.init) },
-            byHand: { bench in
-                client(bench).response(Fetch())
+            endpoint: { fixture in client(fixture).request(Fetch()).map(String.init) },
+            byHand: { fixture in
+                client(fixture).response(Fetch())
                     .unwrap(envelope)
-                    .relogin(through: bench.session)
-                    .retry(everySecond, on: bench.clock)
+                    .relogin(through: fixture.session)
+                    .retry(everySecond, on: fixture.clock)
                     .decode(Int.self).map(String.init)
             })
     }
@@ -221,7 +225,7 @@ import Testing
 
     @Test(arguments: stages)
     func isTheSameByHand(_ stage: Stage) throws {
-        let endpoint = Bench(stage.answers), byHand = Bench(stage.answers)
+        let endpoint = Fixture(stage.answers), byHand = Fixture(stage.answers)
         let expected = try endpoint.run(stage.endpoint(endpoint))
         #expect(try byHand.run(stage.byHand(byHand)) == expected)
         #expect(
@@ -233,7 +237,7 @@ import Testing
         "A validator's error for an empty response is the same by hand, except for details it cannot know"
     )
     func validator() throws {
-        let endpoint = Bench([.json("0")]), byHand = Bench([.json("0")])
+        let endpoint = Fixture([.json("0")]), byHand = Fixture([.json("0")])
         let first = Recorder(endpoint.client().request(Fetch(isValidated: true)), on: endpoint.clock)
         let second = Recorder(
             byHand.exchange.decode(Int.self).validate { value throws(NetworkError) in
@@ -251,15 +255,15 @@ import Testing
             (.json("1"), "succeeded"), (.failure(.connect), "failed"), (.stall, "cancelled"),
         ]
         for (answer, name) in answers {
-            let bench = Bench([answer])
-            var request = try bench.client().serialized(Self.get)
+            let fixture = Fixture([answer])
+            var request = try fixture.client().serialized(Self.get)
             request.timeouts = .unlimited
             let recorder = Recorder(
-                bench.client().exchange(request).response(to: request)
-                    .accompanied(by: [bench.log.accessory], as: request), on: bench.clock)
-            try bench.clock.run()
+                fixture.client().exchange(request).response(to: request)
+                    .accompanied(by: [fixture.log.accessory], as: request), on: fixture.clock)
+            try fixture.clock.run()
             recorder.cancel()
-            #expect(bench.log.lines == ["willStart GET", "willStop \(name)", "didStop \(name)"])
+            #expect(fixture.log.lines == ["willStart GET", "willStop \(name)", "didStop \(name)"])
         }
     }
 }

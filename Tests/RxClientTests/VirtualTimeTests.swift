@@ -55,7 +55,7 @@ import Testing
         "A cookie lives for the given time",
         arguments: ["Max-Age=60", "Expires=Sun, 06 Nov 1994 08:50:37 GMT"])
     func cookies(attribute: String) throws {
-        let jar = CookieJar(publicSuffixes: CookieBench.suffixes)
+        let jar = CookieJar(publicSuffixes: CookieFixture.suffixes)
         let (client, transport) = client(.json("1", headers: [.setCookie: "a=1; \(attribute)"]), .json("2")) {
             $0.cookies = jar
         }
@@ -72,7 +72,7 @@ import Testing
     func saving() throws {
         let storage = ScriptedStorage()
         let jar = CookieJar(
-            publicSuffixes: CookieBench.suffixes, storage: storage.storage, keepsSessionCookies: true)
+            publicSuffixes: CookieFixture.suffixes, storage: storage.storage, keepsSessionCookies: true)
         let (client, _) = client(.json("1", headers: [.setCookie: "a=1"])) { $0.cookies = jar }
         client.get("/x").subscribe()
         try clock.advance(by: .milliseconds(999))
@@ -134,7 +134,7 @@ import Testing
     @Test("A given clock, or another client's time, is used instead")
     func givenClock() throws {
         let other = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 0))
-        let jar = CookieJar(publicSuffixes: CookieBench.suffixes, clock: other)
+        let jar = CookieJar(publicSuffixes: CookieFixture.suffixes, clock: other)
         let (client, _) = client(.json("1", headers: [.setCookie: "a=1; Max-Age=60"])) { $0.cookies = jar }
         client.get("/x").subscribe()
         try clock.advance(by: .seconds(600))

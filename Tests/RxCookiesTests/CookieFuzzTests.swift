@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: 0..<20)
     func setCookieLines(seed: Int) throws {
         var random = SeededRandom(UInt64(seed))
-        let bench = CookieBench(limits: CookieLimits(perDomain: 20, total: 50))
+        let fixture = CookieFixture(limits: CookieLimits(perDomain: 20, total: 50))
         let alphabet = Array("=;, \t\0\r\n\u{7F}._-/%\"09aZäß中".utf8) + [0x80, 0xC3, 0xFF]
         for _ in 0..<500 {
             let line = Array((Self.lines.randomElement(using: &random) ?? "").utf8)
@@ -31,21 +31,21 @@ import Testing
             let url = try #require(URL(string: Self.urls.randomElement(using: &random) ?? ""))
             let request = Request(url: url)
             let head = ResponseHead(status: .ok, fieldLines: Array("Set-Cookie: ".utf8) + bytes + [13, 10])
-            bench.jar.store(head, for: request, epoch: 0)
-            let sent = bench.jar.adding(to: request).0.headerFields[.cookie] ?? ""
+            fixture.jar.store(head, for: request, epoch: 0)
+            let sent = fixture.jar.adding(to: request).0.headerFields[.cookie] ?? ""
             #expect(sent.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
         }
-        let cookies = bench.jar.cookies
+        let cookies = fixture.jar.cookies
         #expect(!cookies.isEmpty && cookies.count <= 50)
         for cookie in cookies {
             #expect(!cookie.domain.isEmpty && cookie.path.hasPrefix("/"))
             #expect(!(cookie.name + cookie.value).utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x3B })
             #expect(!cookie.name.contains("="))
-            #expect(cookie.isHostOnly || !CookieBench.suffixes.contains!(cookie.domain))
+            #expect(cookie.isHostOnly || !CookieFixture.suffixes.contains!(cookie.domain))
         }
         // Stored cookies can be dumped and are valid when read again.
-        let copy = CookieBench(limits: CookieLimits(perDomain: 20, total: 50))
-        try copy.jar.restore(from: bench.jar.dump())
+        let copy = CookieFixture(limits: CookieLimits(perDomain: 20, total: 50))
+        try copy.jar.restore(from: fixture.jar.dump())
         #expect(copy.jar.cookies == cookies)
     }
 
@@ -65,12 +65,12 @@ import Testing
     @Test(arguments: 0..<20)
     func savedJars(seed: Int) throws {
         var random = SeededRandom(UInt64(seed))
-        let bench = CookieBench()
-        for (line, url) in zip(Self.lines, Self.urls + Self.urls) { try? bench.set(line, from: url) }
-        let saved = try bench.jar.dump()
+        let fixture = CookieFixture()
+        for (line, url) in zip(Self.lines, Self.urls + Self.urls) { try? fixture.set(line, from: url) }
+        let saved = try fixture.jar.dump()
         var survived = 0
         for _ in 0..<100 {
-            let copy = CookieBench()
+            let copy = CookieFixture()
             do throws(NetworkError) {
                 try copy.jar.restore(
                     from: saved.mutated(by: &random, alphabet: Array("{}[]\",:01e.-\\an".utf8)))
@@ -90,10 +90,10 @@ import Testing
     /// Each of its domains would be a string of up to that size.
     @Test("A host of a quarter of a megabyte, as a redirect may name it, has no cookies")
     func endlessHost() throws {
-        let bench = CookieBench()
-        try bench.set("a=1", from: "https://a.test/")
+        let fixture = CookieFixture()
+        try fixture.set("a=1", from: "https://a.test/")
         let url = "https://" + String(repeating: "a.", count: 128 << 10) + "test/"
-        #expect(bench.field(url) == "")
-        #expect(throws: CookieRefusal.invalidURL) { try bench.set("b=1", from: url) }
+        #expect(fixture.field(url) == "")
+        #expect(throws: CookieRefusal.invalidURL) { try fixture.set("b=1", from: url) }
     }
 }

@@ -93,9 +93,9 @@ import Testing
 
     @Test(arguments: domains + paths + secure)
     func goesWhereItBelongs(row: Row) throws {
-        let bench = CookieBench()
-        try bench.set(row.line, from: row.from)
-        #expect(bench.field(row.to) == row.field)
+        let fixture = CookieFixture()
+        try fixture.set(row.line, from: row.from)
+        #expect(fixture.field(row.to) == row.field)
     }
 
     @Test(arguments: [
@@ -127,21 +127,21 @@ import Testing
         ("a=1", "ftp://a.test", .invalidURL), ("a=1", "/a", .invalidURL),
     ])
     func refuses(line: String, url: String, reason: CookieRefusal) {
-        let bench = CookieBench()
-        #expect(throws: reason) { try bench.set(line, from: url) }
-        #expect(bench.jar.cookies.isEmpty)
+        let fixture = CookieFixture()
+        #expect(throws: reason) { try fixture.set(line, from: url) }
+        #expect(fixture.jar.cookies.isEmpty)
     }
 
     @Test("Without a list a cookie is returned to its host only")
     func unknownSuffixes() throws {
-        let bench = CookieBench(suffixes: .unknown)
-        try bench.set("a=1; Domain=co.uk", from: "http://x.co.uk")
-        try bench.set("b=1; Domain=x.co.uk", from: "http://x.co.uk")
-        #expect(bench.field("http://x.co.uk") == "a=1; b=1")
-        #expect(bench.field("http://y.co.uk").isEmpty)
-        #expect(bench.field("http://y.x.co.uk").isEmpty)
+        let fixture = CookieFixture(suffixes: .unknown)
+        try fixture.set("a=1; Domain=co.uk", from: "http://x.co.uk")
+        try fixture.set("b=1; Domain=x.co.uk", from: "http://x.co.uk")
+        #expect(fixture.field("http://x.co.uk") == "a=1; b=1")
+        #expect(fixture.field("http://y.co.uk").isEmpty)
+        #expect(fixture.field("http://y.x.co.uk").isEmpty)
         #expect(throws: CookieRefusal.foreignDomain) {
-            try bench.set("a=1; Domain=y.co.uk", from: "http://x.co.uk")
+            try fixture.set("a=1; Domain=y.co.uk", from: "http://x.co.uk")
         }
     }
 
@@ -155,105 +155,105 @@ import Testing
         ("a=2; Path=/in", "https://a.test", false),
     ])
     func secureCookiesAreNotHidden(line: String, url: String, isRefused: Bool) throws {
-        let bench = CookieBench()
-        try bench.set("a=1; Secure; Path=/in; Domain=a.test", from: "https://a.test")
+        let fixture = CookieFixture()
+        try fixture.set("a=1; Secure; Path=/in; Domain=a.test", from: "https://a.test")
         if isRefused {
-            #expect(throws: CookieRefusal.overwritesSecure) { try bench.set(line, from: url) }
-            #expect(bench.field("https://a.test/in/side") == "a=1")
+            #expect(throws: CookieRefusal.overwritesSecure) { try fixture.set(line, from: url) }
+            #expect(fixture.field("https://a.test/in/side") == "a=1")
         } else {
-            try bench.set(line, from: url)
+            try fixture.set(line, from: url)
         }
     }
 
     @Test("Longer paths first, then older cookies; a new value keeps the age")
     func order() throws {
-        let bench = CookieBench()
+        let fixture = CookieFixture()
         for line in ["a=1; Path=/", "b=1; Path=/x", "c=1; Path=/", "d=1; Path=/x/y", "e=1; Path=/x"] {
-            try bench.set(line, from: "http://a.test")
+            try fixture.set(line, from: "http://a.test")
         }
-        try bench.set("p=1; Path=/; Domain=a.test", from: "http://a.test")
-        try bench.wait(.seconds(1))
-        try bench.set("a=2; Path=/", from: "http://a.test")
-        #expect(bench.field("http://a.test/x/y") == "d=1; b=1; e=1; a=2; c=1; p=1")
-        #expect(bench.jar.cookies.map(\.name) == ["a", "b", "c", "d", "e", "p"])
+        try fixture.set("p=1; Path=/; Domain=a.test", from: "http://a.test")
+        try fixture.wait(.seconds(1))
+        try fixture.set("a=2; Path=/", from: "http://a.test")
+        #expect(fixture.field("http://a.test/x/y") == "d=1; b=1; e=1; a=2; c=1; p=1")
+        #expect(fixture.jar.cookies.map(\.name) == ["a", "b", "c", "d", "e", "p"])
     }
 
     @Test("A cookie is identified by name, domain, host-only and path")
     func identity() throws {
-        let bench = CookieBench()
+        let fixture = CookieFixture()
         for line in ["a=1", "a=2; Domain=a.test", "a=3; Path=/x", "A=4", "a=5"] {
-            try bench.set(line, from: "http://a.test")
+            try fixture.set(line, from: "http://a.test")
         }
-        #expect(bench.field("http://a.test/x") == "a=3; a=5; a=2; A=4")
-        try bench.set("a=; Max-Age=0", from: "http://a.test")
-        #expect(bench.field("http://a.test/x") == "a=3; a=2; A=4")
-        #expect(bench.events.suffix(2) == ["+ a=5", "- a"])
+        #expect(fixture.field("http://a.test/x") == "a=3; a=5; a=2; A=4")
+        try fixture.set("a=; Max-Age=0", from: "http://a.test")
+        #expect(fixture.field("http://a.test/x") == "a=3; a=2; A=4")
+        #expect(fixture.events.suffix(2) == ["+ a=5", "- a"])
     }
 
     @Test func expires() throws {
-        let bench = CookieBench()
-        try bench.set("a=1; Max-Age=10", from: "http://a.test")
-        try bench.set("b=1; Expires=Thu, 01 Jan 1970 00:00:20 GMT", from: "http://a.test")
-        try bench.set("c=1", from: "http://a.test")
-        try bench.set("d=1; Max-Age=-5", from: "http://a.test")
-        try bench.wait(.seconds(9))
-        #expect(bench.field("http://a.test") == "a=1; b=1; c=1")
-        try bench.wait(.seconds(1))
-        #expect(bench.field("http://a.test") == "b=1; c=1")
-        try bench.wait(.seconds(10))
-        #expect(bench.jar.cookies.map(\.name) == ["c"])
+        let fixture = CookieFixture()
+        try fixture.set("a=1; Max-Age=10", from: "http://a.test")
+        try fixture.set("b=1; Expires=Thu, 01 Jan 1970 00:00:20 GMT", from: "http://a.test")
+        try fixture.set("c=1", from: "http://a.test")
+        try fixture.set("d=1; Max-Age=-5", from: "http://a.test")
+        try fixture.wait(.seconds(9))
+        #expect(fixture.field("http://a.test") == "a=1; b=1; c=1")
+        try fixture.wait(.seconds(1))
+        #expect(fixture.field("http://a.test") == "b=1; c=1")
+        try fixture.wait(.seconds(10))
+        #expect(fixture.jar.cookies.map(\.name) == ["c"])
     }
 
     /// RFC 6265 §3.1.
     @Test func theExamplesOfTheStandard() throws {
-        let bench = CookieBench()
+        let fixture = CookieFixture()
         let from = "https://www.example.com/"
-        try bench.set("SID=31d4d96e407aad42", from: from)
-        #expect(bench.field(from) == "SID=31d4d96e407aad42")
-        try bench.set("SID=31d4d96e407aad42; Path=/; Domain=example.com", from: from)
-        #expect(bench.field("https://example.com/") == "SID=31d4d96e407aad42")
-        bench.jar.removeAll()
-        try bench.set("SID=31d4d96e407aad42; Path=/; Secure; HttpOnly", from: from)
-        try bench.set("lang=en-US; Path=/; Domain=example.com", from: from)
-        #expect(bench.field(from) == "SID=31d4d96e407aad42; lang=en-US")
-        try bench.set("lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT", from: from)
-        try bench.set("lang=; Path=/; Domain=example.com; Max-Age=0", from: from)
-        #expect(bench.field("http://www.example.com/") == "lang=en-US")
+        try fixture.set("SID=31d4d96e407aad42", from: from)
+        #expect(fixture.field(from) == "SID=31d4d96e407aad42")
+        try fixture.set("SID=31d4d96e407aad42; Path=/; Domain=example.com", from: from)
+        #expect(fixture.field("https://example.com/") == "SID=31d4d96e407aad42")
+        fixture.jar.removeAll()
+        try fixture.set("SID=31d4d96e407aad42; Path=/; Secure; HttpOnly", from: from)
+        try fixture.set("lang=en-US; Path=/; Domain=example.com", from: from)
+        #expect(fixture.field(from) == "SID=31d4d96e407aad42; lang=en-US")
+        try fixture.set("lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT", from: from)
+        try fixture.set("lang=; Path=/; Domain=example.com; Max-Age=0", from: from)
+        #expect(fixture.field("http://www.example.com/") == "lang=en-US")
     }
 
     @Test("Of one domain, cookies without Secure are evicted first, and the least recently used")
     func domainLimit() throws {
-        let bench = CookieBench(limits: CookieLimits(perDomain: 3))
+        let fixture = CookieFixture(limits: CookieLimits(perDomain: 3))
         for name in ["s", "a", "b"] {
             let secure = name == "s" ? "; Secure" : ""
-            try bench.set("\(name)=1\(secure)", from: "https://a.test/\(name)/")
-            try bench.wait(.seconds(1))
+            try fixture.set("\(name)=1\(secure)", from: "https://a.test/\(name)/")
+            try fixture.wait(.seconds(1))
         }
-        try bench.set("other=1", from: "http://b.test")
+        try fixture.set("other=1", from: "http://b.test")
         var request = try Request(url: #require(URL(string: "http://a.test/a/")))
-        request = bench.jar.adding(to: request).0
+        request = fixture.jar.adding(to: request).0
         #expect(request.headerFields[.cookie] == "a=1")
-        try bench.wait(.seconds(1))
-        try bench.set("c=1", from: "https://a.test")
-        #expect(bench.jar.cookies.map(\.name) == ["s", "a", "other", "c"])
-        try bench.wait(.seconds(1))
-        try bench.set("d=1; Secure", from: "https://a.test")
-        try bench.wait(.seconds(1))
-        try bench.set("e=1; Secure", from: "https://a.test")
-        #expect(bench.jar.cookies.map(\.name) == ["s", "other", "d", "e"])
-        try bench.set("f=1", from: "https://a.test")
-        #expect(bench.jar.cookies.map(\.name) == ["s", "other", "d", "e"])
-        #expect(bench.events.suffix(2) == ["+ f=1", "- f"])
+        try fixture.wait(.seconds(1))
+        try fixture.set("c=1", from: "https://a.test")
+        #expect(fixture.jar.cookies.map(\.name) == ["s", "a", "other", "c"])
+        try fixture.wait(.seconds(1))
+        try fixture.set("d=1; Secure", from: "https://a.test")
+        try fixture.wait(.seconds(1))
+        try fixture.set("e=1; Secure", from: "https://a.test")
+        #expect(fixture.jar.cookies.map(\.name) == ["s", "other", "d", "e"])
+        try fixture.set("f=1", from: "https://a.test")
+        #expect(fixture.jar.cookies.map(\.name) == ["s", "other", "d", "e"])
+        #expect(fixture.events.suffix(2) == ["+ f=1", "- f"])
     }
 
     @Test func totalLimit() throws {
-        let bench = CookieBench(limits: CookieLimits(perDomain: 10, total: 20))
+        let fixture = CookieFixture(limits: CookieLimits(perDomain: 10, total: 20))
         for number in 0..<100 {
-            try bench.set("n\(number)=1", from: "http://host\(number % 7).test")
-            try bench.wait(.seconds(1))
+            try fixture.set("n\(number)=1", from: "http://host\(number % 7).test")
+            try fixture.wait(.seconds(1))
         }
-        #expect(bench.jar.cookies.map(\.name) == (80..<100).map { "n\($0)" })
-        let expired = CookieBench(limits: CookieLimits(total: 2))
+        #expect(fixture.jar.cookies.map(\.name) == (80..<100).map { "n\($0)" })
+        let expired = CookieFixture(limits: CookieLimits(total: 2))
         try expired.set("a=1", from: "http://a.test")
         try expired.set("b=1; Max-Age=5", from: "http://b.test")
         try expired.wait(.seconds(6))
@@ -262,10 +262,10 @@ import Testing
     }
 
     @Test func printsNoValue() throws {
-        let bench = CookieBench()
-        try bench.set(
+        let fixture = CookieFixture()
+        try fixture.set(
             "a=hush; Domain=a.test; Path=/x; Secure; HttpOnly; SameSite=Lax", from: "https://a.test")
-        let cookie = try #require(bench.jar.cookies.first)
+        let cookie = try #require(fixture.jar.cookies.first)
         #expect("\(cookie)" == "a=…; *.a.test/x; Secure; HttpOnly; SameSite=lax")
         var dumped = ""
         dump(cookie, to: &dumped)

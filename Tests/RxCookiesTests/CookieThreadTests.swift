@@ -6,20 +6,20 @@ import Testing
 @Suite struct CookieThreadTests {
     @Test("Used from many threads, every cookie arrives and every event is in order")
     func fromManyThreads() async {
-        let bench = CookieBench()
+        let fixture = CookieFixture()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
                 group.addTask {
                     for round in 0..<100 {
-                        try? bench.set("n\(number)=\(round)", from: "http://a.test")
-                        _ = bench.field("http://a.test")
+                        try? fixture.set("n\(number)=\(round)", from: "http://a.test")
+                        _ = fixture.field("http://a.test")
                     }
                 }
             }
         }
-        #expect(bench.jar.cookies.count == 8)
+        #expect(fixture.jar.cookies.count == 8)
         for number in 0..<8 {
-            let own = bench.events.filter { $0.hasPrefix("+ n\(number)=") }
+            let own = fixture.events.filter { $0.hasPrefix("+ n\(number)=") }
             #expect(own == (0..<100).map { "+ n\(number)=\($0)" })
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// Cookies in the file format of curl and wget, and cookies made by hand.
 @Suite struct NetscapeCookieTests {
-    private let bench = CookieBench()
+    private let fixture = CookieFixture()
 
     @Test("curl's output is read, and invalid cookies are skipped")
     func reads() {
@@ -27,36 +27,36 @@ import Testing
             a.test\tFALSE\t/\tFALSE\t4000\tfew
             a.test FALSE / FALSE 4000 spaces 1
             """
-        let taken = bench.jar.restore(fromNetscape: file)
+        let taken = fixture.jar.restore(fromNetscape: file)
         #expect(taken.map(\.name) == ["session", "lasting", "hidden", "", "empty"])
         #expect(taken.map(\.isSession) == [true, false, false, false, false])
         #expect(taken.map(\.isHTTPOnly) == [false, false, true, false, false])
-        #expect(bench.field("https://sub.b.test/x/y") == "lasting=2")
-        #expect(bench.field("http://b.test/x") == "")
-        #expect(bench.field("http://sub.a.test/") == "")
-        #expect(bench.field("http://a.test/") == "session=1; hidden=a b=c; nameless; empty=")
+        #expect(fixture.field("https://sub.b.test/x/y") == "lasting=2")
+        #expect(fixture.field("http://b.test/x") == "")
+        #expect(fixture.field("http://sub.a.test/") == "")
+        #expect(fixture.field("http://a.test/") == "session=1; hidden=a b=c; nameless; empty=")
         #expect(taken[1].expires == Date(timeIntervalSince1970: 4000))
     }
 
     @Test("Written cookies are read again", arguments: [true, false])
     func roundTrip(hasSessionCookies: Bool) throws {
-        try bench.set("a=1; Max-Age=100; Path=/x; Domain=a.test; Secure; HttpOnly", from: "https://a.test/")
-        try bench.set("b=\"ü =2\"", from: "https://a.test/")
-        try bench.set("bare", from: "http://c.test/")
-        let file = bench.jar.netscapeFile(includingSessionCookies: hasSessionCookies)
+        try fixture.set("a=1; Max-Age=100; Path=/x; Domain=a.test; Secure; HttpOnly", from: "https://a.test/")
+        try fixture.set("b=\"ü =2\"", from: "https://a.test/")
+        try fixture.set("bare", from: "http://c.test/")
+        let file = fixture.jar.netscapeFile(includingSessionCookies: hasSessionCookies)
         #expect(file.hasPrefix("# Netscape HTTP Cookie File\n#HttpOnly_.a.test\tTRUE\t/x\tTRUE\t100\ta\t1\n"))
-        let other = CookieBench()
+        let other = CookieFixture()
         other.jar.restore(fromNetscape: file)
-        let expected = bench.jar.cookies.filter { hasSessionCookies || !$0.isSession }
+        let expected = fixture.jar.cookies.filter { hasSessionCookies || !$0.isSession }
         #expect(
-            other.jar.netscapeFile() == bench.jar.netscapeFile(includingSessionCookies: hasSessionCookies))
+            other.jar.netscapeFile() == fixture.jar.netscapeFile(includingSessionCookies: hasSessionCookies))
         #expect(other.jar.cookies.count == expected.count)
         #expect(other.jar.cookies.map(\.value) == expected.map(\.value))
     }
 
     @Test("No cookie lives longer than the jar allows")
     func lifetime() {
-        let taken = bench.jar.restore(fromNetscape: "a.test\tFALSE\t/\tFALSE\t99999999999\ta\t1\n")
+        let taken = fixture.jar.restore(fromNetscape: "a.test\tFALSE\t/\tFALSE\t99999999999\ta\t1\n")
         #expect(taken.map(\.expires) == [Date(timeIntervalSince1970: 400 * 86400)])
     }
 
@@ -64,15 +64,15 @@ import Testing
     func byHand() throws {
         let cookie = Cookie(name: "theme", value: "dark", domain: ".Shop.Test", isHostOnly: false, path: "/x")
         #expect(cookie.domain == "shop.test")
-        try bench.jar.set(cookie)
-        #expect(bench.field("http://sub.shop.test/x") == "theme=dark")
-        #expect(bench.field("http://sub.shop.test/y") == "")
-        try bench.jar.set(
+        try fixture.jar.set(cookie)
+        #expect(fixture.field("http://sub.shop.test/x") == "theme=dark")
+        #expect(fixture.field("http://sub.shop.test/y") == "")
+        try fixture.jar.set(
             Cookie(
                 name: "theme", value: "", domain: "shop.test", isHostOnly: false, path: "/x",
                 expires: .distantPast))
-        #expect(bench.jar.cookies.isEmpty)
-        #expect(bench.events == ["+ theme=dark", "- theme"])
+        #expect(fixture.jar.cookies.isEmpty)
+        #expect(fixture.events == ["+ theme=dark", "- theme"])
     }
 
     @Test(
@@ -87,8 +87,8 @@ import Testing
             Cookie(name: "__Host-a", value: "1", domain: "a.test"),
         ])
     func unsound(_ cookie: Cookie) {
-        #expect(throws: CookieRefusal.unsound) { try bench.jar.set(cookie) }
-        #expect(bench.jar.cookies.isEmpty)
+        #expect(throws: CookieRefusal.unsound) { try fixture.jar.set(cookie) }
+        #expect(fixture.jar.cookies.isEmpty)
     }
 
     @Test("Mutated files never trap", arguments: 1...4)
@@ -96,7 +96,7 @@ import Testing
         var random = SeededRandom(seed)
         let line = Array("#HttpOnly_.a.test\tTRUE\t/x\tTRUE\t1e3\ta\tb\n".utf8)
         for _ in 0..<1000 {
-            let jar = CookieBench().jar
+            let jar = CookieFixture().jar
             jar.restore(fromNetscape: String(decoding: line.mutated(by: &random), as: UTF8.self))
             _ = jar.netscapeFile()
         }

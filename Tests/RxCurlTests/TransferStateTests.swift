@@ -32,7 +32,7 @@ import Testing
         #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .refuse)
         #expect(state.resume(isPaused: false) == nil)
         #expect(state.willSend() == false)
-        #expect(state.breakOff() == false)
+        #expect(state.abort() == false)
     }
 
     // MARK: Heads
@@ -195,8 +195,8 @@ import Testing
 
     @Test func breakingOffHappensOnce() {
         var state = Self.inBody()
-        #expect(state.breakOff() == true)
-        #expect(state.breakOff() == false)
+        #expect(state.abort() == true)
+        #expect(state.abort() == false)
         #expect(state.complete(succeeded: true, isPaused: false) == .nothing)
     }
 }

@@ -17,10 +17,10 @@ import Darwin
 
 /// Peers of the server that send too much or too little, or read nothing.
 @Suite(.timeLimit(.minutes(2))) struct BadPeerTests {
-    /// An inspector whose patience is no part of the result, unless a test says so.
+    /// An inspector whose timeout is no part of the result, unless a test says so.
     private func start(_ change: (inout InspectorLimits) -> Void = { _ in }) async throws -> Inspector {
         var limits = InspectorLimits()
-        limits.patience = .seconds(3600)
+        limits.peerTimeout = .seconds(3600)
         change(&limits)
         return try await Inspector(Inspector.Settings(), limits: limits)
     }
@@ -77,7 +77,7 @@ import Darwin
 
     @Test(arguments: ["", "GET / HTTP/1.1\r\nHost: localhost\r\n"])
     func anIncompleteHeadIsNotWaitedFor(text: String) async throws {
-        let inspector = try await start { $0.patience = .milliseconds(20) }
+        let inspector = try await start { $0.peerTimeout = .milliseconds(20) }
         #expect(try await PlainClient.exchange(text, port: inspector.port).isEmpty)
         await inspector.stop()
     }
@@ -131,7 +131,7 @@ import Darwin
     @Test(arguments: [1 << 18, 1 << 30])
     func aBrowserThatDoesNotReadIsDisconnected(outboxLimit: Int) async throws {
         let inspector = try await start {
-            $0.patience = .seconds(2)
+            $0.peerTimeout = .seconds(2)
             $0.outbox = outboxLimit
         }
         let clock = VirtualScheduler()

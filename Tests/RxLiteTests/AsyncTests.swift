@@ -113,7 +113,7 @@ import Testing
         await #expect(throws: Lost()) { try await Observable(failing).collect().value() }
     }
 
-    @Test func aSequenceIsAskedOnlyWhileTheBrakeIsOff() async {
+    @Test func aSequenceIsAskedOnlyWithoutBackpressure() async {
         let asked = Shared(0)
         let stream = Observable(Counting(upTo: .max, asked))
         let iterator = stream.values(buffering: .suspend(high: 4, low: 1)).makeAsyncIterator()

@@ -122,7 +122,7 @@ import Testing
     // Streams of asynchronous code
 
     @Test(arguments: Place.allCases)
-    func aSequenceIsAskedOnlyWhileTheBrakeIsOff(_ place: Place) async throws {
+    func aSequenceIsAskedOnlyWithoutBackpressure(_ place: Place) async throws {
         try await place.run { home in
             let asked = Shared(0)
             let iterator = home.house(Observable(Naturals(asked: asked)))

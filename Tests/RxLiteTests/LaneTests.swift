@@ -83,10 +83,10 @@ import Testing
             around.subscribe(onFinish: { continuation.resume() })
         }
         let (around, first, second) = (lanes.entries[0], lanes.entries[1], lanes.entries[2])
-        #expect(first.feeds(around))
-        #expect(second.feeds(around))
-        #expect(!second.feeds(first))
-        #expect(!around.feeds(second))
+        #expect(first.isUpstream(of: around))
+        #expect(second.isUpstream(of: around))
+        #expect(!second.isUpstream(of: first))
+        #expect(!around.isUpstream(of: second))
     }
 
     /// A user decides how many subscriptions run within each other.
@@ -95,8 +95,8 @@ import Testing
             let first = Lane()
             var last = Lane(feeding: first)
             for _ in 0..<1_000_000 { last = Lane(feeding: last) }
-            #expect(last.feeds(first))
-            #expect(!last.feeds(Lane()))
+            #expect(last.isUpstream(of: first))
+            #expect(!last.isUpstream(of: Lane()))
         }
     }
 

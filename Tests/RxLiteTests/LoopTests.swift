@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Loops over a stream: the brake is on, and leaving the loop cancels the stream.
+/// Loops over a stream: backpressure applies, and leaving the loop cancels the stream.
 @Suite(.timeLimit(.minutes(1))) struct LoopTests {
     @Test func theValuesAndThenTheEnd() async {
         var values: [Int] = []

@@ -297,7 +297,7 @@ import Testing
         #expect(metrics.counterTotal(label: "rxnetworking.client.pages") == 2)
     }
 
-    @Test func handmadeRequestsHaveNoTemplate() throws {
+    @Test func rawRequestsHaveNoTemplate() throws {
         let client = client([.when(.get, "/x", .bytes([1]))])
         let request = Request(method: .init("PURGE")!, url: URL(string: "https://shop.test/x")!)
         _ = Recorder(client.exchange(request), on: clock)

@@ -26,7 +26,7 @@ import Testing
             CircuitBreaker.Policy(failureRatio: 0.5, minimumRequests: 1, openDuration: .seconds(3600)))
         func send() throws -> Bool {
             let count = transport.requests.count
-            let recorder = Recorder(client.response(.get("/")).guarded(by: breaker), on: clock)
+            let recorder = Recorder(client.response(.get("/")).circuitBreaker(breaker), on: clock)
             try clock.advance(by: .seconds(1))
             recorder.cancel()
             return transport.requests.count > count

@@ -76,7 +76,7 @@ import Testing
                     end: { if observer.scope.isOpen { observer.end($0) } })
             }
         },
-        Broken(.brake, "delivers the end later, without looking for a pause") { source, clock in
+        Broken(.backpressure, "delivers the end later, without looking for a pause") { source, clock in
             adapt(source) { observer in
                 let scope = observer.scope.child()
                 let timer = OperatorTimer(clock, in: observer.scope)
@@ -117,7 +117,7 @@ import Testing
                     })
             }
         },
-        Broken(.brake, "subscribes again, so that the brake is lost") { source, _ in
+        Broken(.backpressure, "subscribes again, so that backpressure is lost") { source, _ in
             Stream { observer in
                 let subscription = source.subscribe(
                     onNext: { value in observer.scope.enter { observer.next(value) } },

@@ -132,7 +132,7 @@ import Testing
         #expect(log.entries.isEmpty)
     }
 
-    @Test func theBrakeStopsTheScriptAndTimePassesMeanwhile() throws {
+    @Test func backpressureStopsTheScriptAndTimePassesMeanwhile() throws {
         let transport = ScriptedTransport(on: clock) { _ in
             .steps(.head(ResponseHead(status: .ok)), .wait(.seconds(1)), .chunk([97]), .chunk([98]), .finish)
         }

@@ -18,8 +18,8 @@ import Tracing
         let path = "/goods"
     }
 
-    private func bench() -> TracingBench {
-        TracingBench([
+    private func fixture() -> TracingFixture {
+        TracingFixture([
             .when(.get, "/v1/goods", .json("[1, 2]", after: .milliseconds(5)), .json("[3]")),
             .when(.get, "/v1/more", .json("[]", after: .milliseconds(5))),
             .when(
@@ -30,36 +30,36 @@ import Tracing
     }
 
     @Test func withoutAContextACallIsARoot() throws {
-        let bench = bench()
-        _ = Recorder(bench.client.get("/more"), on: bench.clock)
-        try bench.clock.run()
-        #expect(bench.calls.map(\.parentSpanID) == [nil])
+        let fixture = fixture()
+        _ = Recorder(fixture.client.get("/more"), on: fixture.clock)
+        try fixture.clock.run()
+        #expect(fixture.calls.map(\.parentSpanID) == [nil])
     }
 
     /// Chains in which a call begins in the middle of a subscription, where no value of a task is left.
     /// With the number of calls.
     private static let chains:
-        [(String, @Sendable (TracingBench) -> Observable<Void, NetworkError>, calls: Int)] = [
+        [(String, @Sendable (TracingFixture) -> Observable<Void, NetworkError>, calls: Int)] = [
             ("get", { $0.client.get("/more").map { _ in } }, 1),
             (
                 "flatMap",
-                { bench in
-                    bench.client.get("/goods").flatMap { _ in bench.client.get("/more") }.map { _ in }
+                { fixture in
+                    fixture.client.get("/goods").flatMap { _ in fixture.client.get("/more") }.map { _ in }
                 }, 2
             ),
             (
                 "another scheduler",
-                { bench in
-                    bench.client.get("/goods").observe(on: bench.elsewhere)
-                        .flatMap { _ in bench.client.get("/more") }.map { _ in }
+                { fixture in
+                    fixture.client.get("/goods").observe(on: fixture.elsewhere)
+                        .flatMap { _ in fixture.client.get("/more") }.map { _ in }
                 }, 2
             ),
             (
                 "a timer",
-                { bench in
-                    Observable<Void, Never>.timer(.milliseconds(3), on: bench.clock)
+                { fixture in
+                    Observable<Void, Never>.timer(.milliseconds(3), on: fixture.clock)
                         .setFailureType(to: NetworkError.self)
-                        .flatMap { _ in bench.client.get("/more") }.map { _ in }
+                        .flatMap { _ in fixture.client.get("/more") }.map { _ in }
                 }, 1
             ),
             ("pages", { $0.client.items(Goods(), .numbered(size: 2)).map { _ in } }, 2),
@@ -69,49 +69,49 @@ import Tracing
         ]
 
     @Test(arguments: chains.indices) func theSubscribersContextIsTheParent(_ index: Int) throws {
-        let bench = bench()
+        let fixture = fixture()
         let (name, chain, count) = Self.chains[index]
-        let outer = bench.inSpan { _ = Recorder(chain(bench), on: bench.clock) }
+        let outer = fixture.inSpan { _ = Recorder(chain(fixture), on: fixture.clock) }
         for _ in 0..<3 {
-            try bench.clock.advance(by: .seconds(1))
-            try bench.elsewhere.run()
+            try fixture.clock.advance(by: .seconds(1))
+            try fixture.elsewhere.run()
         }
-        #expect(bench.calls.count == count, "\(name)")
-        #expect(bench.calls.allSatisfy { $0.parentSpanID == outer.spanID }, "\(name)")
-        #expect(bench.calls.allSatisfy { $0.traceID == outer.traceID }, "\(name)")
+        #expect(fixture.calls.count == count, "\(name)")
+        #expect(fixture.calls.allSatisfy { $0.parentSpanID == outer.spanID }, "\(name)")
+        #expect(fixture.calls.allSatisfy { $0.traceID == outer.traceID }, "\(name)")
     }
 
     @Test func subscribersAtTheSameTimeKeepTheirOwn() throws {
-        let bench = bench()
-        let chain = bench.client.get("/goods").flatMap { _ in bench.client.get("/more") }
-        let spans = (0..<3).map { _ in bench.inSpan { _ = Recorder(chain, on: bench.clock) } }
-        try bench.clock.run()
-        let parents = bench.calls.map(\.parentSpanID)
+        let fixture = fixture()
+        let chain = fixture.client.get("/goods").flatMap { _ in fixture.client.get("/more") }
+        let spans = (0..<3).map { _ in fixture.inSpan { _ = Recorder(chain, on: fixture.clock) } }
+        try fixture.clock.run()
+        let parents = fixture.calls.map(\.parentSpanID)
         for span in spans { #expect(parents.count { $0 == span.spanID } == 2) }
     }
 
     @Test func awaitedCallsHaveTheContextOfTheTask() async throws {
-        let bench = bench()
-        let span = bench.tracer.startSpan("outer", context: .topLevel)
+        let fixture = fixture()
+        let span = fixture.tracer.startSpan("outer", context: .topLevel)
         async let response = ServiceContext.withValue(span.context) {
-            try await bench.client.get("/more").value()
+            try await fixture.client.get("/more").value()
         }
-        while bench.transport.runningCount == 0 { await Task.yield() }
-        try bench.clock.run()
+        while fixture.transport.runningCount == 0 { await Task.yield() }
+        try fixture.clock.run()
         _ = try await response
-        #expect(bench.calls.map(\.parentSpanID) == [span.spanID])
+        #expect(fixture.calls.map(\.parentSpanID) == [span.spanID])
     }
 
     @Test func aSpanWithinAnAwaitedStepIsTheNearerParent() async throws {
-        let bench = bench()
-        let outer = bench.tracer.startSpan("outer", context: .topLevel)
+        let fixture = fixture()
+        let outer = fixture.tracer.startSpan("outer", context: .topLevel)
         let inner = Mutex<InMemorySpan?>(nil)
-        let chain = bench.client.get("/goods").flatMap { _ in
+        let chain = fixture.client.get("/goods").flatMap { _ in
             Observable<Response, NetworkError>.async { () throws(NetworkError) in
-                let span = bench.tracer.startSpan("inner")
+                let span = fixture.tracer.startSpan("inner")
                 inner.withLock { $0 = span }
                 let result = await ServiceContext.withValue(span.context) {
-                    await bench.client.get("/more").materializedValue()
+                    await fixture.client.get("/more").materializedValue()
                 }
                 return try result.get()
             }
@@ -121,11 +121,11 @@ import Tracing
             _ = chain.subscribe(onNext: { _ in }, onEnd: { _ in ended.withLock { $0 = true } })
         }
         while !ended.withLock({ $0 }) {
-            try bench.clock.run()
+            try fixture.clock.run()
             await Task.yield()
         }
         let span = try #require(inner.withLock { $0 })
-        #expect(bench.calls.map(\.parentSpanID) == [outer.spanID, span.spanID])
+        #expect(fixture.calls.map(\.parentSpanID) == [outer.spanID, span.spanID])
     }
 }
 

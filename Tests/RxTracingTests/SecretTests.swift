@@ -29,7 +29,7 @@ import Tracing
             ])
         let refusal = ScriptedTransport.Reply.status(
             .internalServerError, headers: [.setCookie: "sid=\(canary)"])
-        let bench = TracingBench([
+        let fixture = TracingFixture([
             .when(.post, "/v1/login/ada", fails ? refusal : reply),
             .when(
                 .post, "/v1/old",
@@ -44,15 +44,15 @@ import Tracing
         }
         for path in ["/login/{name}?q=\(canary)", "/old?x=\(canary)#\(canary)"] {
             _ = Recorder(
-                bench.client.post(
+                fixture.client.post(
                     path, at: path.contains("{") ? ["name": "ada"] : [:],
                     .form(["password": canary]), query: ["token": canary, "page": canary],
                     headers: ["Authorization": "Bearer \(canary)", "Cookie": canary]),
-                on: bench.clock)
+                on: fixture.clock)
         }
-        try bench.clock.run()
-        #expect(bench.calls.count == 2)
-        for span in bench.tracer.finishedSpans {
+        try fixture.clock.run()
+        #expect(fixture.calls.count == 2)
+        for span in fixture.tracer.finishedSpans {
             #expect(!span.everything.contains(canary), "\(span.everything)")
             #expect(!"\(span.context)".contains(canary))
         }
@@ -63,16 +63,16 @@ import Tracing
         configuration.options.retry = .never
         configuration.options.envelope = Envelope(
             code: "code", message: "msg", payload: "data", success: 0)
-        let bench = TracingBench([
+        let fixture = TracingFixture([
             .when(.get, "/v1/goods", .json(#"{"code":7,"msg":"canary7","data":null}"#))
         ]) {
             $0.options.retry = .never
             $0.options.envelope = Envelope(code: "code", message: "msg", payload: "data", success: 0)
         }
-        let answer = Recorder(bench.client.get("/goods"), on: bench.clock)
-        try bench.clock.run()
+        let answer = Recorder(fixture.client.get("/goods"), on: fixture.clock)
+        try fixture.clock.run()
         #expect(answer.failure?.message == "canary7")
-        let call = try #require(bench.calls.first)
+        let call = try #require(fixture.calls.first)
         #expect(call["error.type"] == "envelope")
         #expect(call.errors.count == 1)
         #expect(!call.everything.contains("canary7"))

@@ -28,11 +28,11 @@ final class CacheChange: Sendable {
     }
 
     /// Records that the request is sent: responses to earlier requests may be outdated when they arrive.
-    func begin() { note() }
+    func begin() { recordChange() }
 
     /// Records that the request has ended. Without a head its effect is unknown.
     func end() {
-        if !isOver.exchange(true, ordering: .relaxed) { note() }
+        if !isOver.exchange(true, ordering: .relaxed) { recordChange() }
     }
 
     /// Records the head of the response. A success removes the stored responses of the URL, and of the URLs
@@ -41,7 +41,7 @@ final class CacheChange: Sendable {
     /// - Parameter url: the URL that responded, if it is not the request's. Default `nil`: the request's URL.
     func end(with head: ResponseHead, from url: URL? = nil) {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
-        guard [.successful, .redirection].contains(head.status.kind) else { return note() }
+        guard [.successful, .redirection].contains(head.status.kind) else { return recordChange() }
         let url = url ?? request.url
         let named = [HTTPField.Name.location, .contentLocation].compactMap { name in
             head[name].flatMap { URL(reference: $0, base: url) }
@@ -50,7 +50,7 @@ final class CacheChange: Sendable {
         for url in targets.union(withPlain(changed)) { cache.perform(cache.remove(selection(url))) }
     }
 
-    private func note() { cache.history.noteChange(of: targets.map(selection)) }
+    private func recordChange() { cache.history.recordChange(of: targets.map(selection)) }
 
     /// The responses that the request may outdate. One URL often takes queries and commands by POST, so a POST leaves
     /// the responses that the policy ``CachePolicy/post(_:)`` has stored.

@@ -19,7 +19,7 @@ extension CachedRequest {
     ///   - ask: asks the server, to revalidate an entry if there is one.
     ///   - refresh: revalidates an entry, and stores the response.
     func respond(
-        joining stages: CacheFlights.Stages?, trace: Trace? = nil,
+        joining stages: InFlightRequests.Stages?, trace: Trace? = nil,
         validation: Validation? = nil,
         retrying wait: @escaping @Sendable (NetworkError, Int) -> Observable<Void, Never>? = { _, _ in nil },
         asking ask: @escaping @Sendable (CacheEntry?) -> Responses,
@@ -41,7 +41,7 @@ extension CachedRequest {
                 guard !self.demand.onlyIfCached else {
                     return Responses.just(self.gatewayTimeout).validated(by: validation)
                 }
-                self.noteKept(entry)
+                self.recordFallback(entry)
                 // The conditions of a GET do not apply to a HEAD.
                 let response = ask(self.request.method == .head ? nil : entry)
                 return self.joined(stages, trace, response) { error, retries in
@@ -58,7 +58,7 @@ extension CachedRequest {
 
     private func use(_ entry: CacheEntry?, _ use: CacheUse, _ trace: Trace?) -> Responses {
         guard let entry else { return .empty() }
-        trace?.tellCached(use, entry.metadata.head, body: entry.body)
+        trace?.emitCached(use, entry.metadata.head, body: entry.body)
         return .just(response(from: entry, use, at: cache.currentDate()))
     }
 
@@ -70,22 +70,22 @@ extension CachedRequest {
     /// `response`, or the response to an equal request in flight; if that one fails, the result of `recover` for the
     /// error and the number of its retries since the joining.
     private func joined(
-        _ stages: CacheFlights.Stages?, _ trace: Trace?, _ response: Responses,
+        _ stages: InFlightRequests.Stages?, _ trace: Trace?, _ response: Responses,
         or recover: @escaping @Sendable (NetworkError, Int) -> Responses
     ) -> Responses {
         guard let stages, mode == .standard || mode == .forceCache else { return response }
         var common = request
         common.timeouts.total = nil
-        let id = CacheFlights.ID(
-            key: key, account: asker.account, request: common.shape, mode: mode, lifetime: lifetime,
+        let id = InFlightRequests.ID(
+            key: key, account: requester.account, request: common.shape, mode: mode, lifetime: lifetime,
             tags: tags, stages: stages)
-        let (flight, shared, isNew) = cache.flights.join(
-            id, cookies: asker.cookies(of: request), since: start, in: cache.history, or: response)
-        note(flight)
+        let (sharedRequest, shared, isNew) = cache.inFlight.join(
+            id, cookies: requester.cookies(of: request), since: start, in: cache.history, or: response)
+        record(sharedRequest)
         guard !isNew else { return shared }
         cache.count { $0.joined += 1 }
-        trace?.tellCached(.joined, nil)
-        let retryCount = flight.retryCount
+        trace?.emitCached(.joined, nil)
+        let retryCount = sharedRequest.retryCount
         return
             shared
             .map { response in
@@ -99,7 +99,7 @@ extension CachedRequest {
                 var own = error.attributed(to: self.request)
                 own.attempt = error.attempt
                 own.credentialVersion = error.credentialVersion
-                return recover(own, flight.retryCount - retryCount)
+                return recover(own, sharedRequest.retryCount - retryCount)
             }
     }
 
@@ -107,18 +107,18 @@ extension CachedRequest {
     /// runs again without conditions.
     ///
     /// - Parameter send: sends the prepared request.
-    func confirm(
+    func revalidate(
         _ entry: CacheEntry?,
         _ send: @escaping @Sendable (@escaping @Sendable (inout Request) -> Void) -> Responses
     ) -> Responses {
-        let responses = send { self.prepare(&$0, confirming: entry) }
+        let responses = send { self.prepare(&$0, revalidating: entry) }
         guard let entry, key.rules == .http else { return responses }
         return responses.flatMap(.concat) { response in
             guard response.status == .notModified else { return .just(response) }
-            guard let confirmed = self.confirm(entry, with: response) else {
-                return send { self.prepare(&$0, confirming: nil) }
+            guard let revalidated = self.revalidate(entry, with: response) else {
+                return send { self.prepare(&$0, revalidating: nil) }
             }
-            return .just(confirmed)
+            return .just(revalidated)
         }
     }
 
@@ -137,7 +137,7 @@ extension Observable<Response, NetworkError> {
         }
     }
 
-    /// Informs the cache about the outcome of a handmade request that may change something.
+    /// Informs the cache about the outcome of a raw request that may change something.
     func changing(_ cache: ResponseCache, by request: Request) -> Observable {
         guard !request.isSafe else { return self }
         let change = CacheChange(request, in: cache)
@@ -151,7 +151,7 @@ extension Observable<Response, NetworkError> {
 extension NetworkError {
     /// Whether the server was unreachable or unable to respond.
     var isServerFailure: Bool {
-        code == .status ? status?.isServerFailure == true : code.remedies.contains(.staleResponse)
+        code == .status ? status?.isServerFailure == true : code.recoveryOptions.contains(.staleResponse)
     }
 }
 

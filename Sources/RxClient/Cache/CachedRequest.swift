@@ -18,7 +18,7 @@ final class CachedRequest: Sendable {
     let lifetime: Duration?
     let tags: Set<String>
     let decoder: JSONDecoder
-    let asker: CacheAsker
+    let requester: CacheRequester
     /// The time at which the request began.
     let start: CacheHistory.Moment
     private let progress = Mutex(Progress())
@@ -29,14 +29,14 @@ final class CachedRequest: Sendable {
         /// The response, until it has been accepted.
         var response: Response?
         /// The entry that the server is asked to revalidate.
-        var confirmable: CacheEntry?
-        var flight: CacheFlights.Flight?
+        var entryToRevalidate: CacheEntry?
+        var sharedRequest: InFlightRequests.SharedRequest?
     }
 
     /// Returns `nil` if `policy` does not apply to such a request.
     init?(
         _ request: Request, in cache: ResponseCache, _ policy: CachePolicy, _ mode: CacheMode,
-        asker: CacheAsker, tags: Set<String>, decoder: JSONDecoder
+        requester: CacheRequester, tags: Set<String>, decoder: JSONDecoder
     ) {
         start = cache.history.now
         var key = CacheKey(rules: .time, url: request.cacheURL)
@@ -51,12 +51,12 @@ final class CachedRequest: Sendable {
             (key.method, key.content) = ("POST", content)
         default: return nil
         }
-        key.identity = asker.identity(of: request)
+        key.identity = requester.identity(of: request)
         self.key = key
         self.cache = cache
         self.request = request
         self.mode = mode
-        self.asker = asker
+        self.requester = requester
         demand = CacheDemand(mode, request)
         self.tags = tags
         self.decoder = decoder
@@ -88,7 +88,7 @@ final class CachedRequest: Sendable {
     func hit() -> Response? {
         guard demand.readsStore else { return nil }
         let overdue = cache.overdueRemovals
-        guard let entries = cache.store.entriesAtHand(for: key),
+        guard let entries = cache.store.entriesInMemory(for: key),
             let entry = fitting(entries, without: overdue)
         else { return nil }
         let now = cache.currentDate()
@@ -106,12 +106,12 @@ final class CachedRequest: Sendable {
         let overdue = overdue.union(cache.overdueRemovals)
         var fields: HTTPFields?
         return entries.first { entry in
-            guard !cache.history.condemns(entry.metadata.id),
+            guard !cache.history.invalidates(entry.metadata.id),
                 !overdue.contains(where: { $0.includes(entry.metadata) })
             else { return false }
             let variant = entry.metadata.variant
             guard !variant.fields.isEmpty else { return true }
-            fields = fields ?? asker.fields(of: request)
+            fields = fields ?? requester.fields(of: request)
             return fields.map { variant.matches($0, secret: request.identifyingFields) } ?? false
         }
     }
@@ -137,12 +137,12 @@ final class CachedRequest: Sendable {
     private var names: Set<CacheSelection> { CacheSelection.names(of: key, tags: tags) }
 
     /// Whether anything has changed since the awaited response was requested (RFC 9111 §4.4).
-    private var isOvertaken: Bool {
-        cache.history.hasChanged(names, since: progress.withLock { $0.flight }?.start ?? start)
+    private var isSuperseded: Bool {
+        cache.history.hasChanged(names, since: progress.withLock { $0.sharedRequest }?.start ?? start)
     }
 
     /// Records the entry that may be used if the server fails.
-    func noteKept(_ entry: CacheEntry?) { progress.withLock { $0.kept = entry } }
+    func recordFallback(_ entry: CacheEntry?) { progress.withLock { $0.kept = entry } }
 
     /// The entry that may be used now that the server has failed (RFC 5861 §4).
     var fallback: CacheEntry? {
@@ -152,32 +152,34 @@ final class CachedRequest: Sendable {
         return entry
     }
 
-    /// Records the flight that the request waits for.
-    func note(_ flight: CacheFlights.Flight) { progress.withLock { $0.flight = flight } }
+    /// Records the shared request that this one waits for.
+    func record(_ sharedRequest: InFlightRequests.SharedRequest) {
+        progress.withLock { $0.sharedRequest = sharedRequest }
+    }
 
     /// Counts a retry of the request, for those that have joined it.
-    func noteRetry() { progress.withLock { $0.flight }?.noteRetry() }
+    func recordRetry() { progress.withLock { $0.sharedRequest }?.recordRetry() }
 
     // MARK: - Revalidation
 
     /// The entry that the server is asked to revalidate, if any.
-    var confirmable: CacheEntry? {
-        get { progress.withLock { $0.confirmable } }
-        set { progress.withLock { $0.confirmable = newValue } }
+    var entryToRevalidate: CacheEntry? {
+        get { progress.withLock { $0.entryToRevalidate } }
+        set { progress.withLock { $0.entryToRevalidate = newValue } }
     }
 
     /// Requests that the fields of each attempt be recorded.
-    func noteFields(of request: inout Request) {
+    func recordFields(of request: inout Request) {
         let sentFields = SentFields()
         request.sentFields = sentFields
-        progress.withLock { $0.flight }?.note(sentFields)
-        // A handmade `fetch` may not record the fields.
-        if asker.servers == nil, let fields = asker.fields(of: request) { sentFields.note(fields) }
+        progress.withLock { $0.sharedRequest }?.record(sentFields)
+        // A caller's `fetch` may not record the fields.
+        if requester.servers == nil, let fields = requester.fields(of: request) { sentFields.record(fields) }
     }
 
     /// Adds the conditions that let the server confirm an entry instead of sending it again (RFC 9111
     /// §4.3.1).
-    func prepare(_ request: inout Request, confirming entry: CacheEntry?) {
+    func prepare(_ request: inout Request, revalidating entry: CacheEntry?) {
         if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
         guard key.rules == .http else { return }
         demand.tell(&request, mode)
@@ -190,7 +192,7 @@ final class CachedRequest: Sendable {
 
     /// The stored response, updated by a 304 (RFC 9111 §4.3.4); `nil` if the 304 is for another response, or
     /// the combined fields exceed the limit.
-    func confirm(_ entry: CacheEntry, with response: Response) -> Response? {
+    func revalidate(_ entry: CacheEntry, with response: Response) -> Response? {
         // A response after a redirect concerns another URL.
         guard !response.isRedirected else { return nil }
         guard entry.metadata.head.hasSameTag(as: response.head),
@@ -207,24 +209,24 @@ final class CachedRequest: Sendable {
             // An interceptor has confirmed the entry for this request alone.
         } else if demand.writesStore, head.isStorable, let variant = variant(of: head, response) {
             entry.metadata.variant = variant
-            if !isOvertaken { cache.perform(cache.store.update(entry.metadata)) }
+            if !isSuperseded { cache.perform(cache.store.update(entry.metadata)) }
         } else {
             cache.perform(cache.store.remove(.id(entry.metadata.id)))
         }
-        var confirmed = response
-        confirmed.head = entry.metadata.head
-        confirmed.body = entry.body
-        confirmed.cacheUse = .revalidated
-        return confirmed
+        var revalidated = response
+        revalidated.head = entry.metadata.head
+        revalidated.body = entry.body
+        revalidated.cacheUse = .revalidated
+        return revalidated
     }
 
     // MARK: - Storing
 
     /// Records the unchanged response, to be stored if it is accepted.
-    func note(_ response: Response) { progress.withLock { $0.response = response } }
+    func record(_ response: Response) { progress.withLock { $0.response = response } }
 
     /// Stores the recorded response.
-    func keepNoted() {
+    func storePending() {
         let response = progress.withLock { progress in
             defer { progress.response = nil }
             return progress.response
@@ -235,19 +237,19 @@ final class CachedRequest: Sendable {
     /// Stores the server's response, if the rules allow it, the response is complete, and nothing has changed
     /// since it was requested.
     func keep(_ response: Response) {
-        let flight = progress.withLock { $0.flight }
+        let sharedRequest = progress.withLock { $0.sharedRequest }
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
-            asker.account == nil || response.request.credentialVersion?.identity == asker.account,
-            isSent(response), let metadata = metadata(of: response), flight?.claimKeeping() != false
+            requester.account == nil || response.request.credentialVersion?.identity == requester.account,
+            isSent(response), let metadata = metadata(of: response), sharedRequest?.claimStore() != false
         else { return }
-        cache.store(CacheEntry(metadata, body: response.body), since: flight?.start ?? start)
+        cache.store(CacheEntry(metadata, body: response.body), since: sharedRequest?.start ?? start)
     }
 
     /// Whether a server has sent the response, and no interceptor.
     private func isSent(_ response: Response) -> Bool {
         let sentFields = response.request.sentFields
-        // A handmade `fetch` may return a response to any request.
-        guard asker.servers != nil else { return sentFields?.isStandIn != true }
+        // A caller's `fetch` may return a response to any request.
+        guard requester.servers != nil else { return sentFields?.isStandIn != true }
         return sentFields.map { $0.last != nil && !$0.isStandIn } ?? false
     }
 
@@ -275,7 +277,7 @@ final class CachedRequest: Sendable {
 
     /// The variant of a response, by the request fields that were sent.
     private func variant(of head: ResponseHead, _ response: Response) -> CacheVariant? {
-        let sent = response.request.sentFields?.last ?? asker.fields(of: request)
+        let sent = response.request.sentFields?.last ?? requester.fields(of: request)
         let secret = request.identifyingFields
         guard let sent,
             let variant = CacheVariant(head, sent: sent, secret: secret, ignoringAny: lifetime != nil)
@@ -297,7 +299,7 @@ extension Response {
 
 /// The account and the cookies of a request, as far as they separate responses. This is the only place where
 /// the cache determines the owner of a response.
-struct CacheAsker: Sendable {
+struct CacheRequester: Sendable {
     /// The caller's name for the requester; empty for none.
     var name = ""
     /// The session that adds the credential, if there is one.
@@ -353,7 +355,7 @@ struct CacheAsker: Sendable {
     }
 }
 
-extension CacheAsker {
+extension CacheRequester {
     /// The requester for the account that is logged in.
     init(_ session: Session) {
         let account = session.account

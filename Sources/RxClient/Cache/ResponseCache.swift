@@ -18,7 +18,7 @@ public final class ResponseCache: Sendable {
     /// The storage of the responses.
     public let store: any CacheStore
     let clock: SharedClock
-    let flights = CacheFlights()
+    let inFlight = InFlightRequests()
     let history = CacheHistory()
     private let counters = Mutex(CacheStatistics())
     private let refreshing = Mutex<Set<CacheKey>>([])
@@ -58,7 +58,7 @@ public final class ResponseCache: Sendable {
     /// Responses in flight are not stored, and later requests do not join theirs.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
         .deferred {
-            self.history.noteRemoval(of: selection)
+            self.history.recordRemoval(of: selection)
             return self.removed(selection)
         }
     }
@@ -104,7 +104,7 @@ public final class ResponseCache: Sendable {
 }
 
 extension ResponseCache {
-    /// The response to a handmade request: a stored one, if the rules allow its use, or the response of
+    /// The response to a raw request: a stored one, if the rules allow its use, or the response of
     /// `fetch`.
     ///
     /// ```swift
@@ -136,15 +136,16 @@ extension ResponseCache {
     ) -> Observable<Response, NetworkError> {
         .deferred {
             let cached = CachedRequest(
-                request, in: self, policy, mode, asker: CacheAsker(name: identity, jar: jar), tags: tags,
+                request, in: self, policy, mode, requester: CacheRequester(name: identity, jar: jar),
+                tags: tags,
                 decoder: decoder)
             guard let cached else { return fetch(request).changing(self, by: request) }
             if let hit = cached.hit() { return .just(hit) }
             let ask: @Sendable (CacheEntry?) -> Observable<Response, NetworkError> = { entry in
-                cached.confirm(entry) { prepare in
+                cached.revalidate(entry) { prepare in
                     var request = request
                     prepare(&request)
-                    cached.noteFields(of: &request)
+                    cached.recordFields(of: &request)
                     return fetch(request)
                 }
             }

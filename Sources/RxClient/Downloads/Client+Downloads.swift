@@ -50,7 +50,7 @@ extension Client {
     ) -> Observable<DownloadEvent, NetworkError> {
         let reader = DownloadReading(
             path: path, ignored: ignored, files: files ?? configuration.files ?? transport.files)
-        return call(.download, endpoint, CallSettings(reader: reader)) { event, _ in
+        return call(.download, endpoint, CallOverrides(reader: reader)) { event, _ in
             if case .output(let output) = event { output as? DownloadEvent } else { nil }
         }
     }
@@ -106,7 +106,7 @@ struct DownloadReading: Interceptor {
             error.code == .digestMismatch ? discard(file, with: error) : .fail(error)
         }
         return checked.map { event in
-            call.session?.noteSuccess(of: call.stamp)
+            call.session?.recordSuccess(of: call.credentialVersion)
             return .output(event)
         }
         .mapError { $0.naming(request) }

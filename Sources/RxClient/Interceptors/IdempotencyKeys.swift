@@ -25,7 +25,7 @@ public struct IdempotencyKeys: Interceptor {
         makeKey: (@Sendable () -> String)? = nil
     ) {
         self.methods = methods
-        self.makeKey = makeKey ?? { Chance.uuid().uuidString }
+        self.makeKey = makeKey ?? { RandomSource.uuid().uuidString }
     }
 
     /// Proceeds with a key.

@@ -87,7 +87,7 @@ extension Observable where Failure == NetworkError {
 }
 
 /// A request with its accessories, each of which hears once of the outcome and once of the end.
-class Attendance: @unchecked Sendable {
+class AccompaniedRequest: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
     let accompanied: Request
     private let accessories: [Accessory]
@@ -98,7 +98,7 @@ class Attendance: @unchecked Sendable {
         self.accessories = accessories
     }
 
-    final func beginAttendance() { for accessory in accessories { accessory.willStart(accompanied) } }
+    final func startAccessories() { for accessory in accessories { accessory.willStart(accompanied) } }
 
     /// Only the first outcome counts.
     final func settle(_ outcome: RequestOutcome) {
@@ -115,7 +115,7 @@ class Attendance: @unchecked Sendable {
     }
 
     /// Without an outcome so far, the end is a cancellation.
-    final func endAttendance() {
+    final func stopAccessories() {
         settle(.cancelled)
         guard let outcome else { return }
         for accessory in accessories { accessory.didStop(accompanied, outcome) }
@@ -123,7 +123,7 @@ class Attendance: @unchecked Sendable {
 }
 
 /// A stream with accessories around it.
-private final class AccompaniedRun<Element: Sendable>: Attendance, @unchecked Sendable {
+private final class AccompaniedRun<Element: Sendable>: AccompaniedRequest, @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let isWhole: Bool
     private let observer: Observer<Element, NetworkError>
@@ -141,8 +141,8 @@ private final class AccompaniedRun<Element: Sendable>: Attendance, @unchecked Se
 
     func start(_ stream: Observable<Element, NetworkError>) {
         // Runs after the end has been delivered, or on a cancellation, when the transfer is already closed.
-        observer.scope.onClose { self.endAttendance() }
-        beginAttendance()
+        observer.scope.onClose { self.stopAccessories() }
+        startAccessories()
         guard scope.isOpen else { return }
         stream.subscribe(
             Observer(

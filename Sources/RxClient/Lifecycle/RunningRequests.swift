@@ -91,7 +91,7 @@ extension Client {
     /// it cancels the requests at once. A client that has been shut down stays so. Its transport, which other clients may
     /// use, is not shut down.
     ///
-    /// A login that requests wait for may still send its own. Handmade requests (``exchange(_:following:usesCookies:)``)
+    /// A login that requests wait for may still send its own. Raw requests (``exchange(_:following:usesCookies:)``)
     /// are not cancelled, but not awaited beyond the limit. Streams without end, such as those of events and WebSockets,
     /// run until the limit; so do lists, whose next page is refused.
     ///
@@ -105,7 +105,7 @@ extension Client {
             let timer = OperatorTimer(scheduler, in: observer.scope)
             timer.set(after: limit) {
                 self.cancel(.all)
-                self.running.abandonHandmade()
+                self.running.abandonRaw()
             }
             self.running.close {
                 observer.scope.enter {
@@ -140,10 +140,10 @@ final class RunningRequests: Sendable {
 
     private struct Contents {
         var entries: [RequestID: Entry] = [:]
-        /// The number of running handmade requests.
-        var handmadeCount = 0
+        /// The number of running raw requests.
+        var rawCount = 0
         /// Whether nobody waits for those.
-        var abandonsHandmade = false
+        var abandonsRaw = false
         /// Whether new requests are refused.
         var isClosed = false
         /// Called once no request is running.
@@ -151,7 +151,7 @@ final class RunningRequests: Sendable {
 
         /// The waiters to call, if no request is running any more.
         mutating func takeWaiters() -> [@Sendable () -> Void] {
-            guard !waiters.isEmpty, entries.isEmpty, handmadeCount == 0 || abandonsHandmade
+            guard !waiters.isEmpty, entries.isEmpty, rawCount == 0 || abandonsRaw
             else { return [] }
             defer { waiters = [] }
             return waiters
@@ -177,26 +177,26 @@ final class RunningRequests: Sendable {
         }
     }
 
-    /// Adds a handmade request; false if new requests are refused.
-    func insertHandmade() -> Bool {
+    /// Adds a raw request; false if new requests are refused.
+    func insertRaw() -> Bool {
         contents.withLock { contents in
-            if !contents.isClosed { contents.handmadeCount += 1 }
+            if !contents.isClosed { contents.rawCount += 1 }
             return !contents.isClosed
         }
     }
 
-    func removeHandmade() {
+    func removeRaw() {
         let waiters = contents.withLock { contents in
-            contents.handmadeCount -= 1
+            contents.rawCount -= 1
             return contents.takeWaiters()
         }
         for waiter in waiters { waiter() }
     }
 
-    /// Waits no longer for handmade requests.
-    func abandonHandmade() {
+    /// Waits no longer for raw requests.
+    func abandonRaw() {
         let waiters = contents.withLock { contents in
-            contents.abandonsHandmade = true
+            contents.abandonsRaw = true
             return contents.takeWaiters()
         }
         for waiter in waiters { waiter() }

@@ -49,7 +49,7 @@ package protocol CallRecord: AnyObject, Sendable {
     func begin(in lane: Lane)
 
     /// The call makes its output.
-    func noteOutput()
+    func recordOutput()
 
     /// Something happens between exchanges: a login, a retry, a wait, a use of the cache. May come from several attempts
     /// at a time.
@@ -68,7 +68,7 @@ package protocol ExchangeRecord: AnyObject, Sendable {
     func take(_ event: TransferEvent)
 
     /// The server has switched protocols, and the client agrees: the handshake has succeeded.
-    func noteUpgrade()
+    func recordUpgrade()
 
     /// The exchange has ended without `finished`: it failed, or was abandoned if there is no error. An exchange that is
     /// abandoned because the call fails, by a time limit for example, ends with the error of the call.
@@ -84,7 +84,7 @@ final class CallRecords: CallRecord {
     init(_ records: [any CallRecord]) { self.records = records }
 
     func begin(in lane: Lane) { for record in records { record.begin(in: lane) } }
-    func noteOutput() { for record in records { record.noteOutput() } }
+    func recordOutput() { for record in records { record.recordOutput() } }
     func take(_ event: TrafficEvent.Kind) { for record in records { record.take(event) } }
     func end(_ outcome: TrafficEvent.Summary.Outcome) { for record in records { record.end(outcome) } }
 
@@ -106,13 +106,13 @@ private final class ExchangeRecords: ExchangeRecord {
     init(_ records: [any ExchangeRecord]) { self.records = records }
 
     func take(_ event: TransferEvent) { for record in records { record.take(event) } }
-    func noteUpgrade() { for record in records { record.noteUpgrade() } }
+    func recordUpgrade() { for record in records { record.recordUpgrade() } }
     func end(_ error: NetworkError?) { for record in records { record.end(error) } }
 }
 
 /// The call that events belong to.
 package final class CallOrigin: Sendable {
-    /// The endpoint; `nil` for a handmade request.
+    /// The endpoint; `nil` for a raw request.
     package let endpoint: (any Endpoint)?
     /// The kind of the call.
     package let kind: CallKind

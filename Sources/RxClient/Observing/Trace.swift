@@ -67,29 +67,29 @@ final class Trace: Sendable {
     }
 
     /// Reports an event.
-    func tell(_ kind: TrafficEvent.Kind) {
+    func emit(_ kind: TrafficEvent.Kind) {
         record?.take(kind)
         guard isShown else { return }
         let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
-        tell(kind, of: request, exchange)
+        emit(kind, of: request, exchange)
     }
 
     /// Reports that the call makes its output.
     func tellOutput() {
-        record?.noteOutput()
+        record?.recordOutput()
     }
 
     func begin(in lane: Lane) {
         if watchesCall { record?.begin(in: lane) }
     }
 
-    fileprivate func tell(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
+    fileprivate func emit(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
         guard progress.withLock({ !$0.hasEnded }) else { return }
         send(kind, of: request, exchange)
     }
 
     /// Reports the use of the cache for the response.
-    func tellCached(_ use: CacheUse, _ head: ResponseHead?, body: [UInt8] = []) {
+    func emitCached(_ use: CacheUse, _ head: ResponseHead?, body: [UInt8] = []) {
         record?.take(.cached(use, head))
         guard isShown else { return }
         if let head { progress.withLock { $0.status = head.status } }
@@ -123,7 +123,7 @@ final class Trace: Sendable {
             progress.running.insert(progress.exchange)
             return progress.exchange
         }
-        tell(.sent, of: request, number)
+        emit(.sent, of: request, number)
         return (exchange, number)
     }
 
@@ -150,7 +150,7 @@ final class Trace: Sendable {
     /// Records the end of an exchange. Returns whether it had not ended before.
     fileprivate func end(_ exchange: Int) -> Bool { progress.withLock { $0.running.remove(exchange) != nil } }
 
-    fileprivate func note(_ event: TransferEvent, of exchange: Int) {
+    fileprivate func record(_ event: TransferEvent, of exchange: Int) {
         switch event {
         case .head(let head): progress.withLock { $0.status = head.status }
         case .chunk(let bytes): progress.withLock { $0.bytesReceived += Int64(bytes.count) }
@@ -160,13 +160,13 @@ final class Trace: Sendable {
     }
 
     /// Records why the exchanges that have not ended are about to be abandoned: not because the subscriber leaves.
-    func noteFailure(_ error: NetworkError) { progress.withLock { $0.failure = error } }
+    func recordFailure(_ error: NetworkError) { progress.withLock { $0.failure = error } }
 
     /// The reason why exchanges are abandoned; `nil` if nobody waits for them.
     var failure: NetworkError? { progress.withLock { $0.failure } }
 
     /// Records that the subscriber has received the result; leaving is not a cancellation from now on.
-    func noteResult() { progress.withLock { $0.hasResult = true } }
+    func recordResult() { progress.withLock { $0.hasResult = true } }
 
     func end(_ completion: Completion<NetworkError>?) {
         let outcome: TrafficEvent.Summary.Outcome =
@@ -186,7 +186,7 @@ final class Trace: Sendable {
             defer { progress.running = [] }
             return (progress.request, progress.running.sorted())
         }
-        for exchange in running { tell(.abandoned, of: last, exchange) }
+        for exchange in running { emit(.abandoned, of: last, exchange) }
         let (request, exchange, summary) = progress.withLock { progress in
             progress.hasEnded = true
             let summary = TrafficEvent.Summary(
@@ -207,7 +207,7 @@ extension Client {
     ///   - page: the page that the call loads, if it loads one.
     func trace(
         of request: Request, _ kind: CallKind, _ endpoint: (any Endpoint)?, at servers: ServerPair,
-        page: PagePlacement?, on scheduler: any Scheduler
+        page: PageRequest?, on scheduler: any Scheduler
     ) -> Trace? {
         guard trafficHub.isObserved else { return nil }
         let (observers, tools) = (trafficHub.observers, trafficHub.tools)
@@ -247,21 +247,21 @@ final class ExchangeTrace {
 
     func take(_ event: TransferEvent) {
         if let number {
-            trace.note(event, of: number)
-            trace.tell(.transfer(event), of: request, number)
+            trace.record(event, of: number)
+            trace.emit(.transfer(event), of: request, number)
         }
         guard let record, !hasEnded else { return }
         if case .finished = event { hasEnded = true }
         record.take(event)
     }
 
-    func noteUpgrade() { if !hasEnded { record?.noteUpgrade() } }
+    func recordUpgrade() { if !hasEnded { record?.recordUpgrade() } }
 
     func end(_ completion: Completion<NetworkError>) {
         guard case .failed(let error) = completion else { return endRecord(nil) }
         if let number {
             _ = trace.end(number)
-            trace.tell(.broken(error), of: request, number)
+            trace.emit(.broken(error), of: request, number)
         }
         endRecord(error)
     }
@@ -269,7 +269,7 @@ final class ExchangeTrace {
     /// A subscriber that has the complete response may leave before the exchange ends.
     func abandon() {
         endRecord(trace.failure)
-        if let number, trace.end(number) { trace.tell(.abandoned, of: request, number) }
+        if let number, trace.end(number) { trace.emit(.abandoned, of: request, number) }
     }
 
     private func endRecord(_ error: NetworkError?) {

@@ -143,8 +143,8 @@ extension Client {
         _ endpoint: E, _ account: SessionAccount?,
         _ content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Paging<Item>.Load {
-        { placement in
-            self.typed(endpoint, .request, CallSettings(page: placement, account: account), as: { $0 }).map {
+        { request in
+            self.typed(endpoint, .request, CallOverrides(page: request, account: account), as: { $0 }).map {
                 result throws(NetworkError) in
                 var page = try content(result.output)
                 page.response = result.response
@@ -162,8 +162,8 @@ extension Observable where Element == PagingCommand, Failure == Never {
     /// a test.
     ///
     /// ```swift
-    /// commands.accumulatePages(.offset(size: 20)) { placement in
-    ///     goods.rows(at: placement.position).map { Page($0.rows, total: $0.count) }
+    /// commands.accumulatePages(.offset(size: 20)) { request in
+    ///     goods.rows(at: request.position).map { Page($0.rows, total: $0.count) }
     /// }
     /// ```
     ///
@@ -176,11 +176,11 @@ extension Observable where Element == PagingCommand, Failure == Never {
     ///   - options: deduplication, limits, window, prefetch distance and start.
     ///   - scheduler: the scheduler of the list. Default `nil`: the scheduler of the commands, if they have
     ///     one.
-    ///   - load: a stream of the page at a placement. Its first value is the page.
+    ///   - load: a stream of the page for a request. Its first value is the page.
     public func accumulatePages<Item>(
         _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
-        loading load: @escaping @Sendable (PagePlacement) -> Observable<Page<Item>, NetworkError>
+        loading load: @escaping @Sendable (PageRequest) -> Observable<Page<Item>, NetworkError>
     ) -> Observable<PagingState<Item>, Never> {
         Observable<PagingState<Item>, Never>(scheduler: scheduler ?? self.scheduler) { observer in
             Paging(rule, options, load, into: observer).start(self)
@@ -193,8 +193,8 @@ extension Observable where Failure == NetworkError {
     /// ``Client/items(_:_:options:)``.
     ///
     /// ```swift
-    /// Observable<Goods, NetworkError>.items(.offset(size: 100)) { placement in
-    ///     goods.rows(at: placement.position).map { Page($0.rows, total: $0.count) }
+    /// Observable<Goods, NetworkError>.items(.offset(size: 100)) { request in
+    ///     goods.rows(at: request.position).map { Page($0.rows, total: $0.count) }
     /// }
     /// ```
     ///
@@ -205,11 +205,11 @@ extension Observable where Failure == NetworkError {
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, pages ahead and start.
     ///   - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
-    ///   - load: a stream of the page at a placement. Its first value is the page.
+    ///   - load: a stream of the page for a request. Its first value is the page.
     public static func items(
         _ rule: PagingRule, options: PagingOptions<Element> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
-        loading load: @escaping @Sendable (PagePlacement) -> Observable<Page<Element>, NetworkError>
+        loading load: @escaping @Sendable (PageRequest) -> Observable<Page<Element>, NetworkError>
     ) -> Observable {
         Observable<LoadedPage<Element>, NetworkError>.eachPage(
             rule, options: options, on: scheduler, loading: load
@@ -229,14 +229,14 @@ extension Observable where Failure == NetworkError {
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, pages ahead and start.
     ///   - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
-    ///   - load: a stream of the page at a placement. Its first value is the page.
+    ///   - load: a stream of the page for a request. Its first value is the page.
     public static func eachPage<Item>(
         _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
-        loading load: @escaping @Sendable (PagePlacement) -> Observable<Page<Item>, NetworkError>
+        loading load: @escaping @Sendable (PageRequest) -> Observable<Page<Item>, NetworkError>
     ) -> Observable where Element == LoadedPage<Item> {
         Observable(scheduler: scheduler) { observer in
-            PageWalk(rule, options, load, into: observer).start()
+            PageIterator(rule, options, load, into: observer).start()
         }
     }
 }

@@ -69,7 +69,7 @@ extension PagePosition: RedactedDescription {
 }
 
 /// How to request one page: by its position, with additional parameters, or at another URL.
-public struct PagePlacement: Sendable {
+public struct PageRequest: Sendable {
     /// The position of the page. Default `nil`: the first page of a rule that leaves its position to the
     /// endpoint.
     public var position: PagePosition?
@@ -78,7 +78,7 @@ public struct PagePlacement: Sendable {
     /// The URL of the page, instead of the endpoint's. Default `nil`: the endpoint's URL.
     public var link: URL?
 
-    /// Creates a placement.
+    /// Creates a request.
     public init(position: PagePosition? = nil, parameters: Parameters.Values = [:], link: URL? = nil) {
         self.position = position
         self.parameters = parameters
@@ -86,7 +86,7 @@ public struct PagePlacement: Sendable {
     }
 }
 
-extension PagePlacement: RedactedDescription {
+extension PageRequest: RedactedDescription {
     /// The names of the parameters, and the link without user info and query.
     public var description: String {
         let names = parameters.keys.sorted().joined(separator: ", ")
@@ -95,7 +95,7 @@ extension PagePlacement: RedactedDescription {
 }
 
 /// A loaded page, as a rule sees it.
-public struct PageArrival: Sendable {
+public struct PageInfo: Sendable {
     /// The position of the page; `nil` for a first page whose position is the endpoint's.
     public var position: PagePosition?
     /// The number of items in the page.
@@ -117,7 +117,7 @@ public struct PageArrival: Sendable {
     public var response: Response?
 }
 
-extension PageArrival: RedactedDescription {
+extension PageInfo: RedactedDescription {
     /// The number of items. Cursors are omitted, because they can contain secrets.
     public var description: String {
         response.map { "page of \(itemCount) items, \($0)" } ?? "page of \(itemCount) items"

@@ -11,7 +11,7 @@ struct PageRun<Item: Sendable> {
     private(set) var position: PagePosition?
     private(set) var hasMore = false
     /// The latest page, as the rule saw it.
-    private(set) var latest: PageArrival?
+    private(set) var latest: PageInfo?
 
     /// The position of the page before the first, if there is one, and its place in the list.
     private var before: PagePosition?
@@ -57,20 +57,20 @@ struct PageRun<Item: Sendable> {
         hasMore = !isFull
     }
 
-    /// The placement of the next page.
-    var placement: PagePlacement { placement(at: position) }
+    /// The request for the next page.
+    var request: PageRequest { request(at: position) }
     /// The position of the page before the first, if there is one and it may be loaded. It may have been
     /// visited before.
     var previous: PagePosition? { takenPages > 0 || !isFull ? before : nil }
-    /// The placement of the page before the first.
-    var previousPlacement: PagePlacement { placement(at: previous) }
+    /// The request for the page before the first.
+    var previousRequest: PageRequest { request(at: previous) }
 
-    /// The placement of a position.
-    func placement(at position: PagePosition?) -> PagePlacement {
-        guard let position else { return PagePlacement() }
-        var placement = rule.placement(position)
-        placement.position = position
-        return placement
+    /// The request for the page at a position.
+    func request(at position: PagePosition?) -> PageRequest {
+        guard let position else { return PageRequest() }
+        var request = rule.request(position)
+        request.position = position
+        return request
     }
 
     /// Adds the next page and moves on.
@@ -97,17 +97,17 @@ struct PageRun<Item: Sendable> {
                     received: page.items.count))
         }
         hasMore = false
-        let arrival = arrival(of: page, at: here)
-        latest = arrival
+        let info = info(of: page, at: here)
+        latest = info
         largestPage = max(largestPage, page.items.count)
-        if pageCount == 1 { before = try rule.previous(arrival) }
+        if pageCount == 1 { before = try rule.previous(info) }
         guard !isFull else {
             position = nil
             return
         }
-        let next = try nextPosition(after: page, arrival)
+        let next = try nextPosition(after: page, info)
         position = next
-        note(here, at: ordinal)
+        record(here, at: ordinal)
         guard next != nil else { return }
         if emptyPages >= max(1, options.maxEmptyPages) {
             throw NetworkError(
@@ -122,13 +122,13 @@ struct PageRun<Item: Sendable> {
     ///
     /// A page without items whose next one is invalid or leads back is the last: nothing can follow it.
     private func nextPosition(
-        after page: Page<Item>, _ arrival: PageArrival
+        after page: Page<Item>, _ info: PageInfo
     ) throws(NetworkError) -> PagePosition? {
         do throws(NetworkError) {
-            guard let next = try rule.next(arrival) else { return nil }
+            guard let next = try rule.next(info) else { return nil }
             let first = page.items.isEmpty ? ordinal : ordinal + 1
-            if let place = next == arrival.position ? ordinal : visited[next.hashValue],
-                place < first || next == arrival.position
+            if let place = next == info.position ? ordinal : visited[next.hashValue],
+                place < first || next == info.position
             {
                 throw circle(of: page, from: ordinal, to: place, "next")
             }
@@ -140,7 +140,7 @@ struct PageRun<Item: Sendable> {
     }
 
     /// Records the place of a page that a server could name again; numbers and offsets only grow.
-    private mutating func note(_ position: PagePosition, at ordinal: Int) {
+    private mutating func record(_ position: PagePosition, at ordinal: Int) {
         switch position {
         case .number, .page, .offset: break
         case .cursor, .link: visited[position.hashValue] = ordinal
@@ -194,7 +194,7 @@ struct PageRun<Item: Sendable> {
             if sent > distance {
                 page.items.removeLast(sent - distance)
             } else if sent > 0, sent < distance,
-                let closer = try rule.previous(arrival(of: page, at: first, largestPage: 0)), closer != here
+                let closer = try rule.previous(info(of: page, at: first, largestPage: 0)), closer != here
             {
                 before = closer
                 return false
@@ -218,7 +218,7 @@ struct PageRun<Item: Sendable> {
             for (index, item) in shown.enumerated() { places[identity(item)] = taken + index }
         }
         let place = ordinalBefore
-        note(here, at: place)
+        record(here, at: place)
         ordinalBefore -= 1
         if !page.items.isEmpty {
             takenPages -= 1
@@ -231,7 +231,7 @@ struct PageRun<Item: Sendable> {
         if isFull { hasMore = false }
         before = nil
         largestPage = max(largestPage, sent)
-        let previous = try rule.previous(arrival(of: page, at: here))
+        let previous = try rule.previous(info(of: page, at: here))
         if let previous {
             if let other = previous == here ? place : visited[previous.hashValue], other >= place {
                 throw circle(of: page, from: place, to: other, "previous")
@@ -241,10 +241,10 @@ struct PageRun<Item: Sendable> {
         return true
     }
 
-    private func arrival(
+    private func info(
         of page: Page<Item>, at here: PagePosition, largestPage: Int? = nil
-    ) -> PageArrival {
-        PageArrival(
+    ) -> PageInfo {
+        PageInfo(
             position: here, itemCount: page.items.count, largestPage: largestPage ?? self.largestPage,
             itemsSoFar: options.start == nil || options.start == rule.first ? received : nil,
             total: page.total,

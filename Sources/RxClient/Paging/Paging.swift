@@ -4,7 +4,7 @@ import RxLite
 /// A running list: loads pages on command, one at a time.
 final class Paging<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    typealias Load = @Sendable (PagePlacement) -> Observable<Page<Item>, NetworkError>
+    typealias Load = @Sendable (PageRequest) -> Observable<Page<Item>, NetworkError>
 
     private let rule: PagingRule
     private let load: Load
@@ -40,10 +40,10 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         guard observer.scope.isOpen else { return }
         let scope = observer.scope.child()
         // When the commands end, the list stays unchanged.
-        commands.subscribe(Observer(scope: scope, next: { self.obey($0) }, end: { _ in scope.close() }))
+        commands.subscribe(Observer(scope: scope, next: { self.handle($0) }, end: { _ in scope.close() }))
     }
 
-    private func obey(_ command: PagingCommand) {
+    private func handle(_ command: PagingCommand) {
         switch command {
         case .next: loadNext()
         case .previous: loadPrevious()
@@ -93,7 +93,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         guard observer.scope.isOpen else { return }
         let scope = observer.scope.child()
         loading = scope
-        load(side == .before ? run.previousPlacement : run.placement).subscribe(
+        load(side == .before ? run.previousRequest : run.request).subscribe(
             Observer(
                 scope: scope, next: { self.receive($0, at: side) },
                 end: { completion in

@@ -9,25 +9,25 @@ import RxParameters
 ///
 /// ```swift
 /// let byDay = PagingRule(first: .cursor("today")) { position in
-///     guard case .cursor(let day) = position else { return PagePlacement() }
-///     return PagePlacement(parameters: ["day": day])
-/// } next: { arrival in
-///     arrival.response?.head[.dayBefore].map { .cursor($0) }
+///     guard case .cursor(let day) = position else { return PageRequest() }
+///     return PageRequest(parameters: ["day": day])
+/// } next: { info in
+///     info.response?.head[.dayBefore].map { .cursor($0) }
 /// }
 /// ```
 public struct PagingRule: Sendable {
     /// The position of the first page. `nil`: the endpoint's.
     public var first: PagePosition?
-    /// The placement of a position: how to request that page.
-    public var placement: @Sendable (PagePosition) -> PagePlacement
+    /// The request for the page at a position.
+    public var request: @Sendable (PagePosition) -> PageRequest
     /// The position after a page; `nil` after the last. An empty page may have one. Throws `paging` if the server names an invalid
     /// position.
-    public var next: @Sendable (PageArrival) throws(NetworkError) -> PagePosition?
+    public var next: @Sendable (PageInfo) throws(NetworkError) -> PagePosition?
     /// The position before a page; `nil` before the first. Default: always `nil`.
-    public var previous: @Sendable (PageArrival) throws(NetworkError) -> PagePosition? = { _ in nil }
+    public var previous: @Sendable (PageInfo) throws(NetworkError) -> PagePosition? = { _ in nil }
     /// The position after a page that has not arrived yet, provided that page is full; `nil` if it cannot be
     /// known, and beyond an end that the newest page, the second argument, shows. Default: always `nil`.
-    public var expectedNext: @Sendable (PagePosition, PageArrival?) -> PagePosition? = { _, _ in nil }
+    public var expectedNext: @Sendable (PagePosition, PageInfo?) -> PagePosition? = { _, _ in nil }
     /// The statuses that mean that a page after the first is beyond the end, such as 404. Default: empty, so
     /// that all of them are failures.
     public var endStatuses: Set<Int> = []
@@ -36,11 +36,11 @@ public struct PagingRule: Sendable {
 
     /// Creates a rule.
     public init(
-        first: PagePosition?, placement: @escaping @Sendable (PagePosition) -> PagePlacement,
-        next: @escaping @Sendable (PageArrival) throws(NetworkError) -> PagePosition?
+        first: PagePosition?, request: @escaping @Sendable (PagePosition) -> PageRequest,
+        next: @escaping @Sendable (PageInfo) throws(NetworkError) -> PagePosition?
     ) {
         self.first = first
-        self.placement = placement
+        self.request = request
         self.next = next
     }
 
@@ -93,26 +93,26 @@ extension PagingRule {
             start.map { .page(number, start: $0) } ?? .number(number)
         }
         var rule = PagingRule(first: position(first, startKey.map { _ in 0 })) { position in
-            guard let place = place(position) else { return PagePlacement() }
+            guard let place = place(position) else { return PageRequest() }
             var parameters: Parameters.Values = [pageKey: place.number, sizeKey: size]
             if let startKey { parameters[startKey] = place.start }
-            return PagePlacement(parameters: parameters)
-        } next: { arrival in
-            guard let place = place(arrival.position), arrival.itemCount > 0 else { return nil }
+            return PageRequest(parameters: parameters)
+        } next: { info in
+            guard let place = place(info.position), info.itemCount > 0 else { return nil }
             let pages = place.number.subtractingClamped(first).addingClamped(1)
             // Never more than there are, so that no page is missed: pages before the last have the same length.
             let itemsSoFar =
-                place.start?.addingClamped(arrival.itemCount) ?? arrival.itemsSoFar
-                ?? pages.subtractingClamped(1).multipliedClamped(by: arrival.pageSize)
-                .addingClamped(arrival.itemCount)
+                place.start?.addingClamped(info.itemCount) ?? info.itemsSoFar
+                ?? pages.subtractingClamped(1).multipliedClamped(by: info.pageSize)
+                .addingClamped(info.itemCount)
             let hasMore =
-                arrival.totalPages.map { pages < $0 }
-                ?? arrival.hasMore(last, size: size, itemsSoFar: itemsSoFar)
+                info.totalPages.map { pages < $0 }
+                ?? info.hasMore(last, size: size, itemsSoFar: itemsSoFar)
             guard hasMore else { return nil }
-            return position(place.number.addingClamped(1), place.start?.addingClamped(arrival.itemCount))
+            return position(place.number.addingClamped(1), place.start?.addingClamped(info.itemCount))
         }
-        rule.previous = { arrival in
-            guard let place = place(arrival.position), place.number > first else { return nil }
+        rule.previous = { info in
+            guard let place = place(info.position), place.number > first else { return nil }
             let pages = place.number.subtractingClamped(first)
             return position(place.number - 1, place.start.map { $0 / pages * (pages - 1) })
         }
@@ -144,17 +144,17 @@ extension PagingRule {
         last: LastPage = .shorterThanEarlier
     ) -> PagingRule {
         var rule = PagingRule(first: .offset(first)) { position in
-            guard case .offset(let offset) = position else { return PagePlacement() }
-            return PagePlacement(parameters: [offsetKey: offset, limitKey: size])
-        } next: { arrival in
-            guard case .offset(let offset) = arrival.position, arrival.itemCount > 0 else { return nil }
-            let next = offset.addingClamped(arrival.itemCount)
-            return arrival.hasMore(last, size: size, itemsSoFar: next.subtractingClamped(first))
+            guard case .offset(let offset) = position else { return PageRequest() }
+            return PageRequest(parameters: [offsetKey: offset, limitKey: size])
+        } next: { info in
+            guard case .offset(let offset) = info.position, info.itemCount > 0 else { return nil }
+            let next = offset.addingClamped(info.itemCount)
+            return info.hasMore(last, size: size, itemsSoFar: next.subtractingClamped(first))
                 ? .offset(next) : nil
         }
-        rule.previous = { arrival in
-            guard case .offset(let offset) = arrival.position, offset > first else { return nil }
-            let pageSize = arrival.pageSize > 0 ? min(size, arrival.pageSize) : size
+        rule.previous = { info in
+            guard case .offset(let offset) = info.position, offset > first else { return nil }
+            let pageSize = info.pageSize > 0 ? min(size, info.pageSize) : size
             return .offset(max(first, offset.subtractingClamped(pageSize)))
         }
         rule.expectedNext = { position, latest in
@@ -171,7 +171,7 @@ extension PagingRule {
     }
 }
 
-extension PageArrival {
+extension PageInfo {
     /// The greatest number of items in a page so far.
     fileprivate var pageSize: Int { max(largestPage, itemCount) }
 
@@ -224,17 +224,17 @@ extension PagingRule {
     ) -> PagingRule {
         // An empty cursor stands for none, so that the first request has a size too.
         var rule = PagingRule(first: .cursor("")) { position in
-            guard case .cursor(let cursor) = position else { return PagePlacement() }
+            guard case .cursor(let cursor) = position else { return PageRequest() }
             var parameters: Parameters.Values = [:]
             if !cursor.isEmpty { parameters[cursorKey] = cursor }
             if let size { parameters[sizeKey] = size }
-            return PagePlacement(parameters: parameters)
-        } next: { arrival in
-            let cursor = header.map { arrival.response?.head[$0] } ?? arrival.nextCursor
+            return PageRequest(parameters: parameters)
+        } next: { info in
+            let cursor = header.map { info.response?.head[$0] } ?? info.nextCursor
             return cursor.flatMap { $0.isEmpty ? nil : .cursor($0) }
         }
-        rule.previous = { arrival in
-            arrival.previousCursor.flatMap { $0.isEmpty ? nil : .cursor($0) }
+        rule.previous = { info in
+            info.previousCursor.flatMap { $0.isEmpty ? nil : .cursor($0) }
         }
         return rule
     }
@@ -248,12 +248,12 @@ extension PagingRule {
     /// with another method such a link fails with `paging`. So does a link that is not an http or https URL.
     public static let link: PagingRule = {
         var rule = PagingRule(first: nil) { position in
-            guard case .link(let url) = position else { return PagePlacement() }
-            return PagePlacement(link: url)
-        } next: { arrival throws(NetworkError) in
-            try arrival.link("next")
+            guard case .link(let url) = position else { return PageRequest() }
+            return PageRequest(link: url)
+        } next: { info throws(NetworkError) in
+            try info.link("next")
         }
-        rule.previous = { arrival throws(NetworkError) in try arrival.link("prev") }
+        rule.previous = { info throws(NetworkError) in try info.link("prev") }
         return rule
     }()
 }
@@ -271,13 +271,13 @@ extension PagingRule {
     /// ```
     public static let nextURL: PagingRule = {
         var rule = PagingRule.link
-        rule.next = { arrival throws(NetworkError) in try arrival.page(at: arrival.nextCursor) }
-        rule.previous = { arrival throws(NetworkError) in try arrival.page(at: arrival.previousCursor) }
+        rule.next = { info throws(NetworkError) in try info.page(at: info.nextCursor) }
+        rule.previous = { info throws(NetworkError) in try info.page(at: info.previousCursor) }
         return rule
     }()
 }
 
-extension PageArrival {
+extension PageInfo {
     /// The position of a URL in the content.
     fileprivate func page(at text: String?) throws(NetworkError) -> PagePosition? {
         guard let text, !text.isEmpty else { return nil }

@@ -8,7 +8,7 @@ import Synchronization
 public final class CallContext: Sendable {
     /// The kind of the call.
     public let kind: CallKind
-    /// The endpoint; `nil` for a handmade request.
+    /// The endpoint; `nil` for a raw request.
     public let endpoint: (any Endpoint)?
     /// The scheduler of the call. Interceptors that wait use its clock.
     public var scheduler: any Scheduler { prepared.scheduler }
@@ -21,7 +21,7 @@ public final class CallContext: Sendable {
 
     let client: Client
     let prepared: PreparedRequest
-    let settings: CallSettings
+    let overrides: CallOverrides
     /// The account that the call belongs to, from its start; `nil` without a session.
     let account: SessionAccount?
     let stages: [ListedStage]
@@ -36,7 +36,7 @@ public final class CallContext: Sendable {
     private struct Progress {
         var count = 0
         /// The version of the credential that the request was sent with.
-        var stamp: CredentialVersion?
+        var credentialVersion: CredentialVersion?
         /// The host of the last attempt.
         var host: HostState?
         /// Whether part of a response has been delivered.
@@ -53,15 +53,15 @@ public final class CallContext: Sendable {
     /// - Throws: the error of preparing the endpoint's request; see ``PreparedRequest``.
     init(
         _ kind: CallKind, _ endpoint: any Endpoint, of client: Client, on scheduler: any Scheduler,
-        in lane: Lane, _ settings: CallSettings
+        in lane: Lane, _ overrides: CallOverrides
     ) throws(NetworkError) {
         let prepared = try PreparedRequest(
-            endpoint, of: client, on: scheduler, at: settings.server, page: settings.page)
+            endpoint, of: client, on: scheduler, at: overrides.server, page: overrides.page)
         self.kind = kind
         self.endpoint = endpoint
         self.client = client
-        self.settings = settings
-        account = settings.account ?? client.account(in: lane)
+        self.overrides = overrides
+        account = overrides.account ?? client.account(in: lane)
         self.prepared = prepared
         stages =
             prepared.merged.hasOwnInterceptors
@@ -74,7 +74,7 @@ public final class CallContext: Sendable {
             if !request.isSafe { request.resource = request.cacheURL }
             self.request = .success(request)
             trace = client.trace(
-                of: request, kind, endpoint, at: prepared.servers, page: settings.page, on: scheduler)
+                of: request, kind, endpoint, at: prepared.servers, page: overrides.page, on: scheduler)
         } catch {
             request = .failure(error)
             trace = nil
@@ -82,12 +82,12 @@ public final class CallContext: Sendable {
         progress = Mutex(Progress())
     }
 
-    /// A call for a handmade request.
-    init(_ request: Request, of client: Client, on scheduler: any Scheduler, _ settings: CallSettings) {
+    /// A call for a raw request.
+    init(_ request: Request, of client: Client, on scheduler: any Scheduler, _ overrides: CallOverrides) {
         kind = .exchange
         endpoint = nil
         self.client = client
-        self.settings = settings
+        self.overrides = overrides
         account = nil
         prepared = PreparedRequest(request, of: client, on: scheduler)
         stages = client.pipeline.stages(for: .exchange)
@@ -122,15 +122,15 @@ public final class CallContext: Sendable {
     }
 
     var cookies: CookieJar? {
-        prepared.options.usesCookies != false && settings.usesCookies ? client.configuration.cookies : nil
+        prepared.options.usesCookies != false && overrides.usesCookies ? client.configuration.cookies : nil
     }
 
     /// The version of the credential that the last attempt carried.
-    var stamp: CredentialVersion? { progress.withLock { $0.stamp } }
+    var credentialVersion: CredentialVersion? { progress.withLock { $0.credentialVersion } }
 
     /// Fixes the account of the request.
-    func note(_ stamp: CredentialVersion?) {
-        progress.withLock { $0.stamp = stamp ?? $0.stamp }
+    func record(_ credentialVersion: CredentialVersion?) {
+        progress.withLock { $0.credentialVersion = credentialVersion ?? $0.credentialVersion }
     }
 
     /// Starts the time limit of all attempts.
@@ -143,7 +143,7 @@ public final class CallContext: Sendable {
     var isOverdue: Bool { progress.withLock { $0.end }.map { $0 <= scheduler.now } ?? false }
 
     /// Records that part of a response has been delivered: no further attempt can make up for a failure.
-    func noteResponse() {
+    func recordResponse() {
         progress.withLock { $0.hasResponse = true }
         _ = replay.use()
     }
@@ -154,27 +154,27 @@ public final class CallContext: Sendable {
     ///   - server: the server of the attempt, if it goes to one of the service's.
     ///   - host: the state of the attempt's host.
     func attempt(_ request: Request, at server: Server?, _ host: HostState?) throws(NetworkError) -> Request {
-        let (count, stamp, cached) = progress.withLock { progress in
+        let (count, credentialVersion, cached) = progress.withLock { progress in
             progress.count += 1
             progress.host = host
-            return (progress.count, progress.stamp, progress.cached)
+            return (progress.count, progress.credentialVersion, progress.cached)
         }
-        host?.budget?.noteRequest()
+        host?.budget?.recordRequest()
         var next = try prepared.signed(
             prepared.moved(request, to: server), from: self.request.get(), at: server)
         // The first attempt needs no change.
         if count > 1 { next.attempt = count }
-        if let stamp { next.credentialVersion = stamp }
-        cached?.noteFields(of: &next)
+        if let credentialVersion { next.credentialVersion = credentialVersion }
+        cached?.recordFields(of: &next)
         return next
     }
 
     /// The error with this request and the number of its attempt.
     func attributed(_ error: NetworkError) -> NetworkError {
         guard case .success(var request) = request else { return error }
-        let (count, stamp) = progress.withLock { ($0.count, $0.stamp) }
+        let (count, credentialVersion) = progress.withLock { ($0.count, $0.credentialVersion) }
         if count > 1 { request.attempt = count }
-        if let stamp { request.credentialVersion = stamp }
+        if let credentialVersion { request.credentialVersion = credentialVersion }
         return error.attributed(to: request)
     }
 
@@ -193,9 +193,9 @@ public final class CallContext: Sendable {
         let asked = host ?? error.url.flatMap { Origin($0) }.map { client.hosts[$0] }
         let paid = verdict.charged(to: asked?.budget)
         if case .retry = paid.decision {
-            trace?.tell(.retry(after: delay, because: error))
+            trace?.emit(.retry(after: delay, because: error))
         } else {
-            trace?.tell(.retryRefused(because: error))
+            trace?.emit(.retryRefused(because: error))
         }
         return paid
     }
@@ -241,7 +241,7 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     case events
     /// ``Client/webSocket(_:sending:settings:)``: one connection of a WebSocket.
     case webSocket
-    /// ``Client/exchange(_:following:usesCookies:)``: a handmade request.
+    /// ``Client/exchange(_:following:usesCookies:)``: a raw request.
     case exchange
 
     /// Whether the result is an endpoint's output.
@@ -251,12 +251,12 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     var isWhole: Bool { self == .request || self == .progress || self == .response }
 }
 
-/// The settings of one call, besides its endpoint.
-struct CallSettings: Sendable {
+/// What one call has instead of, or besides, the values of its endpoint and client.
+struct CallOverrides: Sendable {
     /// The server to use, instead of the endpoint's.
     var server: ServerChoice?
     /// The page of an endpoint that has several.
-    var page: PagePlacement?
+    var page: PageRequest?
     /// The account that the call belongs to, if it is part of a subscription that began earlier.
     var account: SessionAccount?
     /// Whether the call refreshes a stored response in the background.

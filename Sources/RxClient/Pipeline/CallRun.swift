@@ -4,7 +4,7 @@ import RxLite
 /// A call from its start to its end: counted, accompanied, traced, and made into the subscriber's values.
 ///
 /// The stages of the call are a ``Walk``, whose events end here.
-final class CallRun<Output: Sendable>: Attendance, @unchecked Sendable {
+final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial; a cancellation from
     // elsewhere enters that lane. Debug builds check that.
 
@@ -28,7 +28,7 @@ final class CallRun<Output: Sendable>: Attendance, @unchecked Sendable {
         self.make = make
         self.observer = observer
         scope = observer.scope.child()
-        let (options, isRefresh) = (call.prepared.options, call.settings.isRefresh)
+        let (options, isRefresh) = (call.prepared.options, call.overrides.isRefresh)
         var presentation = isRefresh ? Presentation.hidden : options.presentation ?? .all
         // The failure of a login is that of the request that started it.
         if call.client.configuration.session?.isLoggingIn(scope.lane) == true {
@@ -55,7 +55,7 @@ final class CallRun<Output: Sendable>: Attendance, @unchecked Sendable {
         guard isAdded else { return observer.fail(.shutDown(request)) }
         // Runs after the end has been delivered, or on a cancellation, when the transfer is already closed.
         observer.scope.onClose { self.stop() }
-        beginAttendance()
+        startAccessories()
         guard scope.isOpen else { return }
         if let reachability = client.configuration.reachability, !reachability.status.isReachable {
             return end(.failed(.unreachable(request)))
@@ -74,7 +74,7 @@ final class CallRun<Output: Sendable>: Attendance, @unchecked Sendable {
         if let trace = call.trace {
             isTraced = true
             trace.begin(in: scope.lane)
-            if trace.isShown { trace.tell(.started) }
+            if trace.isShown { trace.emit(.started) }
             scope.onClose { if !self.hasEnded { trace.end(nil) } }
         }
         Walk(
@@ -101,7 +101,7 @@ final class CallRun<Output: Sendable>: Attendance, @unchecked Sendable {
     }
 
     private func output(of event: CallEvent) throws(NetworkError) -> Output {
-        guard let output = try make(event, call) else { throw call.misplaced(event) }
+        guard let output = try make(event, call) else { throw call.unexpected(event) }
         return output
     }
 
@@ -118,7 +118,7 @@ final class CallRun<Output: Sendable>: Attendance, @unchecked Sendable {
     private func deliver(_ value: Output) {
         guard scope.isOpen else { return }
         if call.kind.isWhole {
-            call.trace?.noteResult()
+            call.trace?.recordResult()
             settle(.succeeded)
         }
         observer.next(value)
@@ -158,7 +158,7 @@ final class CallRun<Output: Sendable>: Attendance, @unchecked Sendable {
         let client = call.client
         settle(.cancelled)
         client.running.remove(request.id, in: observer.scope.lane)
-        endAttendance()
+        stopAccessories()
         if case .failed(let error) = outcome, presentation.contains(.errorTips),
             client.configuration.session?.isNews(error) != false
         {
@@ -174,7 +174,7 @@ extension Client {
     ///
     /// - Parameter make: the subscriber's value for an event; `nil` for an event that such a call does not emit.
     func call<Output>(
-        _ kind: CallKind, _ endpoint: any Endpoint, _ settings: CallSettings = CallSettings(),
+        _ kind: CallKind, _ endpoint: any Endpoint, _ overrides: CallOverrides = CallOverrides(),
         as make: @escaping CallRun<Output>.Make
     ) -> Observable<Output, NetworkError> {
         let scheduler = scheduler
@@ -183,7 +183,7 @@ extension Client {
             let call: CallContext
             do throws(NetworkError) {
                 call = try CallContext(
-                    kind, endpoint, of: self, on: scheduler, in: observer.scope.lane, settings)
+                    kind, endpoint, of: self, on: scheduler, in: observer.scope.lane, overrides)
             } catch {
                 return observer.scope.perform { observer.fail(error) }
             }
@@ -193,14 +193,14 @@ extension Client {
 
     /// A call with a typed result. Its response is stored once the output has been made.
     func typed<E: Endpoint, T: Sendable>(
-        _ endpoint: E, _ kind: CallKind = .request, _ settings: CallSettings = CallSettings(),
+        _ endpoint: E, _ kind: CallKind = .request, _ overrides: CallOverrides = CallOverrides(),
         as result: @escaping @Sendable (TypedResponse<E.Output>) -> T
     ) -> Observable<T, NetworkError> {
-        call(kind, endpoint, settings) { event, call throws(NetworkError) -> T? in
+        call(kind, endpoint, overrides) { event, call throws(NetworkError) -> T? in
             guard case .response(let response) = event else { return nil }
             let part = call.prepared.options.part?.keys ?? []
             let output = try endpoint.typedResponse(from: part.isEmpty ? response : response.at(part))
-            call.cached?.keepNoted()
+            call.cached?.storePending()
             call.trace?.tellOutput()
             return result(output)
         }
@@ -210,19 +210,19 @@ extension Client {
     func refreshed(_ call: CallContext) -> Observable<Response, NetworkError> {
         guard let endpoint = call.endpoint else { return .empty() }
         return refreshed(
-            endpoint, CallSettings(page: call.settings.page, account: call.account, isRefresh: true))
+            endpoint, CallOverrides(page: call.overrides.page, account: call.account, isRefresh: true))
     }
 
     private func refreshed(
-        _ endpoint: some Endpoint, _ settings: CallSettings
+        _ endpoint: some Endpoint, _ overrides: CallOverrides
     ) -> Observable<Response, NetworkError> {
-        typed(endpoint, .request, settings) { $0.response }
+        typed(endpoint, .request, overrides) { $0.response }
     }
 }
 
 extension CallContext {
     /// The error for an event that the kind of call does not emit; only an interceptor can have made it.
-    func misplaced(_ event: CallEvent) -> NetworkError {
+    func unexpected(_ event: CallEvent) -> NetworkError {
         let kind =
             switch event {
             case .transfer: "an event of a transfer"

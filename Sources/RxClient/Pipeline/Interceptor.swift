@@ -92,15 +92,15 @@ public struct Interceptors: Sendable {
 public struct Next: Sendable {
     private let call: CallContext
     private let index: Int
-    private let route: Route
+    private let context: AttemptContext
     /// The request that an app's stage received, if this continues it.
     private let given: Request?
 
     /// The stages of a call from `index` on.
-    init(of call: CallContext, at index: Int = 0, _ route: Route = .start, given: Request? = nil) {
+    init(of call: CallContext, at index: Int = 0, _ context: AttemptContext = .start, given: Request? = nil) {
         self.call = call
         self.index = index
-        self.route = route
+        self.context = context
         self.given = given
     }
 
@@ -109,7 +109,7 @@ public struct Next: Sendable {
         let request = strippingSecrets(request)
         return Observable(scheduler: call.scheduler) { observer in
             guard observer.scope.isOpen else { return }
-            Walk(call, from: index, route, into: observer).start(request)
+            Walk(call, from: index, context, into: observer).start(request)
         }
     }
 
@@ -128,7 +128,7 @@ public struct Next: Sendable {
     /// The events of the single response that the later stages produce for `request`.
     func transfers(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         self(request).map { [call] event throws(NetworkError) in
-            guard case .transfer(let event) = event else { throw call.misplaced(event) }
+            guard case .transfer(let event) = event else { throw call.unexpected(event) }
             return event
         }
     }
@@ -142,35 +142,35 @@ public struct Next: Sendable {
     public func respond(with response: Response) -> Observable<CallEvent, NetworkError> {
         // The cache does not store responses that no server has sent, whatever request they carry.
         let sentFields = given?.sentFields ?? SentFields()
-        sentFields.noteStandIn()
+        sentFields.markStandIn()
         var response = response
         response.request.sentFields = sentFields
-        var route = route
-        route.response = CopyOnWrite(wrappedValue: response)
-        return Next(of: call, at: index, route, given: given)(response.request)
+        var context = context
+        context.response = CopyOnWrite(wrappedValue: response)
+        return Next(of: call, at: index, context, given: given)(response.request)
     }
 
     /// The later stages, for an attempt at `server`.
     func at(_ server: Server?, _ host: HostState?) -> Next {
-        var route = route
-        (route.server, route.host) = (server, host)
-        return Next(of: call, at: index, route)
+        var context = context
+        (context.server, context.host) = (server, host)
+        return Next(of: call, at: index, context)
     }
 
     /// The later stages, with an action that runs each time a request has been sent and the wait for the server begins.
     func reportingSends(to action: @escaping @Sendable () -> Void) -> Next {
-        var route = route
-        let former = route.onSend
-        route.onSend = {
+        var context = context
+        let former = context.onSend
+        context.onSend = {
             former?()
             action()
         }
-        return Next(of: call, at: index, route)
+        return Next(of: call, at: index, context)
     }
 }
 
 /// The decisions of the stages about an attempt.
-struct Route: Sendable {
+struct AttemptContext: Sendable {
     /// The server of the service that the attempt goes to; `nil` for none of them, or before the choice.
     var server: Server?
     /// The state of the host that the attempt goes to.
@@ -182,7 +182,7 @@ struct Route: Sendable {
     /// Called when a request of the attempt is sent, which may be in another lane.
     var onSend: (@Sendable () -> Void)?
 
-    static let start = Route()
+    static let start = AttemptContext()
 }
 
 extension Next: RedactedDescription {

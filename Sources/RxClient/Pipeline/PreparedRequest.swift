@@ -33,7 +33,7 @@ final class PreparedRequest: Sendable {
     /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`, before anything is sent.
     init(
         _ endpoint: some Endpoint, of client: Client, on scheduler: any Scheduler,
-        at server: ServerChoice? = nil, page: PagePlacement? = nil
+        at server: ServerChoice? = nil, page: PageRequest? = nil
     ) throws(NetworkError) {
         self.client = client
         self.scheduler = scheduler
@@ -67,7 +67,7 @@ final class PreparedRequest: Sendable {
         signature = merged.values.isSigned == false ? nil : client.configuration.signature
     }
 
-    /// A handmade request, unchanged.
+    /// A raw request, unchanged.
     init(_ request: Request, of client: Client, on scheduler: any Scheduler) {
         self.client = client
         self.scheduler = scheduler

@@ -14,7 +14,7 @@ final class Walk: @unchecked Sendable {
 
     let call: CallContext
     /// The decisions of the earlier stages about the attempt.
-    @safe @exclusivity(unchecked) var route: Route
+    @safe @exclusivity(unchecked) var context: AttemptContext
     /// The state of the stages in this walk.
     @safe @exclusivity(unchecked) var memory = Memory()
 
@@ -37,11 +37,12 @@ final class Walk: @unchecked Sendable {
     private static let turnLength = 32
 
     init(
-        _ call: CallContext, from first: Int, _ route: Route, into observer: Observer<CallEvent, NetworkError>
+        _ call: CallContext, from first: Int, _ context: AttemptContext,
+        into observer: Observer<CallEvent, NetworkError>
     ) {
         self.call = call
         self.first = first
-        self.route = route
+        self.context = context
         self.observer = observer
         stages = call.stages
         place = first
@@ -58,7 +59,7 @@ final class Walk: @unchecked Sendable {
         /// The version of the credential after a relogin.
         var renewed: CredentialVersion?
         var question: Revalidation.Question?
-        var passage: GuardedPassage?
+        var permit: CircuitPermit?
         var turn: QueueTurn?
         var gatherer: ResponseGatherer?
         var status: StatusGate?
@@ -73,10 +74,10 @@ final class Walk: @unchecked Sendable {
     var scope: Scope { observer.scope }
 
     /// The stages from the one that has the request, for a stage that decides later.
-    var here: Next { Next(of: call, at: place, route) }
+    var here: Next { Next(of: call, at: place, context) }
 
     /// The stages after the one that has the request, for a stage that forks.
-    var rest: Next { Next(of: call, at: place + 1, route) }
+    var rest: Next { Next(of: call, at: place + 1, context) }
 
     func start(_ request: Request) {
         observer.scope.onClose { self.cancel(downTo: self.first) }
@@ -111,13 +112,13 @@ final class Walk: @unchecked Sendable {
         while true {
             isInPlace = false
             let listed = stages[place]
-            guard route.response == nil || listed.readsResponse else {
+            guard context.response == nil || listed.readsResponse else {
                 place += 1
                 continue
             }
             guard case .own(let stage) = listed.content else {
                 guard case .users(let interceptor) = listed.content else { return }
-                let next = Next(of: call, at: place + 1, route, given: request)
+                let next = Next(of: call, at: place + 1, context, given: request)
                 return listen(to: interceptor.intercept(request, in: call, next))
             }
             let step: Step
@@ -193,7 +194,8 @@ final class Walk: @unchecked Sendable {
         while index > first {
             index -= 1
             let listed = stages[index]
-            guard case .own(let stage) = listed.content, route.response == nil || listed.readsResponse else {
+            guard case .own(let stage) = listed.content, context.response == nil || listed.readsResponse
+            else {
                 continue
             }
             if listed.readsContent, case .response(let response) = event, reading != nil || response.isLarge {
@@ -264,7 +266,8 @@ final class Walk: @unchecked Sendable {
         while place > first {
             place -= 1
             let listed = stages[place]
-            guard case .own(let stage) = listed.content, route.response == nil || listed.readsResponse else {
+            guard case .own(let stage) = listed.content, context.response == nil || listed.readsResponse
+            else {
                 continue
             }
             switch stage.end(&completion, self) {
@@ -295,7 +298,8 @@ final class Walk: @unchecked Sendable {
         while self.place > max(place, first) {
             self.place -= 1
             let listed = stages[self.place]
-            guard case .own(let stage) = listed.content, route.response == nil || listed.readsResponse else {
+            guard case .own(let stage) = listed.content, context.response == nil || listed.readsResponse
+            else {
                 continue
             }
             stage.cancel(self)

@@ -16,7 +16,7 @@ extension Observable where Failure == NetworkError {
     public func limited(
         by limiter: RequestLimiter, host: String = "", within limit: Duration? = nil
     ) -> Observable {
-        if let scheduler { limiter.adopt(scheduler) }
+        if let scheduler { limiter.setClockIfUnset(scheduler) }
         let wait = QueueWait(limiter: limiter, place: limiter.place(of: host), limit: limit)
         return Observable(scheduler: scheduler) { observer in
             let stream = started(since: AccountMoment.beginning(in: observer.scope.lane))

@@ -47,7 +47,7 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Takes the time of a stream, if that is virtual and the limiter has no clock yet.
-    func adopt(_ scheduler: any Scheduler) { shared.adopt(scheduler) }
+    func setClockIfUnset(_ scheduler: any Scheduler) { shared.setIfUnset(scheduler) }
 
     /// The number of requests that are waiting.
     public var waitingCount: Int { contents.withLock { $0.queue.waitingCount } }

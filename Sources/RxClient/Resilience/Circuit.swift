@@ -1,8 +1,8 @@
 /// The rules of a circuit breaker, as a pure state machine.
 struct Circuit: Sendable {
     /// The decision about a request.
-    enum Passage: Sendable, Equatable {
-        case passed(epoch: Int)
+    enum Permit: Sendable, Equatable {
+        case granted(epoch: Int)
         case refused(since: Duration, until: Duration)
     }
 
@@ -22,7 +22,7 @@ struct Circuit: Sendable {
         counts = SlidingCounts(window: policy.window)
     }
 
-    mutating func enter(at now: Duration) -> Passage {
+    mutating func enter(at now: Duration) -> Permit {
         if case .open(_, let until) = state, now >= until { go(to: .halfOpen) }
         switch state {
         case .closed: break
@@ -33,15 +33,15 @@ struct Circuit: Sendable {
             }
             probing += 1
         }
-        return .passed(epoch: epoch)
+        return .granted(epoch: epoch)
     }
 
-    func isProbe(_ passage: Passage) -> Bool {
-        state == .halfOpen && passage == .passed(epoch: epoch)
+    func isProbe(_ permit: Permit) -> Bool {
+        state == .halfOpen && permit == .granted(epoch: epoch)
     }
 
-    mutating func leave(_ passage: Passage, isFailure: Bool?, at now: Duration) {
-        guard passage == .passed(epoch: epoch) else { return }
+    mutating func leave(_ permit: Permit, isFailure: Bool?, at now: Duration) {
+        guard permit == .granted(epoch: epoch) else { return }
         switch state {
         case .open: break
         case .closed:

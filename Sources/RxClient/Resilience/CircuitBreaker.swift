@@ -39,13 +39,13 @@ public final class CircuitBreaker: Sendable {
     public func reset() { change { $0.reset() } }
 
     /// Takes the time of a stream, if that is virtual and the breaker has no clock yet.
-    func adopt(_ scheduler: any Scheduler) { clock.adopt(scheduler) }
+    func setClockIfUnset(_ scheduler: any Scheduler) { clock.setIfUnset(scheduler) }
 
     /// Admits a request, or throws `circuitOpen`.
-    func enter() throws(NetworkError) -> Circuit.Passage {
+    func enter() throws(NetworkError) -> Circuit.Permit {
         let now = clock.scheduler.now
-        let passage = change { $0.enter(at: now) }
-        guard case .refused(let since, let until) = passage else { return passage }
+        let permit = change { $0.enter(at: now) }
+        guard case .refused(let since, let until) = permit else { return permit }
         var error = NetworkError(
             .circuitOpen,
             "the circuit has been open for \(now - since); it probes the host in \(max(.zero, until - now))"
@@ -56,13 +56,13 @@ public final class CircuitBreaker: Sendable {
     }
 
     /// Records how the request ended; `nil` for an outcome that says nothing about the host.
-    func leave(_ passage: Circuit.Passage, isFailure: Bool?) {
+    func leave(_ permit: Circuit.Permit, isFailure: Bool?) {
         let now = clock.scheduler.now
-        change { $0.leave(passage, isFailure: isFailure, at: now) }
+        change { $0.leave(permit, isFailure: isFailure, at: now) }
     }
 
     /// Whether a request is a probe of a half-open circuit.
-    func isProbe(_ passage: Circuit.Passage) -> Bool { circuit.withLock { $0.isProbe(passage) } }
+    func isProbe(_ permit: Circuit.Permit) -> Bool { circuit.withLock { $0.isProbe(permit) } }
 
     @discardableResult
     private func change<Result: Sendable>(_ change: (inout Circuit) -> Result) -> Result {
@@ -122,26 +122,26 @@ extension Observable where Failure == NetworkError {
     /// outcome of the stream counts.
     ///
     /// ```swift
-    /// client.response(GoodsList(keyword: "tea")).guarded(by: breaker)
+    /// client.response(GoodsList(keyword: "tea")).circuitBreaker(breaker)
     /// ```
-    public func guarded(by breaker: CircuitBreaker) -> Observable {
-        if let scheduler { breaker.adopt(scheduler) }
+    public func circuitBreaker(_ breaker: CircuitBreaker) -> Observable {
+        if let scheduler { breaker.setClockIfUnset(scheduler) }
         return Observable(scheduler: scheduler) { observer in
-            let passage: GuardedPassage
-            do throws(NetworkError) { passage = try GuardedPassage(breaker) } catch {
+            let permit: CircuitPermit
+            do throws(NetworkError) { permit = try CircuitPermit(breaker) } catch {
                 return observer.scope.perform { observer.fail(error) }
             }
             let scope = observer.scope.child()
-            scope.onClose { passage.abandon() }
+            scope.onClose { permit.abandon() }
             self.subscribe(
                 Observer(
                     scope: scope,
                     next: { value in
-                        passage.note(transferEvent(in: value))
+                        permit.record(transferEvent(in: value))
                         observer.next(value)
                     },
                     end: { completion in
-                        passage.end(completion)
+                        permit.end(completion)
                         scope.close()
                         observer.end(completion)
                     }))
@@ -150,31 +150,31 @@ extension Observable where Failure == NetworkError {
 }
 
 /// One request that a breaker has admitted. Only its first outcome counts.
-final class GuardedPassage: @unchecked Sendable {
+final class CircuitPermit: @unchecked Sendable {
     // Unchecked: runs only inside the lane of the request, which is serial.
     private let breaker: CircuitBreaker
     private let settlesWithHead: Bool
     private var isSent = false
-    private var passage: Circuit.Passage?
+    private var permit: Circuit.Permit?
 
     /// - Parameter settlesWithHead: whether a response is a success as soon as it begins.
     /// - Throws: `circuitOpen`.
     init(_ breaker: CircuitBreaker, settlesWithHead: Bool = false) throws(NetworkError) {
-        passage = try breaker.enter()
+        permit = try breaker.enter()
         self.breaker = breaker
         self.settlesWithHead = settlesWithHead
     }
 
-    /// Notes that the request begins to wait for the host.
-    func noteSent() { isSent = true }
+    /// Records that the request begins to wait for the host.
+    func didSend() { isSent = true }
 
     /// Records a success for a value. A transfer counts when it is complete; but a probe succeeds with its
     /// head, because its body may never end.
-    func note(_ event: TransferEvent?) {
+    func record(_ event: TransferEvent?) {
         switch event {
         case nil: leave(isFailure: false)
         case .head(let head):
-            if let passage, settlesWithHead || breaker.isProbe(passage) {
+            if let permit, settlesWithHead || breaker.isProbe(permit) {
                 leave(isFailure: head.status.code >= 500)
             }
         default: break
@@ -192,15 +192,15 @@ final class GuardedPassage: @unchecked Sendable {
     func abandon(isOverdue: Bool = false) { leave(isFailure: isSent && isOverdue ? true : nil) }
 
     private func leave(isFailure: Bool?) {
-        guard let passage else { return }
-        self.passage = nil
-        breaker.leave(passage, isFailure: isFailure)
+        guard let permit else { return }
+        self.permit = nil
+        breaker.leave(permit, isFailure: isFailure)
     }
 }
 
 extension NetworkError {
     /// Whether the failure is the host's; `nil` if the host had no chance to respond.
     fileprivate var isHostFailure: Bool? {
-        code.remedies.contains(.circuitBreaker) ? true : status.map { $0.code >= 500 }
+        code.recoveryOptions.contains(.circuitBreaker) ? true : status.map { $0.code >= 500 }
     }
 }

@@ -66,7 +66,7 @@ extension Observable where Failure == NetworkError {
     ///   - hedging: the rule for the delay before the second attempt.
     ///   - isRepeatable: whether the request may be sent twice.
     ///   - latencies: the latencies for percentiles. Default: those of this stream.
-    ///   - mayRepeat: asked before the second attempt, for example ``RetryBudget/withdraw(for:)``. Default: always.
+    ///   - mayRepeat: asked before the second attempt, for example ``RetryBudget/spend(for:)``. Default: always.
     public func hedge(
         _ hedging: Hedging, if isRepeatable: Bool, among latencies: RecentLatencies = RecentLatencies(),
         asking mayRepeat: @escaping @Sendable () -> Bool = { true }
@@ -129,7 +129,7 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
         let attempt = scope.child()
         running.append((attempt, nil))
         // Sent from within the subscription, or from the lane of an interceptor's stream.
-        self.attempt { attempt.enter { self.noteSent(attempt) } }
+        self.attempt { attempt.enter { self.didSend(attempt) } }
             .subscribe(
                 Observer(
                     scope: attempt,
@@ -148,7 +148,7 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
     }
 
     /// Starts the time of an attempt, and the time until the second one. Redirects do not start it again.
-    private func noteSent(_ attempt: Scope) {
+    private func didSend(_ attempt: Scope) {
         guard !hasWinner, let index = running.firstIndex(where: { $0.scope === attempt }),
             running[index].start == nil
         else { return }
@@ -157,7 +157,7 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
         isHedged = true
         timer.set(after: delay) {
             guard self.mayRepeat() else { return }
-            self.trace?.tell(.hedged(after: delay))
+            self.trace?.emit(.hedged(after: delay))
             self.begin()
         }
     }
@@ -170,7 +170,7 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
         let (now, all) = (timer.clock.now, running)
         running = []
         for (attempt, start) in all {
-            if let start { latencies.note(now - start) }
+            if let start { latencies.record(now - start) }
             if attempt !== winner { attempt.close() }
         }
     }
@@ -185,9 +185,9 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// Whether another attempt at the same time may succeed: after any failure with a remedy, and after a temporary
-    /// status, but not after a status that no retry would change.
-    fileprivate var mayBeMended: Bool { code == .status ? hasTransientStatus : !code.remedies.isEmpty }
+    /// Whether another attempt at the same time may succeed: after any failure with a recovery option, and after a
+    /// temporary status, but not after a status that no retry would change.
+    fileprivate var mayBeMended: Bool { code == .status ? hasTransientStatus : !code.recoveryOptions.isEmpty }
 }
 
 // MARK: - Latencies
@@ -214,7 +214,7 @@ public final class RecentLatencies: Sendable {
     public init() {}
 
     /// Records the latency of a request, or the time until it was given up.
-    public func note(_ latency: Duration) {
+    public func record(_ latency: Duration) {
         contents.withLock { contents in
             contents.unsorted += 1
             if contents.latest.count < Self.capacity { return contents.latest.append(latency) }

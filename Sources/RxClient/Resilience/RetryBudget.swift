@@ -42,10 +42,10 @@ public final class RetryBudget: Sendable {
 
     /// Counts a request that is sent to a host, which earns budget for its retries. A client counts every request,
     /// including those of ``Client/response(_:from:)``. Up to 15 requests are counted a little later, with the next ones.
-    public func noteRequest(to origin: Origin) { account(of: origin).noteRequest() }
+    public func recordRequest(to origin: Origin) { account(of: origin).recordRequest() }
 
     /// Spends one retry to a host, if its budget allows it.
-    public func withdraw(for origin: Origin) -> Bool { account(of: origin).withdraw() }
+    public func spend(for origin: Origin) -> Bool { account(of: origin).spend() }
 
     /// The account of a host.
     func account(of origin: Origin, on clock: (any Scheduler)? = nil) -> Account {
@@ -89,12 +89,12 @@ extension RetryBudget {
         }
 
         /// Counts a request that is sent to the host.
-        func noteRequest() {
+        func recordRequest() {
             if uncounted.add(1, ordering: .relaxed).newValue >= Self.batch { count(at: clock.now) }
         }
 
         /// Spends one retry, if the budget allows it.
-        func withdraw() -> Bool { take() != nil }
+        func spend() -> Bool { take() != nil }
 
         /// Spends one retry, which can be given back.
         func credit() -> RetryCredit? {

@@ -32,7 +32,7 @@ extension RetryPolicy<NetworkError> {
         let date: @Sendable (RetryHistory) -> Date = { currentDate?() ?? $0.clock.currentDate }
         return RetryPolicy { error, history in
             guard history.count < maxRetries, error.isTransient else { return .stop }
-            let delay = backoff.delay(history, random ?? Chance.fraction)
+            let delay = backoff.delay(history, random ?? RandomSource.fraction)
             guard let named = error.retryAfter(now: date(history)) else { return .retry(after: delay) }
             return named <= maxDelay ? .retry(after: max(named, delay)) : .stop
         } stamp: { error, history in
@@ -61,8 +61,8 @@ extension NetworkError {
     public var isTransient: Bool {
         guard isReplayable else { return false }
         if code == .status { return isIdempotent && hasTransientStatus }
-        if code.remedies.contains(.retry) { return isUnsent || isIdempotent }
-        return isIdempotent && code.remedies.contains(.retryIfIdempotent)
+        if code.recoveryOptions.contains(.retry) { return isUnsent || isIdempotent }
+        return isIdempotent && code.recoveryOptions.contains(.retryIfIdempotent)
     }
 
     /// Whether the status is temporary.

@@ -137,7 +137,7 @@ extension Observable where Element == CallEvent, Failure == NetworkError {
     /// The whole responses of a stream that has no other events.
     func responses(of call: CallContext) -> Observable<Response, NetworkError> {
         map { event throws(NetworkError) in
-            guard case .response(let response) = event else { throw call.misplaced(event) }
+            guard case .response(let response) = event else { throw call.unexpected(event) }
             return response
         }
     }

@@ -92,7 +92,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     func start() {
         scope.onClose {
             guard let outcome = self.outcome else { return }
-            self.note(outcome == .unknown && self.isOverdue() ? .noResponse : outcome)
+            self.record(outcome == .unknown && self.isOverdue() ? .noResponse : outcome)
         }
         run(visit.role)
     }
@@ -105,7 +105,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
             Observer(
                 scope: source,
                 next: { value in
-                    if showsResponse(value) { self.note(responded) }
+                    if showsResponse(value) { self.record(responded) }
                     self.observer.next(value)
                 },
                 end: { completion in
@@ -114,9 +114,9 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
                         guard !isFirst || !error.callsForOtherServer else {
                             return self.runOther(because: error)
                         }
-                        self.note(error.isResponse ? responded : .noResponse)
+                        self.record(error.isResponse ? responded : .noResponse)
                     }
-                    self.note(responded)
+                    self.record(responded)
                     self.scope.close()
                     self.observer.end(completion)
                 }))
@@ -124,12 +124,12 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
 
     private func runOther(because error: NetworkError) {
         outcome = .noResponse
-        trace?.tell(.failover(to: visit.role.other, because: error))
+        trace?.emit(.failover(to: visit.role.other, because: error))
         run(visit.role.other)
     }
 
     /// Only the first outcome counts.
-    private func note(_ outcome: FailoverState.Outcome) {
+    private func record(_ outcome: FailoverState.Outcome) {
         guard self.outcome != nil else { return }
         self.outcome = nil
         servers.end(visit, outcome)
@@ -153,7 +153,7 @@ extension NetworkError {
     fileprivate var callsForOtherServer: Bool {
         guard isReplayable else { return false }
         if code == .status { return isIdempotent && [502, 503, 504].contains(status?.code) }
-        return isUnsent && code.remedies.contains(.otherServer)
+        return isUnsent && code.recoveryOptions.contains(.otherServer)
     }
 }
 

@@ -6,13 +6,13 @@ import Synchronization
 
 extension Session {
     func isLoggingIn(_ lane: Lane) -> Bool {
-        contents.withLock { $0.loginLane }.map(lane.feeds) == true
+        contents.withLock { $0.loginLane }.map(lane.isUpstream) == true
     }
 
     /// Whether a login runs and a request may be part of it. Nothing that waits for the login may delay such
     /// a request.
     func mayServeLogin(_ lane: Lane, usesSession: Bool) -> Bool {
-        contents.withLock { $0.loginLane }.map { !usesSession || lane.feeds($0) } == true
+        contents.withLock { $0.loginLane }.map { !usesSession || lane.isUpstream(of: $0) } == true
     }
 
     /// Asks the state what to do, and returns the login to wait for, if there is one: one value when it has
@@ -44,7 +44,7 @@ extension Session {
         let renewal = (stored.map { $0.leased(work) } ?? work(nil))
             .take(until: accountChanged.observable.filter { !self.isRunning(number) })
             .map { gained in self.adopt(gained, from: number) }
-            .catch { error in .fail(self.noteFailure(error, of: number)) }
+            .catch { error in .fail(self.recordFailure(error, of: number)) }
         return .concat([renewal, .just(())]).take(1)
     }
 
@@ -127,7 +127,7 @@ extension Session {
             guard contents.state.isRunning(number) else { return nil }
             var gained = gained
             gained.credential = gained.credential.keepingAccount(of: contents.state.credential)
-            stored.note(.save(gained.credential))
+            stored.record(.save(gained.credential))
             return gained
         }
         guard let kept else { return .empty() }
@@ -141,12 +141,12 @@ extension Session {
             let credential = gained.credential
             let arrival = contents.state.loginSucceeded(number, credential, date: date)
             if case .unwanted = arrival { return nil }
-            contents.adopted = gained.isAdopted ? contents.state.stamp : nil
+            contents.adopted = gained.isAdopted ? contents.state.credentialVersion : nil
             switch arrival {
             case .unwanted: return nil
             case .renewed: return Change(contents.endLogin(), .renewed)
             case .loggedIn:
-                let jars = contents.turnJars(from: former, to: credential, seed)
+                let jars = contents.switchJars(from: former, to: credential, seed)
                 return Change(contents.endLogin(), .loggedIn, jars)
             }
         }
@@ -154,7 +154,7 @@ extension Session {
     }
 
     /// - Returns: the error, which says so if the login was refused.
-    private func noteFailure(_ error: NetworkError, of number: Int) -> NetworkError {
+    private func recordFailure(_ error: NetworkError, of number: Int) -> NetworkError {
         let isRejection = isRejection(error)
         var error = error
         if isRejection { error.refusedLogin = number }
@@ -163,8 +163,8 @@ extension Session {
             let former = contents.state.credential
             guard contents.state.loginFailed(number, failure, isRejection: isRejection) else { return nil }
             guard isRejection else { return Change(contents.endLogin(), nil) }
-            stored?.note(.erasePrevious)
-            let jars = contents.turnJars(from: former, to: nil, seed)
+            stored?.record(.erasePrevious)
+            let jars = contents.switchJars(from: former, to: nil, seed)
             return Change(contents.endLogin(), .loggedOut(failure), jars)
         }
         if change != nil && isRejection { stored?.write() }
@@ -175,19 +175,21 @@ extension Session {
     /// Records that the server has refused a request again after a new login.
     ///
     /// - Returns: the error, which says so if it ends the account.
-    func noteSecondRefusal(_ error: NetworkError) -> NetworkError {
-        guard onSecondRefusal == .logOut, let stamp = error.credentialVersion, expiry.includes(error) else {
+    func handleSecondRefusal(_ error: NetworkError) -> NetworkError {
+        guard onSecondRefusal == .logOut, let credentialVersion = error.credentialVersion,
+            expiry.includes(error)
+        else {
             return error
         }
         let (refusal, change) = contents.withLock { contents in
             let former = contents.state.credential
             var refusal = error
-            guard contents.state.endAccount(refused: stamp, &refusal) else {
+            guard contents.state.endAccount(refused: credentialVersion, &refusal) else {
                 return (refusal, nil as Change?)
             }
             self.countsLogins.store(false, ordering: .relaxed)
-            stored?.note(.erasePrevious)
-            let jars = contents.turnJars(from: former, to: nil, seed)
+            stored?.record(.erasePrevious)
+            let jars = contents.switchJars(from: former, to: nil, seed)
             return (refusal, Change(contents.endLogin(), .loggedOut(refusal), jars))
         }
         if change != nil { stored?.write() }
@@ -197,7 +199,7 @@ extension Session {
 
     private func tell(_ change: Change?) {
         guard let change else { return }
-        for jar in change.jars { jar.finishTurn() }
+        for jar in change.jars { jar.finishSwitch() }
         guard let event = change.event else { return }
         // What belongs to the former account ends before others learn of the change.
         if case .renewed = event {} else { accountChanged.send() }
@@ -244,8 +246,8 @@ extension Session {
     ///     status from 400 to 499 that is not transient.
     ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
     ///   - leeway: how long before its expiry a credential is renewed. Default 30 s.
-    ///   - logsInFirst: whether the first request without a credential waits for a login. Default false.
-    ///   - loginLimit: the limit of unsuccessful logins. Default: five in 30 s.
+    ///   - requiresLogin: whether the first request without a credential waits for a login. Default false.
+    ///   - loginAttemptLimit: the limit of unsuccessful logins. Default: five in 30 s.
     ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
     ///     ``SecondRefusal/fail``: only the request fails.
     ///   - clock: the clock for the login limit and expiry dates. Default: that of the session's first client.
@@ -258,8 +260,8 @@ extension Session {
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
-        logsInFirst: Bool = false,
-        loginLimit: LoginLimit = LoginLimit(),
+        requiresLogin: Bool = false,
+        loginAttemptLimit: LoginAttemptLimit = LoginAttemptLimit(),
         onSecondRefusal: SecondRefusal = .fail,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) async throws -> Credential)? = nil,
@@ -270,7 +272,8 @@ extension Session {
         }
         self.init(
             credential: credential, store: store, expiry: expiry, isRejection: isRejection,
-            placement: placement, leeway: leeway, logsInFirst: logsInFirst, loginLimit: loginLimit,
+            placement: placement, leeway: leeway, requiresLogin: requiresLogin,
+            loginAttemptLimit: loginAttemptLimit,
             onSecondRefusal: onSecondRefusal, clock: clock, renewal: renewing,
             login: { Self.awaiting(login) })
     }

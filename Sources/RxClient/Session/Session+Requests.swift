@@ -4,12 +4,12 @@ public import RxLite
 import Synchronization
 
 extension Session {
-    /// `request` with the current credential and its version stamp; waits while a login runs or the store is
-    /// read. A request that already has a stamp belongs to that account. A request that must not carry a
+    /// `request` with the current credential and its version; waits while a login runs or the store is
+    /// read. A request that already has a version belongs to that account. A request that must not carry a
     /// credential (``Request/isCredentialFree``) stays unchanged.
     ///
     /// A stage for chains made by hand: subscribe to it for each attempt, so that each attempt gets the
-    /// credential of that moment. From the stamp, ``Observable/relogin(through:)`` further down knows whether
+    /// credential of that moment. From the version, ``Observable/relogin(through:)`` further down knows whether
     /// the credential is outdated.
     public func authorize(_ request: Request) -> Observable<Request, NetworkError> {
         Observable { observer in
@@ -40,20 +40,20 @@ extension Session {
         let ready = contents.withLock { contents in
             contents.isRestored ? contents.state.settled(at: date, mustLogIn: mustLogIn) : nil
         }
-        guard let (credential, stamp) = ready,
-            (request.credentialVersion?.identity ?? account) == stamp.identity
+        guard let (credential, credentialVersion) = ready,
+            (request.credentialVersion?.identity ?? account) == credentialVersion.identity
         else { return nil }
-        return try authorized(request, by: credential, stamp)
+        return try authorized(request, by: credential, credentialVersion)
     }
 
     /// Whether a login must come before the request, instead of after the server's refusal.
-    private func mustLogIn(for request: Request) -> Bool { logsInFirst || !request.body.isReplayable }
+    private func mustLogIn(for request: Request) -> Bool { requiresLogin || !request.body.isReplayable }
 
     private func authorized(
-        _ request: Request, by credential: Credential?, _ stamp: CredentialVersion
+        _ request: Request, by credential: Credential?, _ credentialVersion: CredentialVersion
     ) throws(NetworkError) -> Request {
         var request = request
-        request.credentialVersion = stamp
+        request.credentialVersion = credentialVersion
         if let credential { try placement.place(credential, &request) }
         return request
     }
@@ -72,18 +72,20 @@ extension Session {
                 return (authorization, login)
             }
             switch authorization {
-            case .send(let credential, let stamp):
-                return .just(try self.authorized(request, by: credential, stamp))
-            case .wait(let awaited, let stamp):
+            case .send(let credential, let credentialVersion):
+                return .just(try self.authorized(request, by: credential, credentialVersion))
+            case .wait(let awaited, let credentialVersion):
                 let outcome: Observable<Void, NetworkError> = login.catch { error in
-                    guard !awaited.isAhead || !self.isCredentialGood(for: stamp) else { return .just(()) }
+                    guard !awaited.isAhead || !self.isCredentialGood(for: credentialVersion) else {
+                        return .just(())
+                    }
                     return .fail(
                         self.failure(
                             of: awaited, error, for: NetworkError(.loginExpired, "", request: request)))
                 }
                 return outcome.flatMap {
                     var request = request
-                    request.credentialVersion = stamp
+                    request.credentialVersion = credentialVersion
                     return self.authorize(request, for: account, renewsAhead: false)
                 }
             case .refuse(let refusal):
@@ -121,10 +123,12 @@ extension Session {
         }
     }
 
-    private func isCredentialGood(for stamp: CredentialVersion) -> Bool {
+    private func isCredentialGood(for credentialVersion: CredentialVersion) -> Bool {
         let date = clock.date
         return contents.withLock { contents in
-            guard contents.state.isCurrent(stamp.identity), let credential = contents.state.credential else {
+            guard contents.state.isCurrent(credentialVersion.identity),
+                let credential = contents.state.credential
+            else {
                 return false
             }
             return credential.expires.map { $0 > date } ?? true
@@ -132,23 +136,25 @@ extension Session {
     }
 
     /// Records that the server has accepted the current credential.
-    func noteSuccess() {
+    func recordSuccess() {
         guard countsLogins.load(ordering: .relaxed) else { return }
-        noteSuccess(of: contents.withLock { $0.state.stamp })
+        recordSuccess(of: contents.withLock { $0.state.credentialVersion })
     }
 
     /// Records that the server has accepted the credential of a request.
-    func noteSuccess(of stamp: CredentialVersion?) {
-        guard let stamp, countsLogins.load(ordering: .relaxed) else { return }
+    func recordSuccess(of credentialVersion: CredentialVersion?) {
+        guard let credentialVersion, countsLogins.load(ordering: .relaxed) else { return }
         contents.withLock { contents in
-            contents.state.requestSucceeded(carried: stamp)
+            contents.state.requestSucceeded(carried: credentialVersion)
             self.countsLogins.store(contents.state.countsLogins, ordering: .relaxed)
         }
     }
 
-    /// Whether the credential of `stamp` comes from another session, so that a refusal of it is not yet this session's
-    /// second.
-    func isAdopted(_ stamp: CredentialVersion) -> Bool { contents.withLock { $0.adopted == stamp } }
+    /// Whether the credential of `credentialVersion` comes from another session, so that a refusal of it is not yet
+    /// this session's second.
+    func isAdopted(_ credentialVersion: CredentialVersion) -> Bool {
+        contents.withLock { $0.adopted == credentialVersion }
+    }
 
     func canRecover(from error: NetworkError) -> Bool {
         error.isReplayable && error.credentialVersion != nil && expiry.includes(error)
@@ -158,20 +164,23 @@ extension Session {
     /// that it will carry. Otherwise the error to report.
     func recover(from error: NetworkError) -> Observable<CredentialVersion, NetworkError> {
         .deferred { () throws(NetworkError) in
-            guard let stamp = error.credentialVersion else { throw error }
+            guard let credentialVersion = error.credentialVersion else { throw error }
             let date = self.clock.date
-            let (remedy, login) = self.decide { contents in
-                let remedy = contents.state.authenticationFailed(carried: stamp, error: error, date: date)
-                guard case .wait(let login) = remedy else { return (remedy, nil) }
-                return (remedy, login)
+            let (recovery, login) = self.decide { contents in
+                let recovery = contents.state.authenticationFailed(
+                    carried: credentialVersion, error: error, date: date)
+                guard case .wait(let login) = recovery else { return (recovery, nil) }
+                return (recovery, login)
             }
-            switch remedy {
-            case .replay: return .just(self.contents.withLock { $0.state.stamp })
+            switch recovery {
+            case .replay: return .just(self.contents.withLock { $0.state.credentialVersion })
             case .wait(let awaited):
                 return login.mapError { self.failure(of: awaited, $0, for: error) }.map {
                     () throws(NetworkError) in
-                    let current = self.contents.withLock { $0.state.stamp }
-                    guard current.identity == stamp.identity else { throw .accountChanged(because: error) }
+                    let current = self.contents.withLock { $0.state.credentialVersion }
+                    guard current.identity == credentialVersion.identity else {
+                        throw .accountChanged(because: error)
+                    }
                     return current
                 }
             case .fail(let error): throw error
@@ -191,13 +200,13 @@ extension Session {
         after error: NetworkError, _ replay: Replay, trace: Trace? = nil
     ) -> Observable<CredentialVersion, NetworkError> {
         guard canRecover(from: error), !replay.isUsed else {
-            return .fail(replay.isReplay ? noteSecondRefusal(error) : error)
+            return .fail(replay.isReplay ? handleSecondRefusal(error) : error)
         }
-        trace?.tell(.relogin(because: error))
-        return recover(from: error).map { stamp throws(NetworkError) in
+        trace?.emit(.relogin(because: error))
+        return recover(from: error).map { credentialVersion throws(NetworkError) in
             // The server may refuse the credential of another session, too; only then is this one renewed.
-            guard self.isAdopted(stamp) || replay.begin() else { throw error }
-            return stamp
+            guard self.isAdopted(credentialVersion) || replay.begin() else { throw error }
+            return credentialVersion
         }
     }
 }
@@ -208,15 +217,15 @@ extension Observable where Failure == NetworkError {
     /// (``SecondRefusal``).
     public func relogin(through session: Session) -> Observable {
         Observable(scheduler: scheduler) { observer in
-            self.handleEvents(onNext: { _ in session.noteSuccess() })
+            self.handleEvents(onNext: { _ in session.recordSuccess() })
                 .replayed(through: session, Replay()).subscribe(observer)
         }
     }
 
     private func replayed(through session: Session, _ replay: Replay) -> Observable {
         self.catch { error in
-            session.renewal(after: error, replay).flatMap(.concat) { stamp in
-                self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
+            session.renewal(after: error, replay).flatMap(.concat) { credentialVersion in
+                self.handleEvents(onNext: { _ in session.recordSuccess(of: credentialVersion) })
                     .replayed(through: session, replay)
             }
         }

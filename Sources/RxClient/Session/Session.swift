@@ -38,12 +38,12 @@ public final class Session: Sendable {
     let expiry: SessionExpiry
     let isRejection: @Sendable (NetworkError) -> Bool
     let placement: CredentialPlacement
-    let logsInFirst: Bool
+    let requiresLogin: Bool
     let onSecondRefusal: SecondRefusal
     let clock: SharedClock
     /// Distinguishes the accounts of this session from the accounts of other sessions, in this process and in
     /// earlier ones.
-    let seed = Chance.number()
+    let seed = RandomSource.number()
 
     struct Contents {
         var state: SessionState
@@ -90,10 +90,10 @@ public final class Session: Sendable {
     ///     its lifetime. Default 30 s. If the renewal fails and the credential is still valid, it stays in
     ///     use. A credential that was already expired on arrival, by the clock of this machine, is renewed
     ///     when the server refuses it.
-    ///   - logsInFirst: whether the first request without a credential waits for a login. Default false: it
+    ///   - requiresLogin: whether the first request without a credential waits for a login. Default false: it
     ///     is sent without one, and the server's refusal starts the login. A request whose body can be sent
     ///     only once always waits, because it could not be sent again.
-    ///   - loginLimit: the limit of unsuccessful logins. Default: five in 30 s.
+    ///   - loginAttemptLimit: the limit of unsuccessful logins. Default: five in 30 s.
     ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
     ///     ``SecondRefusal/fail``: only the request fails.
     ///   - clock: the clock for the login limit and expiry dates. Default: the virtual time of the session's
@@ -110,8 +110,8 @@ public final class Session: Sendable {
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
-        logsInFirst: Bool = false,
-        loginLimit: LoginLimit = LoginLimit(),
+        requiresLogin: Bool = false,
+        loginAttemptLimit: LoginAttemptLimit = LoginAttemptLimit(),
         onSecondRefusal: SecondRefusal = .fail,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
@@ -122,11 +122,11 @@ public final class Session: Sendable {
         self.expiry = expiry
         self.isRejection = isRejection
         self.placement = placement
-        self.logsInFirst = logsInFirst
+        self.requiresLogin = requiresLogin
         self.onSecondRefusal = onSecondRefusal
         self.clock = SharedClock(clock)
         stored = store.map { [signal] store in StoredCredential(in: store, events: signal) }
-        let state = SessionState(credential: credential, limit: loginLimit, leeway: leeway)
+        let state = SessionState(credential: credential, limit: loginAttemptLimit, leeway: leeway)
         contents = Mutex(Contents(state: state, isRestored: store == nil))
     }
 
@@ -189,10 +189,10 @@ public final class Session: Sendable {
             contents.state.change(to: credential, date: date)
             contents.isRestored = true
             countsLogins.store(false, ordering: .relaxed)
-            stored?.note(credential.map { .save($0) } ?? .erase(account: former?.account))
-            return (contents.endLogin(), contents.turnJars(from: former, to: credential, seed))
+            stored?.record(credential.map { .save($0) } ?? .erase(account: former?.account))
+            return (contents.endLogin(), contents.switchJars(from: former, to: credential, seed))
         }
-        for jar in jars { jar.finishTurn() }
+        for jar in jars { jar.finishSwitch() }
         accountChanged.send()
         stored?.write()
         withExtendedLifetime(ended) {}
@@ -238,7 +238,7 @@ public struct SessionExpiry: Sendable {
 /// The consequence of a second refusal: the server does not accept the credential that a new login has just got for a
 /// request either.
 public enum SecondRefusal: Sendable, Hashable {
-    /// The request fails with the refusal. A later request may log in again, within the ``LoginLimit``.
+    /// The request fails with the refusal. A later request may log in again, within the ``LoginAttemptLimit``.
     case fail
     /// The request fails with the refusal, and the session logs out: it removes the credential and sends
     /// ``SessionEvent/loggedOut(_:)`` with the refusal. There is no further login until ``Session/logIn(with:)``.
@@ -247,7 +247,7 @@ public enum SecondRefusal: Sendable, Hashable {
 
 /// The limit of unsuccessful logins of a ``Session``. A request that succeeds with a login's credential
 /// resets the count.
-public struct LoginLimit: Sendable, Hashable {
+public struct LoginAttemptLimit: Sendable, Hashable {
     /// The number of logins within ``window``; after that, requests fail with `loginExpired`.
     public var count: Int
     /// The length of time in which logins count.
@@ -316,7 +316,7 @@ extension Session {
                 case .renewing: "logging in"
                 case .loggedOut: "logged out"
                 }
-            return InspectedState(text: text, generation: contents.state.stamp.generation)
+            return InspectedState(text: text, generation: contents.state.credentialVersion.generation)
         }
     }
 }

@@ -14,7 +14,7 @@ struct SessionState {
     /// The action for an attempt that is about to be sent.
     enum Authorization {
         case send(Credential?, CredentialVersion)
-        /// Wait for the login, and then ask again, as the account of the stamp.
+        /// Wait for the login, and then ask again, as the account of that version.
         case wait(Login, CredentialVersion)
         /// The request belongs to an account that has been logged out; the error says why, if its login was
         /// refused.
@@ -32,7 +32,7 @@ struct SessionState {
     }
 
     /// The action for an attempt that the server did not authenticate.
-    enum Remedy {
+    enum Recovery {
         case replay
         case wait(Login)
         case fail(NetworkError)
@@ -47,14 +47,14 @@ struct SessionState {
         case loggedIn
     }
 
-    private let limit: LoginLimit
+    private let limit: LoginAttemptLimit
     private let leeway: TimeInterval
     private(set) var credential: Credential?
     private(set) var phase = Phase.idle
     /// The time from which the credential is renewed ahead of its expiry; `nil` for never.
     private(set) var renewal: Date?
     /// The version of the credential that a request would carry now.
-    private(set) var stamp = CredentialVersion(identity: 0, generation: 0)
+    private(set) var credentialVersion = CredentialVersion(identity: 0, generation: 0)
     /// The moment at which the account last changed.
     private var changed: UInt64 = 0
     /// The last login that failed, if none has succeeded since, and the generations that such logins were
@@ -67,7 +67,10 @@ struct SessionState {
     private var loginCount = 0
     private var isLoginAhead = false
 
-    init(credential: Credential?, limit: LoginLimit = LoginLimit(), leeway: Duration = .seconds(30)) {
+    init(
+        credential: Credential?, limit: LoginAttemptLimit = LoginAttemptLimit(),
+        leeway: Duration = .seconds(30)
+    ) {
         self.limit = limit
         self.leeway = leeway / .seconds(1)
         hold(credential, obtained: nil)
@@ -97,45 +100,45 @@ struct SessionState {
     mutating func authorize(
         for identity: Int? = nil, mustLogIn: Bool = false, renewsAhead: Bool = true, date: Date
     ) -> Authorization {
-        let identity = identity ?? stamp.identity
+        let identity = identity ?? credentialVersion.identity
         guard isCurrent(identity) else { return .refuse(rejectionError(of: identity)) }
-        if case .renewing(let number) = phase { return .wait(running(number), stamp) }
+        if case .renewing(let number) = phase { return .wait(running(number), credentialVersion) }
         if case .idle = phase {
             if credential == nil, mustLogIn {
                 guard let login = startLogin(date, isAhead: false) else { return .fail(limitError(nil)) }
-                return .wait(login, stamp)
+                return .wait(login, credentialVersion)
             }
             if renewsAhead, let renewal, renewal <= date, let expires = credential?.expires,
                 failure == nil || expires <= date, let login = startLogin(date, isAhead: expires > date)
             {
-                return .wait(login, stamp)
+                return .wait(login, credentialVersion)
             }
         }
-        return .send(credential, stamp)
+        return .send(credential, credentialVersion)
     }
 
     /// The credential of an attempt at `date`, if there is nothing to wait for.
     func settled(at date: Date, mustLogIn: Bool) -> (Credential?, CredentialVersion)? {
         switch phase {
         case .renewing: return nil
-        case .loggedOut: return (credential, stamp)
+        case .loggedOut: return (credential, credentialVersion)
         case .idle:
             guard renewal.map({ date < $0 }) ?? true, credential != nil || !mustLogIn else { return nil }
-            return (credential, stamp)
+            return (credential, credentialVersion)
         }
     }
 
     /// The number of the account.
-    var identity: Int { stamp.identity }
+    var identity: Int { credentialVersion.identity }
 
     /// The number of the account at a moment of the past; a former one if it has changed since. Default: now.
     func identity(at moment: UInt64?) -> Int {
-        guard let moment, moment < changed else { return stamp.identity }
-        return stamp.identity - 1
+        guard let moment, moment < changed else { return credentialVersion.identity }
+        return credentialVersion.identity - 1
     }
 
     /// Whether `identity` is still the current account.
-    func isCurrent(_ identity: Int) -> Bool { identity == stamp.identity }
+    func isCurrent(_ identity: Int) -> Bool { identity == credentialVersion.identity }
 
     /// The error for what belongs to an account that is gone.
     func departure(of identity: Int, because cause: NetworkError) -> NetworkError {
@@ -150,7 +153,7 @@ struct SessionState {
     /// The server did not accept the credential with the version `carried`.
     mutating func authenticationFailed(
         carried: CredentialVersion, error: NetworkError, date: Date
-    ) -> Remedy {
+    ) -> Recovery {
         guard isCurrent(carried.identity) else {
             return .fail(departure(of: carried.identity, because: error))
         }
@@ -164,7 +167,7 @@ struct SessionState {
             return .fail(own)
         }
         if let failure, failure.generations.contains(carried.generation) { return .fail(failure.error) }
-        if carried.generation < stamp.generation { return .replay }
+        if carried.generation < credentialVersion.generation { return .replay }
         switch phase {
         case .renewing(let number): return .wait(running(number))
         case .loggedOut, .idle:
@@ -198,7 +201,7 @@ struct SessionState {
     /// A request that carried `carried` has succeeded: if the last login provided that credential, it has
     /// helped.
     mutating func requestSucceeded(carried: CredentialVersion) {
-        if carried == stamp, failure == nil { loginDates = [] }
+        if carried == credentialVersion, failure == nil { loginDates = [] }
     }
 
     /// A login has provided a credential.
@@ -209,7 +212,7 @@ struct SessionState {
         let isOther = former.map { $0.account != nil && $0.account != credential.account } ?? false
         hold(credential, obtained: date)
         if isOther { beginAccount() }
-        stamp.generation += 1
+        credentialVersion.generation += 1
         failure = nil
         phase = .idle
         return former == nil || isOther ? .loggedIn : .renewed
@@ -219,12 +222,12 @@ struct SessionState {
     /// the login is no longer wanted.
     mutating func loginFailed(_ login: Int, _ error: NetworkError, isRejection: Bool) -> Bool {
         guard isRunning(login) else { return false }
-        let first = failure?.generations.lowerBound ?? stamp.generation
-        failure = (first...stamp.generation, error)
-        stamp.generation += 1
+        let first = failure?.generations.lowerBound ?? credentialVersion.generation
+        failure = (first...credentialVersion.generation, error)
+        credentialVersion.generation += 1
         phase = .idle
         if isRejection {
-            rejection = (stamp.identity, error)
+            rejection = (credentialVersion.identity, error)
             leave(for: nil, at: nil)
             phase = .loggedOut(error)
         }
@@ -235,7 +238,7 @@ struct SessionState {
     ///
     /// - Returns: `false` if the credential is no longer the current one.
     mutating func endAccount(refused carried: CredentialVersion, _ error: inout NetworkError) -> Bool {
-        guard carried == stamp, case .idle = phase else {
+        guard carried == credentialVersion, case .idle = phase else {
             // Another request has ended the account for the same reason.
             if let rejection, rejection.identity == carried.identity {
                 error.refusedLogin = rejection.error.refusedLogin
@@ -243,7 +246,7 @@ struct SessionState {
             return false
         }
         error.refusedLogin = loginCount
-        rejection = (stamp.identity, error)
+        rejection = (credentialVersion.identity, error)
         leave(for: nil, at: nil)
         phase = .loggedOut(error)
         return true
@@ -264,13 +267,13 @@ struct SessionState {
     private mutating func leave(for credential: Credential?, at date: Date?) {
         hold(credential, obtained: date)
         beginAccount()
-        stamp.generation += 1
+        credentialVersion.generation += 1
         failure = nil
         loginDates = []
     }
 
     private mutating func beginAccount() {
-        stamp.identity += 1
+        credentialVersion.identity += 1
         changed = AccountMoment.next()
     }
 }

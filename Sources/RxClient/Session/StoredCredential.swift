@@ -57,10 +57,10 @@ final class StoredCredential: Sendable {
 
     /// Records a change; the caller must then call ``write()``. Calls no other code, so it is safe under a
     /// lock.
-    func note(_ change: Change) {
+    func record(_ change: Change) {
         contents.withLock { contents in
             contents.latest = change
-            contents.saving.noteChange(isUrgent: true)
+            contents.saving.recordChange(isUrgent: true)
         }
     }
 

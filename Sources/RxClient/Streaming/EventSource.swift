@@ -90,7 +90,7 @@ extension Client {
         let reader = EventReading(
             lastEventID: lastEventID, limit: limit, hasOwnTimeouts: endpoint.options.timeouts != nil,
             needsEnd: needsEnd)
-        return call(.events, endpoint, CallSettings(account: account, reader: reader)) { event, _ in
+        return call(.events, endpoint, CallOverrides(account: account, reader: reader)) { event, _ in
             if case .output(let output) = event { output as? StreamSignal<ServerSentEvent> } else { nil }
         }
     }
@@ -270,7 +270,7 @@ struct EventReading: Interceptor {
                 return .concat([signals, .fail(error)])
             }
             .map { event in
-                call.session?.noteSuccess(of: call.stamp)
+                call.session?.recordSuccess(of: call.credentialVersion)
                 return .output(event)
             }
     }

@@ -29,7 +29,7 @@ extension NetworkError {
     /// Whether another connection may succeed after this error.
     var isPassingOnReconnection: Bool {
         // A TLS handshake that breaks off has no failure of its own; a certificate that is refused has.
-        code == .tls ? tlsFailure == nil : code.remedies.contains(.reconnection)
+        code == .tls ? tlsFailure == nil : code.recoveryOptions.contains(.reconnection)
     }
 
     /// The minimum wait before another connection: the `Retry-After` of an unsuccessful status, at most a day, as

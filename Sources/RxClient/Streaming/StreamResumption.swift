@@ -40,7 +40,7 @@ extension Client {
                 endpoint, until: end, resumption: resumption.withoutIDs, endsWithBody: end == nil,
                 waits: waits, on: scheduler
             ) { endpoint, _ in
-                let events = self.transferEvents(of: endpoint, CallSettings(account: account))
+                let events = self.transferEvents(of: endpoint, CallOverrides(account: account))
                 let items = end.map { events.items(until: $0, reading: body) } ?? body(events)
                 return items.map { .item($0, id: nil) }
             }

@@ -69,13 +69,13 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
             isOpen = true
             if !asks { received.failures = 0 }
         case .item(let item, let id):
-            if let id { note(id) }
+            if let id { record(id) }
             if let end, end.isEnd(item) {
                 isOver = true
                 break
             }
             if case .next(let limit, _) = resumption { received.append(item, keeping: limit) }
-        case .lastEventID(let id): note(id)
+        case .lastEventID(let id): record(id)
         case .retry(let time): named = time
         case .stop: isOver = true
         case .comment, .reconnecting: break
@@ -83,7 +83,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
         return !isOver
     }
 
-    private func note(_ id: String) {
+    private func record(_ id: String) {
         if HTTPField.isValidValue(id) { received.lastEventID = id }
     }
 

@@ -112,7 +112,7 @@ extension Client {
         let reader = WebSocketReading(
             settings, outlet,
             resumption: isFirst ? nil : settings.reconnection.resumption)
-        return call(.webSocket, endpoint, CallSettings(account: account, reader: reader)) { event, _ in
+        return call(.webSocket, endpoint, CallOverrides(account: account, reader: reader)) { event, _ in
             if case .output(let output) = event { output as? WebSocketEvent } else { nil }
         }
     }
@@ -259,7 +259,7 @@ final class WebSocketReading: Interceptor {
                 let failure = NetworkError(.invalidConfiguration, message, request: request)
                 return observer.scope.perform { observer.fail(failure) }
             }
-            var random = Chance()
+            var random = RandomSource()
             let handshake: WebSocketHandshake
             do throws(WebSocketHandshakeError) {
                 handshake = try WebSocketHandshake(

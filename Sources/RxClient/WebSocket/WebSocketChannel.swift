@@ -23,7 +23,7 @@ final class WebSocketChannel: @unchecked Sendable {
         state = WebSocketConnectionState(
             role: .client, limits: settings.limits, deflate: agreement.deflate,
             frameSize: settings.frameSize ?? .max,
-            random: Chance.source == nil ? SystemRandomBlocks() : Chance())
+            random: RandomSource.simulated == nil ? SystemRandomBlocks() : RandomSource())
         self.output = output
         self.trace = trace
     }
@@ -31,7 +31,7 @@ final class WebSocketChannel: @unchecked Sendable {
     /// Whether messages can be sent.
     var isOpen: Bool { state.phase == .open }
 
-    /// Notes that the connection has ended.
+    /// Records that the connection has ended.
     func end() { state.end() }
 
     // MARK: Receiving
@@ -54,7 +54,7 @@ final class WebSocketChannel: @unchecked Sendable {
         waitingReplies = output.isPaused ? waitingReplies + replies.count : 0
         output.write(replies)
         if offset == received.count { (received, offset) = ([], 0) }
-        if case .message(let message) = input { trace?.tell(.webSocket(.received, message)) }
+        if case .message(let message) = input { trace?.emit(.webSocket(.received, message)) }
         return input
     }
 
@@ -118,7 +118,7 @@ final class WebSocketChannel: @unchecked Sendable {
         switch content {
         case .message(let message):
             try state.send(message, into: &bytes)
-            trace?.tell(.webSocket(.sent, message))
+            trace?.emit(.webSocket(.sent, message))
         case .ping(let payload): try state.ping(payload, into: &bytes)
         case .close(let code, let reason): try state.close(code, reason: reason, into: &bytes)
         }
@@ -205,7 +205,7 @@ final class WebSocketHeartbeat: @unchecked Sendable {
         self.timer = timer
     }
 
-    func noteReceived() { hasReceived = true }
+    func didReceive() { hasReceived = true }
 
     /// Looks after each interval.
     ///

@@ -95,7 +95,7 @@ final class WebSocketConnection: @unchecked Sendable {
         switch event {
         case .head(let head): open(head, handshake)
         case .chunk(let bytes):
-            heartbeat?.noteReceived()
+            heartbeat?.didReceive()
             channel?.append(bytes)
             parse()
         case .uploaded, .redirected, .interim, .trailers, .finished: break
@@ -118,8 +118,8 @@ final class WebSocketConnection: @unchecked Sendable {
         head.decoder = call.client.configuration.decoder
         let opening = WebSocketOpening(
             head: head, subprotocol: agreement.subprotocol, isCompressed: agreement.deflate != nil)
-        call.noteResponse()
-        call.session?.noteSuccess(of: call.stamp)
+        call.recordResponse()
+        call.session?.recordSuccess(of: call.credentialVersion)
         channel.send(reading.resumption?(opening) ?? [])
         outlet?.connect(channel) { self.wake() }
         outlet?.show(.open)
@@ -130,7 +130,7 @@ final class WebSocketConnection: @unchecked Sendable {
 
     /// Ends the exchange, since there will be no WebSocket.
     private func refuse(_ error: NetworkError) {
-        call.trace?.noteFailure(error)
+        call.trace?.recordFailure(error)
         finish(.failed(error))
         exchange.close()
     }
@@ -155,7 +155,7 @@ final class WebSocketConnection: @unchecked Sendable {
         defer { isParsing = false }
         while !isHeld, exchange.isOpen, let channel, !channel.isChoked, let input = channel.next() {
             // The messages that the subscriber sends in response go out before the next frame is parsed.
-            outbox?.noteWaking(of: channel)
+            outbox?.recordWaking(of: channel)
             take(input)
             pump()
         }
@@ -190,7 +190,7 @@ final class WebSocketConnection: @unchecked Sendable {
     /// Sends what waits in the outbox.
     private func pump() {
         if let outbox, let channel, channel.isOpen, !isOver {
-            outbox.noteTaking(by: channel)
+            outbox.recordTaking(by: channel)
             channel.drain(outbox)
             if !channel.isOpen, !isClosing { closeBySink() }
         }
@@ -200,7 +200,7 @@ final class WebSocketConnection: @unchecked Sendable {
     /// The sink has sent a close frame: the server's is awaited.
     private func closeBySink() {
         isClosing = true
-        outlet?.noteClosing()
+        outlet?.didSendClose()
         timer.set(after: settings.closeTimeout) {
             self.finish(.finished)
             self.exchange.close()
@@ -236,7 +236,7 @@ final class WebSocketConnection: @unchecked Sendable {
     private func drain() {
         isDraining = true
         while !observer.scope.isPaused, let event = backlog.popFirst() {
-            if let channel { outbox?.noteWaking(of: channel) }
+            if let channel { outbox?.recordWaking(of: channel) }
             deliver(event)
             pump()
         }
@@ -319,7 +319,7 @@ final class WebSocketConnection: @unchecked Sendable {
         linger()
     }
 
-    /// Notes that no more events follow; false if that was so before.
+    /// Records that no more events follow; false if that was so before.
     private func depart() -> Bool {
         guard !isOver else { return false }
         isOver = true

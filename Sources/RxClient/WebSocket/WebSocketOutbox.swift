@@ -148,12 +148,12 @@ final class WebSocketOutbox: Sendable {
     }
 
     /// The connection will take entries soon, without being woken.
-    func noteWaking(of channel: WebSocketChannel) {
+    func recordWaking(of channel: WebSocketChannel) {
         contents.withLock { if $0.taker == ObjectIdentifier(channel) { $0.isAwake = true } }
     }
 
     /// The connection begins to take entries; entries from now on wake it again.
-    func noteTaking(by channel: WebSocketChannel) {
+    func recordTaking(by channel: WebSocketChannel) {
         contents.withLock { if $0.taker == ObjectIdentifier(channel) { $0.isAwake = false } }
     }
 
@@ -197,8 +197,8 @@ final class WebSocketOutlet: Sendable {
         }
     }
 
-    /// Notes that a close frame has been sent, so that no connection follows.
-    func noteClosing() {
+    /// Records that a close frame has been sent, so that no connection follows.
+    func didSendClose() {
         outbox.contents.withLock { contents in
             if contents.outlet === self { contents.hasClosed = true }
         }

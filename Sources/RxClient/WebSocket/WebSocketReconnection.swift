@@ -99,7 +99,7 @@ final class WebSocketSource: @unchecked Sendable {
         let isPassing = error != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
         if outlet?.hasClosed == true || !isPassing { return nil }
         defer { history.count += 1 }
-        let delay = backoff.delay(history, Chance.fraction)
+        let delay = backoff.delay(history, RandomSource.fraction)
         return max(delay, error?.leastWait(now: clock.currentDate) ?? .zero)
     }
 

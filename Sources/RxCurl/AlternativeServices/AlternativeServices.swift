@@ -64,26 +64,26 @@ final class AlternativeServices: Sendable {
         if isChanged { save(on: loop) }
     }
 
-    /// Notes that HTTP/3 could not be reached at `place`, or failed.
-    func noteFailure(_ place: Place) {
+    /// Records that HTTP/3 could not be reached at `place`, or failed.
+    func recordFailure(_ place: Place) {
         let now = now()
-        contents.withLock { $0.table.noteFailure(place, at: now) }
+        contents.withLock { $0.table.recordFailure(place, at: now) }
     }
 
-    /// Notes that a request over HTTP/3 got the status 421 (Misdirected Request). The alternative is
+    /// Records that a request over HTTP/3 got the status 421 (Misdirected Request). The alternative is
     /// forgotten (RFC 7838 §6) and, even if the origin soon advertises it again, not tried for a while,
     /// because the next request would be misdirected too.
-    func noteMisdirected(_ place: Place, on loop: EventLoop) {
+    func recordMisdirected(_ place: Place, on loop: EventLoop) {
         let now = now()
         let isChanged = contents.withLock {
-            $0.table.noteFailure(place, at: now)
+            $0.table.recordFailure(place, at: now)
             return $0.table.forgetHTTP3(place)
         }
         if isChanged { save(on: loop) }
     }
 
-    /// Notes that HTTP/3 worked at `place`.
-    func noteSuccess(_ place: Place) { contents.withLock { $0.table.noteSuccess(place) } }
+    /// Records that HTTP/3 worked at `place`.
+    func recordSuccess(_ place: Place) { contents.withLock { $0.table.recordSuccess(place) } }
 
     // MARK: The file
 

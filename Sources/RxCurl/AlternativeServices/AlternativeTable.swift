@@ -146,8 +146,8 @@ struct AlternativeTable {
         return failure.start <= now && now < failure.end
     }
 
-    /// Notes that HTTP/3 could not be reached at `place`.
-    mutating func noteFailure(_ place: Place, at now: Int) {
+    /// Records that HTTP/3 could not be reached at `place`.
+    mutating func recordFailure(_ place: Place, at now: Int) {
         guard !isBroken(place, at: now) else { return }
         if failures[place] == nil, failures.count >= Self.limit,
             let first = failures.min(by: { $0.value.end < $1.value.end })
@@ -161,8 +161,8 @@ struct AlternativeTable {
         failures[place] = failure
     }
 
-    /// Notes that HTTP/3 worked at `place`.
-    mutating func noteSuccess(_ place: Place) {
+    /// Records that HTTP/3 worked at `place`.
+    mutating func recordSuccess(_ place: Place) {
         if !failures.isEmpty { failures[place] = nil }
     }
 }

@@ -9,7 +9,7 @@ extension CurlTransport {
         if target.isPlain {
             throw NetworkError(.invalidURL, "HTTP/3 requires an https URL", request: request)
         }
-        let flaw: String? =
+        let configurationError: String? =
             if !features.hasHTTP3 {
                 "\(features) does not support HTTP/3"
             } else if !features.usesHTTP3 {
@@ -19,7 +19,9 @@ extension CurlTransport {
             } else {
                 nil
             }
-        if let flaw { throw NetworkError(.invalidConfiguration, "httpVersion: \(flaw)", request: request) }
+        if let configurationError {
+            throw NetworkError(.invalidConfiguration, "httpVersion: \(configurationError)", request: request)
+        }
     }
 }
 
@@ -71,25 +73,25 @@ extension Transfer {
         }
     }
 
-    /// Notes the result of the race, if this transfer has started one.
-    func noteRace() {
+    /// Records the result of the race, if this transfer has started one.
+    func recordRace() {
         guard attempts.http3 == .raced, let place = queuePlace.negotiation?.place,
             let alternatives = multi.alternatives
         else {
             return
         }
         if response.httpVersion == .http3 {
-            alternatives.noteSuccess(place)
+            alternatives.recordSuccess(place)
         } else if let handle, handle.isOnNewConnection {
-            alternatives.noteFailure(place)
+            alternatives.recordFailure(place)
             // Transfers without a race cannot use the connection, and the next one with a race must not.
             handle.forbidReuse()
-            handle.isSpent = true
+            handle.mustDiscard = true
         }
     }
 
-    /// Notes the alternatives that the response advertises.
-    func noteAlternatives() {
+    /// Records the alternatives that the response advertises.
+    func recordAlternatives() {
         guard let alternatives = multi.alternatives, let place = queuePlace.negotiation?.place,
             let httpVersion = response.httpVersion, let head = response.head
         else {
@@ -97,19 +99,19 @@ extension Transfer {
         }
         // The alternatives of a 421 must be ignored (RFC 7838 §6).
         guard response.status?.code != 421 else {
-            if response.httpVersion == .http3 { alternatives.noteMisdirected(place, on: multi.loop) }
+            if response.httpVersion == .http3 { alternatives.recordMisdirected(place, on: multi.loop) }
             return
         }
         guard let value = head[.alternativeServices], multi.configuration.tls.verifiesServer else { return }
         alternatives.take(value, from: place, over: httpVersion, age: head[.age], on: multi.loop)
     }
 
-    /// Notes that an HTTP/3 connection failed because of data from the server.
-    func noteFaultOfHTTP3(_ error: CurlError) {
+    /// Records that an HTTP/3 connection failed because of data from the server.
+    func recordHTTP3Fault(_ error: CurlError) {
         guard attempts.http3 == .raced, [CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR].contains(error.code),
             let place = queuePlace.negotiation?.place
         else { return }
-        multi.alternatives?.noteFailure(place)
+        multi.alternatives?.recordFailure(place)
     }
 
     /// Whether another socket may be opened for datagrams. If a server refuses each handshake, libcurl

@@ -29,7 +29,7 @@ final class ConnectionHub: Sendable {
 }
 
 /// Reports the changes of one loop's connections, of those that are opened while there is a subscriber.
-final class ConnectionCensus {
+final class ConnectionTracker {
     // Without checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads back here is
     // called while a variable is being changed.
     private let loop: EventLoop
@@ -50,7 +50,7 @@ final class ConnectionCensus {
     /// Whether there is anything to count.
     var isInUse: Bool { isObserved || !byPorts.isEmpty }
 
-    /// Notes that a transfer is about to be sent on a connection.
+    /// Records that a transfer is about to be sent on a connection.
     ///
     /// - Parameters:
     ///   - current: the connection that the transfer used before, if it is sent again.
@@ -86,14 +86,14 @@ final class ConnectionCensus {
         bySocket[socket] == nil && ConnectedSocket(descriptor: socket).localPort == localPort
     }
 
-    /// Notes that a transfer no longer uses its connection.
+    /// Records that a transfer no longer uses its connection.
     func leave(_ connection: CountedConnection) {
         loop.assertCurrent()
         connection.users -= 1
         if connection.users == 0, bySocket[connection.socket] === connection { report(.idle, connection) }
     }
 
-    /// Notes that a socket is about to be closed.
+    /// Records that a socket is about to be closed.
     func close(_ socket: Int32) {
         loop.assertCurrent()
         guard !bySocket.isEmpty, let connection = bySocket.removeValue(forKey: socket) else { return }
@@ -108,9 +108,9 @@ final class ConnectionCensus {
     }
 }
 
-/// One open connection, as ``ConnectionCensus`` counts it.
+/// One open connection, as ``ConnectionTracker`` counts it.
 final class CountedConnection {
-    // Touched only on the loop, by the census.
+    // Touched only on the loop, by the tracker.
     let id: Int
     let socket: Int32
     let ports: Int

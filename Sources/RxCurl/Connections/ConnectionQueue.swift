@@ -199,7 +199,7 @@ final class ConnectionQueue {
         queue.release(origin)
     }
 
-    /// Notes that requests to the origin of the transfer share connections from now on.
+    /// Records that requests to the origin of the transfer share connections from now on.
     func multiplex(_ transfer: Transfer) {
         loop.assertCurrent()
         if let origin = transfer.queuePlace.origin { queue.multiplex(origin) }

@@ -48,7 +48,7 @@ struct NameLookups {
 
     // MARK: Lookups
 
-    /// Notes that libcurl is about to look up a name; false if it must not.
+    /// Records that libcurl is about to look up a name; false if it must not.
     ///
     /// - Parameter isShared: whether the transfer waits for a lookup of the same host.
     mutating func begin(_ handle: EasyHandle, host: String, isShared: Bool) -> Bool {
@@ -59,7 +59,7 @@ struct NameLookups {
         return true
     }
 
-    /// Notes that the lookup of a handle has ended; returns the transfers that waited for it.
+    /// Records that the lookup of a handle has ended; returns the transfers that waited for it.
     mutating func end(_ handle: EasyHandle) -> [Transfer] {
         guard let name = handle.lookup.take(), var host = hosts.removeValue(forKey: name) else { return [] }
         handles[ObjectIdentifier(handle)] = nil
@@ -155,7 +155,7 @@ extension Multi {
         return "\(origin.host):\(origin.port)"
     }
 
-    /// Notes that the lookup of a handle, if there is one, has ended.
+    /// Records that the lookup of a handle, if there is one, has ended.
     ///
     /// - Parameter failure: the error if the name has no address, which those who wait share.
     func endLookup(of handle: EasyHandle, _ failure: CurlError? = nil) {

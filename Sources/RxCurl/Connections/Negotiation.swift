@@ -36,7 +36,7 @@ final class Negotiation {
     /// Whether other transfers may still have to wait for a connection that is being made.
     var mayHold: Bool { version == nil }
 
-    /// Notes that a transfer has got a place.
+    /// Records that a transfer has got a place.
     ///
     /// - Parameter now: the loop's time in nanoseconds, as in the other calls.
     /// - Returns: whether the others must wait until ``settle(_:at:)`` or ``yield(_:at:)`` returns true.
@@ -48,7 +48,7 @@ final class Negotiation {
         return true
     }
 
-    /// Notes that the transfer has a connection, or failed to get one.
+    /// Records that the transfer has a connection, or failed to get one.
     ///
     /// - Returns: whether the others have waited for it.
     func settle(_ transfer: Transfer, at now: UInt64) -> Bool {
@@ -57,7 +57,7 @@ final class Negotiation {
         return yield(transfer, at: now)
     }
 
-    /// Notes that the transfer was cancelled; if it was connecting, another one does so instead.
+    /// Records that the transfer was cancelled; if it was connecting, another one does so instead.
     ///
     /// - Returns: whether the others have waited for it.
     func yield(_ transfer: Transfer, at now: UInt64) -> Bool {
@@ -67,14 +67,14 @@ final class Negotiation {
         return true
     }
 
-    /// Notes that a transfer has given back its place.
+    /// Records that a transfer has given back its place.
     func leave() {
         running -= 1
         if running == 0 { isSettled = false }
     }
 
-    /// Notes the version of a response.
-    func note(_ version: HTTPVersion) { self.version = version }
+    /// Records the version of a response.
+    func record(_ version: HTTPVersion) { self.version = version }
 }
 
 extension HTTPVersion {
@@ -126,12 +126,12 @@ extension Transfer {
     /// Whether other transfers may use the connection at the same time.
     var isMultiplexed: Bool { response.httpVersion?.isMultiplexed ?? false }
 
-    /// Notes for other transfers which version the origin speaks.
-    func noteVersion() {
+    /// Records for other transfers which version the origin speaks.
+    func recordVersion() {
         guard let version = response.httpVersion else { return }
-        queuePlace.negotiation?.note(version)
+        queuePlace.negotiation?.record(version)
         if isMultiplexed { multi.queue.multiplex(self) }
-        noteRace()
+        recordRace()
     }
 }
 

@@ -12,7 +12,7 @@ internal import RxHTTP
 /// the two apart, from 8.4 on (``LibcurlFault/hidesRefusals``). On a connection that was made for the request,
 /// there is only the first.
 extension Transfer {
-    /// Notes that curl is about to send the request; false if it may not.
+    /// Records that curl is about to send the request; false if it may not.
     func beginSending() -> Bool {
         let isAgain = state.isSent && !state.isChallenged
         guard state.willSend(isRefused: isAgain && isLatestRefused) else { return false }
@@ -84,7 +84,7 @@ extension Transfer {
     /// Sends the request again from the beginning, as if it had not been sent.
     func startOver(_ handle: EasyHandle) {
         state = TransferState(of: request, on: multi)
-        handle.isSpent = true
+        handle.mustDiscard = true
         content.source?.keep()
         release(handle)
         attempts.sending = SendingAttempt()

@@ -26,7 +26,7 @@ final class EasyHandle {
     /// Whether curl holds bytes that its transfer cannot take yet.
     var isHeld = false
     /// Whether the handle must not be used again.
-    var isSpent = false
+    var mustDiscard = false
     /// The host whose name libcurl is looking up; see ``NameLookups``.
     var lookup: String?
     /// Set for the next check of the transfer's limits; see ``TransferClock``. It stays in the heap of the
@@ -108,7 +108,7 @@ final class EasyHandle {
         if multi.features.has(.readsFreedHeaders) { guardFirstLine(isUsed) }
         isUsed = true
         // The user and password of a URL stay in the handle.
-        isSpent = transfer.target.hasUserInfo || transfer.request.upgrade != nil
+        mustDiscard = transfer.target.hasUserInfo || transfer.request.upgrade != nil
         if transfer.request.upgrade != nil { setConnectOnly() }
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
         if transfer.request.upgrade == nil { setReuse(transfer) }
@@ -141,7 +141,7 @@ final class EasyHandle {
             settings.continueWait = wait
         }
         if let failure {
-            isSpent = true
+            mustDiscard = true
             throw failure
         }
     }
@@ -163,7 +163,7 @@ final class EasyHandle {
         settings.url = text
         let code = unsafe curl_url_set(address, CURLUPART_URL, text, UInt32(CURLU_PATH_AS_IS))
         guard code == CURLUE_OK else {
-            isSpent = true
+            mustDiscard = true
             throw CurlError(CURLE_URL_MALFORMAT, detail: unsafe String(cString: curl_url_strerror(code)))
         }
         // The URL for messages; libcurl does not parse it again.
@@ -282,23 +282,23 @@ final class EasyHandle {
     // MARK: Setting options
 
     func set(_ option: CURLoption, _ value: Int) {
-        unsafe note(rxcurl_easy_setopt_long(raw, option, value), option)
+        unsafe record(rxcurl_easy_setopt_long(raw, option, value), option)
     }
 
     func set(_ option: CURLoption, _ value: String) {
-        unsafe note(value.withCString { unsafe rxcurl_easy_setopt_pointer(raw, option, $0) }, option)
+        unsafe record(value.withCString { unsafe rxcurl_easy_setopt_pointer(raw, option, $0) }, option)
     }
 
     func set(_ option: CURLoption, _ value: UnsafeRawPointer?) {
-        unsafe note(rxcurl_easy_setopt_pointer(raw, option, value), option)
+        unsafe record(rxcurl_easy_setopt_pointer(raw, option, value), option)
     }
 
     private func setOffset(_ option: CURLoption, _ value: Int64) {
-        unsafe note(rxcurl_easy_setopt_offset(raw, option, curl_off_t(value)), option)
+        unsafe record(rxcurl_easy_setopt_offset(raw, option, curl_off_t(value)), option)
     }
 
     /// Records the first option that libcurl does not accept.
-    func note(_ code: CURLcode, _ option: CURLoption) {
+    func record(_ code: CURLcode, _ option: CURLoption) {
         guard code != CURLE_OK, failure == nil else { return }
         let reason = CurlError(code).message
         let name = unsafe curl_easy_option_by_id(option).map { unsafe String(cString: $0.pointee.name) }

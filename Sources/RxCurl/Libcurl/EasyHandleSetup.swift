@@ -116,35 +116,35 @@ extension EasyHandle {
     /// it is removed from the multi handle before it is released.
     func setCallbacks(_ multi: Multi) {
         let me = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe note(rxcurl_easy_setopt_write(raw, CURLOPT_WRITEFUNCTION, onWrite), CURLOPT_WRITEFUNCTION)
+        unsafe record(rxcurl_easy_setopt_write(raw, CURLOPT_WRITEFUNCTION, onWrite), CURLOPT_WRITEFUNCTION)
         unsafe set(CURLOPT_WRITEDATA, me)
-        unsafe note(rxcurl_easy_setopt_write(raw, CURLOPT_HEADERFUNCTION, onHeader), CURLOPT_HEADERFUNCTION)
+        unsafe record(rxcurl_easy_setopt_write(raw, CURLOPT_HEADERFUNCTION, onHeader), CURLOPT_HEADERFUNCTION)
         unsafe set(CURLOPT_HEADERDATA, me)
-        unsafe note(rxcurl_easy_setopt_read(raw, CURLOPT_READFUNCTION, onRead), CURLOPT_READFUNCTION)
+        unsafe record(rxcurl_easy_setopt_read(raw, CURLOPT_READFUNCTION, onRead), CURLOPT_READFUNCTION)
         unsafe set(CURLOPT_READDATA, me)
-        unsafe note(rxcurl_easy_setopt_seek(raw, CURLOPT_SEEKFUNCTION, onSeek), CURLOPT_SEEKFUNCTION)
+        unsafe record(rxcurl_easy_setopt_seek(raw, CURLOPT_SEEKFUNCTION, onSeek), CURLOPT_SEEKFUNCTION)
         unsafe set(CURLOPT_SEEKDATA, me)
-        unsafe note(
+        unsafe record(
             rxcurl_easy_setopt_xferinfo(raw, CURLOPT_XFERINFOFUNCTION, onProgress), CURLOPT_XFERINFOFUNCTION)
         unsafe set(CURLOPT_XFERINFODATA, me)
-        unsafe note(
+        unsafe record(
             rxcurl_easy_setopt_prereq(raw, CURLOPT_PREREQFUNCTION, onRequest), CURLOPT_PREREQFUNCTION)
         unsafe set(CURLOPT_PREREQDATA, me)
-        unsafe note(
+        unsafe record(
             rxcurl_easy_setopt_lookup(raw, CURLOPT_RESOLVER_START_FUNCTION, onLookup),
             CURLOPT_RESOLVER_START_FUNCTION)
         unsafe set(CURLOPT_RESOLVER_START_DATA, me)
-        unsafe note(
+        unsafe record(
             rxcurl_easy_setopt_opensocket(raw, CURLOPT_OPENSOCKETFUNCTION, onOpenSocket),
             CURLOPT_OPENSOCKETFUNCTION)
         unsafe set(CURLOPT_OPENSOCKETDATA, me)
-        unsafe note(
+        unsafe record(
             rxcurl_easy_setopt_debug(raw, CURLOPT_DEBUGFUNCTION, onText), CURLOPT_DEBUGFUNCTION)
         unsafe set(CURLOPT_DEBUGDATA, me)
         // A connection keeps this pointer longer than the transfer that opened it, so it points to the multi
         // handle.
         let sockets = unsafe multi.context
-        unsafe note(
+        unsafe record(
             rxcurl_easy_setopt_closesocket(raw, CURLOPT_CLOSESOCKETFUNCTION, onCloseSocket),
             CURLOPT_CLOSESOCKETFUNCTION)
         unsafe set(CURLOPT_CLOSESOCKETDATA, sockets)
@@ -166,7 +166,7 @@ extension EasyHandle {
         return unsafe transfer._withUnsafeGuaranteedRef(body)
     }
 
-    /// Notes that a name has been looked up for the handle behind a callback's context.
+    /// Records that a name has been looked up for the handle behind a callback's context.
     static func endLookup(_ context: UnsafeMutableRawPointer?) {
         guard let context = unsafe context else { return }
         unsafe Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
@@ -223,7 +223,7 @@ private let onText: curl_debug_callback = { _, kind, bytes, count, context in
 
 private let onProgress: curl_xferinfo_callback = { context, _, _, _, sent in
     unsafe EasyHandle.callback(context, else: 0) { transfer in
-        transfer.noteCloseNotify()
+        transfer.recordCloseNotify()
         if sent > 0 { transfer.reportUpload() }
         return 0
     }

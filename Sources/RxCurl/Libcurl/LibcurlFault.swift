@@ -21,14 +21,14 @@ enum LibcurlFault: CaseIterable {
     /// a ``Backlog``.
     case stallsPausedHTTP2
     /// Asks for a writable socket as long as an HTTP/2 upload waits for the server's window. See
-    /// ``SocketState/noteWrite(isIdle:)``.
+    /// ``SocketState/recordWrite(isIdle:)``.
     case spinsOnHTTP2Uploads
     /// Fails with `CURLE_HTTP2` when it reuses an HTTP/2 connection without TLS. Therefore such connections
     /// are used once.
     case breaksReusedPlainHTTP2
     /// Keeps a TLS session in the easy handle that made it. Therefore the handles share sessions (`CURLSH`).
     case keepsTLSSessionsPerHandle
-    /// Is slow to try the next address when one refuses. See ``Multi/nudgeConnecting()``.
+    /// Is slow to try the next address when one refuses. See ``Multi/continueAfterRefusals()``.
     case waitsAfterRefusals
     /// Fails with `CURLE_HTTP2_STREAM` when an HTTP/2 stream is reset without an error after a complete
     /// response (RFC 9113 §8.1). Therefore a complete response counts as a success. Not observed in 8.14.1.

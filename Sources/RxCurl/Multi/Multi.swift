@@ -37,7 +37,7 @@ final class Multi: @unchecked Sendable {
     /// The transfers that wait for a connection, and the places of the others.
     let queue: ConnectionQueue
     /// The connections that are reported to ``CurlTransport/connections``.
-    let connections: ConnectionCensus
+    let connections: ConnectionTracker
 
     @exclusivity(unchecked) private(set) var raw: UnsafeMutableRawPointer?
     /// The TLS sessions that all handles share; `nil` if they are not shared.
@@ -72,7 +72,7 @@ final class Multi: @unchecked Sendable {
         lookups = NameLookups(loops: loops)
         sockets = SocketTable(on: loop, features)
         queue = ConnectionQueue(on: loop, configuration, settings)
-        connections = ConnectionCensus(on: loop, reportingTo: hub)
+        connections = ConnectionTracker(on: loop, reportingTo: hub)
         sockets.report(to: self)
     }
 
@@ -96,7 +96,7 @@ final class Multi: @unchecked Sendable {
         guard status == CURLE_OK else { throw CurlError(status) }
         do throws(UVError) {
             try alarm.open(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
-            try overdue.open(on: loop) { [unowned self] in lookAgain() }
+            try overdue.open(on: loop) { [unowned self] in recheckOverdue() }
         } catch {
             closeTimers()
             throw CurlError(CURLE_FAILED_INIT, detail: error.description, systemError: -error.rawValue)
@@ -142,7 +142,7 @@ final class Multi: @unchecked Sendable {
 
     private func endAll(_ end: (Transfer) -> Void) {
         while let handle = running.last {
-            handle.isSpent = true
+            handle.mustDiscard = true
             let transfer = handle.transfer
             release(handle)
             if let transfer { end(transfer) }
@@ -213,7 +213,7 @@ extension Multi {
         if lookups.count > 0 { lookups.liftLimits(at: loop.nanoseconds) }
         let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
         if code != CURLM_OK { breakDown(code) }
-        nudgeConnecting()
+        continueAfterRefusals()
         settle()
     }
 
@@ -227,7 +227,7 @@ extension Multi {
             unsafe _ = rxcurl_easy_getinfo_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &context)
             guard let found = unsafe context else { continue }
             let handle = unsafe Unmanaged<EasyHandle>.fromOpaque(found).takeUnretainedValue()
-            if result != CURLE_OK { handle.isSpent = true }
+            if result != CURLE_OK { handle.mustDiscard = true }
             if handle.lookup != nil {
                 let isFailure = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY].contains(result)
                 endLookup(of: handle, isFailure ? handle.error(result) : nil)
@@ -248,9 +248,9 @@ extension Multi {
         case resume(Transfer)
         case timeOut(Transfer, NetworkError.Code)
         // Large and rare.
-        indirect case breakOff(Transfer, NetworkError)
+        indirect case abort(Transfer, NetworkError)
         case feed(Transfer)
-        case wrapUp(Transfer)
+        case finishEarly(Transfer)
         case widenQueue
         // Large and rare.
         indirect case endWait([Transfer], CurlError?)
@@ -308,7 +308,7 @@ extension Multi {
         case .add(let transfer): add(transfer)
         case .proceed(let transfer): proceed(transfer)
         case .cancel(let transfer):
-            guard transfer.breakOff() else { return }
+            guard transfer.abort() else { return }
             queue.yield(transfer)
             drop(transfer)
         case .resume(let transfer): transfer.resume()
@@ -322,11 +322,11 @@ extension Multi {
                 transfer.end(code, transfer.text(of: code))
             }
             drop(transfer)
-        case .breakOff(let transfer, let error):
+        case .abort(let transfer, let error):
             transfer.end(error)
             drop(transfer)
         case .feed(let transfer): feed(transfer)
-        case .wrapUp(let transfer): transfer.wrapUp()
+        case .finishEarly(let transfer): transfer.finishEarly()
         case .widenQueue: queue.widen()
         case .endWait(let transfers, let failure): endWait(transfers, failure)
         case .close: close()
@@ -361,16 +361,16 @@ struct CommandQueue {
 
     mutating func removeAll() { (arrived, batch) = ([], []) }
 
-    /// Notes that a call into curl, or the reading of its messages, begins.
+    /// Records that a call into curl, or the reading of its messages, begins.
     mutating func begin() { isBusy = true }
 
-    /// Notes that curl has returned and all its messages have been read.
+    /// Records that curl has returned and all its messages have been read.
     mutating func end() { isBusy = false }
 
-    /// Notes that the remaining commands wait for the loop's next iteration.
+    /// Records that the remaining commands wait for the loop's next iteration.
     mutating func postpone() { isPostponed = true }
 
-    /// Notes that this iteration has begun.
+    /// Records that this iteration has begun.
     mutating func resume() { isPostponed = false }
 }
 

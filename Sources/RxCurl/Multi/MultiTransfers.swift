@@ -10,7 +10,9 @@ extension Multi {
         guard !isClosed.load(ordering: .relaxed) else {
             return transfer.end(.shutDown, "the transport has been shut down")
         }
-        if let flaw = settings.flaw { return transfer.end(.invalidConfiguration, flaw) }
+        if let configurationError = settings.configurationError {
+            return transfer.end(.invalidConfiguration, configurationError)
+        }
         if queue.enter(transfer) { begin(transfer) }
     }
 
@@ -80,7 +82,7 @@ extension Multi {
     /// (`curl_multi_remove_handle`).
     func drop(_ transfer: Transfer) {
         guard let handle = transfer.handle else { return queue.leave(transfer) }
-        handle.isSpent = true
+        handle.mustDiscard = true
         release(handle)
     }
 
@@ -98,12 +100,12 @@ extension Multi {
             lookups.withdraw(transfer)
             queue.leave(transfer)
         }
-        if handle.isSpent { handle.forbidReuse() }
+        if handle.mustDiscard { handle.forbidReuse() }
         if detach(handle) { return }
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
         running.remove(handle)
         limitConnections()
-        if !handle.isSpent { pool.give(handle) }
+        if !handle.mustDiscard { pool.give(handle) }
     }
 }
 
@@ -130,7 +132,7 @@ extension Multi {
         // later.
         guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
         // curl has not completed the transfer, so it is removed while it runs.
-        handle.isSpent = true
+        handle.mustDiscard = true
         if let transfer = handle.transfer { transfer.complete(handle, code) }
     }
 }
@@ -183,7 +185,7 @@ extension Multi {
         }
     }
 
-    func lookAgain() {
+    func recheckOverdue() {
         for transfer in overdue.takeAll() { look(at: transfer, isSecond: true) }
     }
 }
@@ -245,14 +247,14 @@ struct RunningHandles {
         handle.slot = -1
     }
 
-    /// Notes that curl keeps bytes for a paused transfer.
+    /// Records that curl keeps bytes for a paused transfer.
     mutating func hold(_ handle: EasyHandle) {
         guard !handle.isHeld else { return }
         handle.isHeld = true
         heldCount += 1
     }
 
-    /// Notes that curl no longer keeps bytes for it.
+    /// Records that curl no longer keeps bytes for it.
     mutating func release(_ handle: EasyHandle) {
         guard handle.isHeld else { return }
         handle.isHeld = false

@@ -68,17 +68,17 @@ extension Multi {
         }
         let reads = sockets.contentReads
         drive(socket, mask)
-        if sockets.noteWrite(socket, isIdle: reads == sockets.contentReads) { wrapUpUploads() }
+        if sockets.recordWrite(socket, isIdle: reads == sockets.contentReads) { finishUploadsEarly() }
     }
 
     /// Ends uploads whose response is complete. When curl has a whole HTTP/2 response it no longer reads, so
     /// it would notice neither a window that opens nor that the server does not want the rest of the request
     /// (RFC 9113 §8.1).
-    private func wrapUpUploads() {
+    private func finishUploadsEarly() {
         let multiplexed = running.transfers.filter { $0.isMultiplexed }
         for transfer in multiplexed {
             if let handle = transfer.handle, transfer.isResponseComplete(handle) {
-                perform(.wrapUp(transfer))
+                perform(.finishEarly(transfer))
             }
         }
     }
@@ -88,7 +88,7 @@ extension Multi {
     /// If one address of several refuses a connection, a libcurl with ``LibcurlFault/waitsAfterRefusals``
     /// tries the next one only when it is called again for that transfer, but until then it watches no socket
     /// and sets no timer before half of the limit has passed (`is_connected`, 7.88).
-    func nudgeConnecting() {
+    func continueAfterRefusals() {
         guard sockets.mayHaveRefused else { return }
         for transfer in sockets.takeRefused() where !transfer.isOver && !transfer.state.isSent {
             guard let handle = transfer.handle else { continue }

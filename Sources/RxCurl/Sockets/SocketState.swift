@@ -43,7 +43,7 @@ struct SocketState: Equatable {
         return state
     }
 
-    /// Notes that the connection failed, or that another one is tried.
+    /// Records that the connection failed, or that another one is tried.
     ///
     /// - Returns: whether the transfer must be told.
     mutating func giveUpConnecting() -> Bool {
@@ -52,7 +52,7 @@ struct SocketState: Equatable {
         return true
     }
 
-    /// Notes that a transfer has ended on the socket.
+    /// Records that a transfer has ended on the socket.
     mutating func keep(isShared: Bool) -> PollAction {
         guard stage != .foreign else { return .nothing }
         stage = .kept(isShared: isShared)
@@ -61,14 +61,14 @@ struct SocketState: Equatable {
 
     // MARK: Events from curl
 
-    /// Notes that curl waits for `events`.
+    /// Records that curl waits for `events`.
     mutating func want(_ events: Poll.Events) -> PollAction {
         wanted = events
         idleWrites = 0
         return poll(events)
     }
 
-    /// Notes that curl waits for nothing.
+    /// Records that curl waits for nothing.
     ///
     /// The poll of a connection that becomes idle stays: usually the connection is used again before anything
     /// happens on it, and removing and adding the socket are two system calls each. This is safe only for
@@ -101,15 +101,15 @@ struct SocketState: Equatable {
         polled == nil || wanted.isEmpty || isPolling ? .nothing : poll(wanted)
     }
 
-    /// Notes that there can be no poll.
+    /// Records that there can be no poll.
     mutating func cannotPoll() { polled = nil }
 
     // MARK: Idle writes
 
-    /// Notes that the socket was writable and nothing else.
+    /// Records that the socket was writable and nothing else.
     ///
     /// - Parameter isIdle: whether curl did not ask for content to write.
-    mutating func noteWrite(isIdle: Bool) -> WriteAction {
+    mutating func recordWrite(isIdle: Bool) -> WriteAction {
         guard polled?.contains(.writable) == true else { return .nothing }
         idleWrites = isIdle ? idleWrites + 1 : 0
         guard idleWrites >= Self.patience else { return .nothing }

@@ -42,7 +42,7 @@ final class SocketTable {
 
     // MARK: Events from curl
 
-    /// Notes a socket that curl opens for a transfer.
+    /// Records a socket that curl opens for a transfer.
     func open(_ socket: curl_socket_t, for transfer: Transfer) {
         let index = grow(to: socket)
         forget(index)
@@ -52,7 +52,7 @@ final class SocketTable {
         unwatched.append(index)
     }
 
-    /// Notes that the socket is about to be closed; its poll is closed first.
+    /// Records that the socket is about to be closed; its poll is closed first.
     func close(_ socket: curl_socket_t) {
         loop.assertCurrent()
         if Int(socket) < entries.count { forget(Int(socket)) }
@@ -69,7 +69,7 @@ final class SocketTable {
         return true
     }
 
-    /// Notes that a transfer has ended on this socket.
+    /// Records that a transfer has ended on this socket.
     ///
     /// - Parameters:
     ///   - isShared: whether the connection carries many transfers at a time.
@@ -114,18 +114,18 @@ final class SocketTable {
 
     // MARK: Muting
 
-    /// Notes that curl asks for content.
-    func noteContentRead() { contentReads &+= 1 }
+    /// Records that curl asks for content.
+    func recordContentRead() { contentReads &+= 1 }
 
-    /// Notes that a socket was writable and nothing else.
+    /// Records that a socket was writable and nothing else.
     ///
     /// - Parameter isIdle: whether curl did not ask for content to write.
     /// - Returns: whether the socket is no longer watched for any event.
-    func noteWrite(_ socket: curl_socket_t, isIdle: Bool) -> Bool {
+    func recordWrite(_ socket: curl_socket_t, isIdle: Bool) -> Bool {
         loop.assertCurrent()
         let index = Int(socket)
         guard mutesIdleWrites, index < entries.count,
-            case .mute(let action) = entries[index].state.noteWrite(isIdle: isIdle)
+            case .mute(let action) = entries[index].state.recordWrite(isIdle: isIdle)
         else { return false }
         muted.append(index)
         _ = perform(action, on: index)
@@ -155,14 +155,14 @@ final class SocketTable {
     func takeRefused() -> [Transfer] {
         loop.assertCurrent()
         for index in unwatched where index < entries.count && entries[index].state.wanted.isEmpty {
-            noteRefused(index)
+            recordRefused(index)
         }
         unwatched.removeAll(keepingCapacity: true)
         defer { refused = [] }
         return refused
     }
 
-    private func noteRefused(_ index: Int) {
+    private func recordRefused(_ index: Int) {
         guard entries[index].state.giveUpConnecting() else { return }
         if let transfer = entries[index].connecting { refused.append(transfer) }
         entries[index].connecting = nil
@@ -185,7 +185,7 @@ final class SocketTable {
 
     private func forget(_ index: Int) {
         entries[index].poll?.close()
-        noteRefused(index)
+        recordRefused(index)
         entries[index] = WatchedSocket()
     }
 

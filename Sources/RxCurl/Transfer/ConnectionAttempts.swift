@@ -66,7 +66,7 @@ struct SendingAttempt {
         case stream
     }
 
-    /// Notes that the server processes no stream above `last`.
+    /// Records that the server processes no stream above `last`.
     mutating func goAway(last: UInt32) {
         hasGoneAway = true
         if let stream, stream > last { isRefused = true }

@@ -58,7 +58,7 @@ struct StatusLine {
 
 /// The `Content-Length` of a response. libcurl uses the last of several, reads `2abc` as 2 and ignores a
 /// number of more than 63 bits; but a response of uncertain length must be refused (RFC 9112 §6.3).
-struct AnnouncedLength {
+struct ContentLength {
     private(set) var value: Int?
     /// Whether the last line determines the length of the body.
     private var isFraming = false

@@ -95,7 +95,7 @@ final class Transfer: @unchecked Sendable {
             if isStreamed, timing.respondedAt == nil { timing.respondedAt = multi.loop.now }
             response.status = unsafe multi.recent.statusLine.read(line)
             response.httpVersion = multi.recent.statusLine.version
-            noteVersion()
+            recordVersion()
             if !isMultiplexed || !hearsFrames { handle?.listen(false) }
             action = state.receiveStatusLine(
                 status: response.status?.code, byteCount: line.count, asksFirst: asksFirst)
@@ -106,9 +106,9 @@ final class Transfer: @unchecked Sendable {
             action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
             if state.hasHead, response.head == nil {
                 response.makeHead()
-                noteAlternatives()
+                recordAlternatives()
                 watchEnd()
-                noteEarlyResponse()
+                handleEarlyResponse()
             }
         } else {
             if unsafe ContentCoding.isNamed(in: line), !state.hasHead { response.hasCoding = true }
@@ -163,7 +163,7 @@ final class Transfer: @unchecked Sendable {
             resume()
         case .fail:
             let cause = handle.error(result)
-            noteFaultOfHTTP3(cause)
+            recordHTTP3Fault(cause)
             let error = failure(cause)
             share = nil
             release(handle)
@@ -190,7 +190,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Releases the handle before any event is delivered: a subscriber may need it for the next request.
     func release(_ handle: EasyHandle) {
-        if state.isResent { handle.isSpent = true }
+        if state.isResent { handle.mustDiscard = true }
         multi.release(handle)
     }
 
@@ -207,19 +207,19 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Ends without an event; false if it had already ended.
-    func breakOff() -> Bool {
+    func abort() -> Bool {
         share = nil
-        return state.breakOff()
+        return state.abort()
     }
 
     /// Ends with an error that is not from curl.
     func end(_ code: NetworkError.Code, _ message: String) {
-        guard breakOff() else { return }
+        guard abort() else { return }
         fail(error(code, message))
     }
 
     func end(_ error: NetworkError) {
-        guard breakOff() else { return }
+        guard abort() else { return }
         var error = error.attributed(to: request)
         error.isUnsent = !state.isSent
         error.head = response.head
@@ -227,7 +227,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     func end(_ error: CurlError) {
-        guard breakOff() else { return }
+        guard abort() else { return }
         fail(failure(error))
     }
 
@@ -296,7 +296,7 @@ extension Transfer {
             } else {
                 deliver(.chunk(unsafe Array(bytes)))
             }
-            noteEarlyResponse()
+            handleEarlyResponse()
             return .taken
         case .wait:
             if let handle { multi.running.hold(handle) }
@@ -344,8 +344,8 @@ extension Transfer {
         attempts.sending.endWatch = .none
     }
 
-    /// Notes whether the server has ended TLS. curl reports progress for the last time while the connection is open.
-    func noteCloseNotify() {
+    /// Records whether the server has ended TLS. curl reports progress for the last time while the connection is open.
+    func recordCloseNotify() {
         guard case .closeNotify = attempts.sending.endWatch, let handle else { return }
         attempts.sending.hasCloseNotify = handle.hasCloseNotify
     }
@@ -367,8 +367,8 @@ extension Transfer {
 }
 
 extension Multi {
-    /// Notes that a transfer watches the end of its stream: from now on libcurl's log of all HTTP/2 transfers is read,
-    /// because curl reads the frames of a connection for any of them.
+    /// Records that a transfer watches the end of its stream: from now on libcurl's log of all HTTP/2 transfers is
+    /// read, because curl reads the frames of a connection for any of them.
     func beginEndWatch() {
         endWatches += 1
         for transfer in running.transfers where transfer.isMultiplexed || !transfer.speaksHTTP1 {

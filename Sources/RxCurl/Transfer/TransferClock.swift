@@ -69,7 +69,7 @@ struct TransferClock {
 
     init(_ timeouts: Timeouts) { limits = timeouts.limits }
 
-    /// Notes that the attempt begins at `now`; returns the time of the first check.
+    /// Records that the attempt begins at `now`; returns the time of the first check.
     mutating func begin(at now: UInt64) -> UInt64? {
         start = now
         mark = now
@@ -100,7 +100,7 @@ struct TransferClock {
         return now >= end ? .passed(.attemptTimeout) : .wait(until: end)
     }
 
-    /// Notes an event at `now` that restarts the time of the phase.
+    /// Records an event at `now` that restarts the time of the phase.
     mutating func restart(at now: UInt64) {
         if phase != .connecting { mark = max(mark, now) }
     }

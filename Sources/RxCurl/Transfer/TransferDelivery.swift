@@ -151,7 +151,7 @@ struct ReceivedResponse {
     var httpVersion: HTTPVersion?
     /// The lines of the head that is being received, or of the trailers.
     var fieldLines: [UInt8] = []
-    var length = AnnouncedLength()
+    var length = ContentLength()
     /// Whether the head has a `Content-Encoding` that has not been processed.
     var hasCoding = false
     /// Informational heads that have not been delivered.
@@ -171,10 +171,10 @@ struct ReceivedResponse {
         if !interim.isEmpty { interim = [] }
     }
 
-    /// Notes that a head begins.
+    /// Records that a head begins.
     mutating func beginHead() {
         if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
-        length = AnnouncedLength()
+        length = ContentLength()
         hasCoding = false
     }
 

@@ -37,7 +37,7 @@ struct TransferState {
 
     // MARK: Sending
 
-    /// Notes that the request is about to be sent on a connection.
+    /// Records that the request is about to be sent on a connection.
     ///
     /// If a reused connection fails without a byte of a response, curl sends the request again by itself,
     /// regardless of the method. This is allowed for idempotent requests (RFC 9112 §9.3.1), and for all if the
@@ -135,7 +135,7 @@ struct TransferState {
         return .refuse
     }
 
-    /// Notes that the response is refused.
+    /// Records that the response is refused.
     mutating func refuse(_ reason: Refusal) { refusal = reason }
 
     // MARK: Body
@@ -167,16 +167,16 @@ struct TransferState {
         return .deliver(headFirst: body.takeHeads())
     }
 
-    /// Notes that a chunk has been taken from the backlog.
+    /// Records that a chunk has been taken from the backlog.
     mutating func removeFromBacklog(_ count: Int) { updateBody { $0.backlogBytes -= count } }
 
-    /// Notes that the body is decoded from here on.
+    /// Records that the body is decoded from here on.
     mutating func beginDecoding() { updateBody { $0.coding = .decoded(brokenOff: nil) } }
 
-    /// Notes that bytes have been taken that must be decoded.
+    /// Records that bytes have been taken that must be decoded.
     mutating func receiveCoded() { updateBody { $0.coding = .pending } }
 
-    /// Notes that a piece of the body has been decoded.
+    /// Records that a piece of the body has been decoded.
     ///
     /// - Parameters:
     ///   - isPending: whether there may be another piece.
@@ -247,7 +247,7 @@ struct TransferState {
 
     // MARK: End
 
-    /// Notes that curl has completed the transfer.
+    /// Records that curl has completed the transfer.
     mutating func complete(succeeded: Bool, isPaused: Bool) -> EndAction {
         switch phase {
         case .delivering, .ended: return .nothing
@@ -269,7 +269,7 @@ struct TransferState {
     /// Aborts the transfer from outside: it was cancelled, timed out or shut down.
     ///
     /// - Returns: whether it was still running.
-    mutating func breakOff() -> Bool {
+    mutating func abort() -> Bool {
         guard !isOver else { return false }
         phase = .ended
         return true
@@ -381,7 +381,7 @@ extension TransferState {
             if backlogCount == 0, case .decoded(let brokenOff) = coding { brokenOff } else { nil }
         }
 
-        /// Notes that curl passes the response on, though it may have been a challenge.
+        /// Records that curl passes the response on, though it may have been a challenge.
         mutating func accept() {
             if case .challenge(let interim) = heads { heads = .held(interim: interim) }
         }

@@ -28,7 +28,7 @@ struct ConnectionSettings {
     /// The value of `CURLOPT_CONNECT_TO`, if there is one.
     let connectTo: StringList?
     /// The reason why the configuration is invalid; `nil` if it is valid. With a reason, no request is sent.
-    let flaw: String?
+    let configurationError: String?
     /// Whether an easy handle is kept if libcurl has given up its lookup
     /// (``LibcurlFault/freesLookupsUnderWay``).
     let keepsLookups: Bool
@@ -60,7 +60,7 @@ struct ConnectionSettings {
         keepsLookups = configuration.dnsOverHTTPS != nil && features.has(.freesLookupsUnderWay)
         connectionDelay = Timeouts.Limit(configuration.connectionDelay).nanoseconds
         keepsConnections = configuration.idleConnectionLifetime >= .seconds(1)
-        flaw = configuration.flaw
+        configurationError = configuration.configurationError
         let overrides = configuration.hostOverrides
         hostOverrides = overrides.isEmpty ? nil : StringList(overrides.map(\.text))
         connectTo = configuration.connectTo.isEmpty ? nil : StringList(configuration.connectTo.map(\.text))

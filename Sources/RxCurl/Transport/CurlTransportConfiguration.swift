@@ -163,10 +163,14 @@ extension CurlTransport {
 
 extension CurlTransport.Configuration {
     /// The first value that curl would parse differently than intended; `nil` if there is none.
-    var flaw: String? {
-        if let flaw = hostOverrides.lazy.compactMap(\.flaw).first { return "hostOverrides: \(flaw)" }
-        if let flaw = connectTo.lazy.compactMap(\.flaw).first { return "connectTo: \(flaw)" }
-        if let flaw = proxy.flaw { return "proxy: \(flaw)" }
+    var configurationError: String? {
+        if let configurationError = hostOverrides.lazy.compactMap(\.configurationError).first {
+            return "hostOverrides: \(configurationError)"
+        }
+        if let configurationError = connectTo.lazy.compactMap(\.configurationError).first {
+            return "connectTo: \(configurationError)"
+        }
+        if let configurationError = proxy.configurationError { return "proxy: \(configurationError)" }
         if let url = dnsOverHTTPS, !CheckedURL.isSecure(url) { return "dnsOverHTTPS: it is not an https URL" }
         return nil
     }
@@ -199,7 +203,7 @@ extension CurlTransport {
             self.toPort = toPort
         }
 
-        /// The line for curl. Requires that ``flaw`` is `nil`.
+        /// The line for curl. Requires that ``configurationError`` is `nil`.
         var text: String {
             let ports = [port, toPort].map { $0.map(String.init) ?? "" }
             let hosts = [host, toHost].map { $0.map(HostText.bracketed) ?? "" }
@@ -207,7 +211,7 @@ extension CurlTransport {
         }
 
         /// The reason why the override cannot be passed to curl; `nil` if it can.
-        var flaw: String? {
+        var configurationError: String? {
             let host = [host, toHost].lazy.compactMap(\.self)
                 .first { !HostText.isName($0) && !HostText.isAddress($0) }
             if let host { return "\(host.debugDescription) is not a host" }
@@ -234,11 +238,11 @@ extension CurlTransport {
             self.addresses = addresses
         }
 
-        /// The line for curl. Requires that ``flaw`` is `nil`.
+        /// The line for curl. Requires that ``configurationError`` is `nil`.
         var text: String { "\(host):\(port):\(addresses.joined(separator: ","))" }
 
         /// The reason why the override cannot be passed to curl; `nil` if it can.
-        var flaw: String? {
+        var configurationError: String? {
             guard host == "*" || HostText.isName(host) else {
                 return "\(host.debugDescription) is not a host name"
             }

@@ -128,7 +128,7 @@ extension Proxy {
 
     /// The reason why the proxy cannot be passed to curl; `nil` if it can. Contains no part of the URL, which
     /// may have a password.
-    var flaw: String? {
+    var configurationError: String? {
         guard case .server(let url) = choice else { return nil }
         guard url.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
             return "the URL contains a character that must be percent-encoded"

@@ -43,7 +43,7 @@ enum BodyFraming {
         }
     }
 
-    /// Notes that a step has been made, to the bytes that it is about.
+    /// Records that a step has been made, to the bytes that it is about.
     mutating func advance(by step: Step, in bytes: UnsafeRawBufferPointer) {
         switch (self, step) {
         case (.length(let left), .content(let count)): self = .length(left - count)

@@ -70,7 +70,7 @@ final class UpgradeExchange {
         poll = nil
         held = []
         output.close()
-        multi.noteUpgraded(-1)
+        multi.recordUpgrades(-1)
     }
 
     // MARK: The socket
@@ -208,7 +208,7 @@ final class UpgradeExchange {
             flush()
             watch()
         } onFailure: { [unowned self] error in
-            multi.perform(.breakOff(transfer, error))
+            multi.perform(.abort(transfer, error))
         }
     }
 
@@ -287,11 +287,11 @@ final class UpgradeExchange {
     }
 
     private func failLost(_ details: String) {
-        multi.perform(.breakOff(transfer, transfer.lostConnection(details)))
+        multi.perform(.abort(transfer, transfer.lostConnection(details)))
     }
 
     private func fail(_ code: NetworkError.Code, _ message: String) {
-        multi.perform(.breakOff(transfer, NetworkError(code, message)))
+        multi.perform(.abort(transfer, NetworkError(code, message)))
     }
 
     /// Sends as much as the network takes.
@@ -326,7 +326,7 @@ extension Transfer {
         multi.sockets.close(socket)
         // The connection is not one of those that requests wait for.
         multi.queue.leave(self)
-        multi.noteUpgraded(1)
+        multi.recordUpgrades(1)
         let connection = ConnectionBytes(
             handle: handle, descriptor: socket, isPlain: target.isPlain && multi.settings.isDirect)
         let upgrade = UpgradeExchange(self, on: connection)
@@ -345,15 +345,15 @@ extension Transfer {
                 throw failure
             }
         } catch {
-            multi.perform(.breakOff(self, error))
+            multi.perform(.abort(self, error))
         }
     }
 }
 
 extension Multi {
-    /// Notes that a connection has been taken over, or given back: curl must not count it among those that
+    /// Records that a connection has been taken over, or given back: curl must not count it among those that
     /// it limits.
-    func noteUpgraded(_ change: Int) {
+    func recordUpgrades(_ change: Int) {
         upgrades.count += change
         if let raw = unsafe raw { unsafe setLimits(raw) }
     }

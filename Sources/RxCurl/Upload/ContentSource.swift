@@ -117,7 +117,7 @@ final class ContentSource: @unchecked Sendable {
         return .bytes(count)
     }
 
-    /// Notes that curl will not ask again, so it is no longer told about new bytes.
+    /// Records that curl will not ask again, so it is no longer told about new bytes.
     func stopWaiting() { isStarved = false }
 
     /// Returns to the first byte, if the content can be read again or no byte was taken.
@@ -204,11 +204,11 @@ final class ContentSource: @unchecked Sendable {
             if let length, count != length {
                 let message = "the body has \(count) bytes, but \(length) were announced"
                 return transfer.multi.perform(
-                    .breakOff(transfer, NetworkError(.bodyLength, message)))
+                    .abort(transfer, NetworkError(.bodyLength, message)))
             }
             hasEnded = true
             supply(transfer)
-        case .failed(let error): transfer.multi.perform(.breakOff(transfer, error))
+        case .failed(let error): transfer.multi.perform(.abort(transfer, error))
         }
     }
 

@@ -79,7 +79,7 @@ extension Transfer {
     /// Copies the next bytes of a streamed body to curl.
     func readContent(into buffer: UnsafeMutableRawBufferPointer) -> ContentSource.Supply {
         guard let source = content.source else { return .end }
-        multi.sockets.noteContentRead()
+        multi.sockets.recordContentRead()
         return unsafe source.read(into: buffer, for: self)
     }
 
@@ -146,18 +146,18 @@ extension Transfer {
     /// Handles an unsuccessful response that arrives before all content has been sent, once curl has
     /// returned: curl continues to send if the server closes after the response, and waits forever if there
     /// was no content at that moment.
-    func noteEarlyResponse() {
+    func handleEarlyResponse() {
         guard !state.isChallenged, content.source != nil, let status = response.head?.status,
             status.code >= 300, !isContentSent
         else { return }
-        multi.perform(.wrapUp(self))
+        multi.perform(.finishEarly(self))
     }
 
     /// Ends a transfer whose response is complete and unsuccessful.
-    func wrapUp() {
+    func finishEarly() {
         guard !isOver, let handle, !isContentSent else { return }
         if isResponseComplete(handle), !handle.isHeld {
-            handle.isSpent = true
+            handle.mustDiscard = true
             complete(handle, CURLE_OK)
         } else {
             content.source?.stopWaiting()

@@ -78,7 +78,7 @@ private final class DigestProving {
         guard let challenge else { return nil }
         let session = DigestSession(
             challenge, user: digest.user, password: digest.password,
-            clientNonce: Chance.number().hexadecimal + Chance.number().hexadecimal)
+            clientNonce: RandomSource.number().hexadecimal + RandomSource.number().hexadecimal)
         digest.memory.begin(session, at: origin)
         let isSpent = !isWithheld && !request.body.isEmpty && !request.body.isReplayable
         isFresh = true

@@ -24,7 +24,7 @@ public struct Multipart: Sendable {
 
     /// Creates a form with a random boundary that does not occur in the parts in memory.
     public init(_ parts: [Part]) {
-        var generator = Chance()
+        var generator = RandomSource()
         self.init(parts, using: &generator)
     }
 

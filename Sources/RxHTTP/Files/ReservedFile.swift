@@ -210,7 +210,7 @@ private final class Reservation: Sendable {
             state.isClosed = true
             return (state.running == 0, state.holder)
         }
-        if isIdle { release() } else if let holder { Reservations.noteLeaving(holder) }
+        if isIdle { release() } else if let holder { Reservations.markLeaving(holder) }
     }
 
     private func release() {
@@ -270,7 +270,7 @@ private enum Reservations {
         }
     }
 
-    static func noteLeaving(_ holder: Int) { contents.withLock { $0.holders[holder]?.isLeaving = true } }
+    static func markLeaving(_ holder: Int) { contents.withLock { $0.holders[holder]?.isLeaving = true } }
 
     static func leave(_ number: Int) {
         let waiters = contents.withLock { contents -> [@Sendable () -> Void] in

@@ -17,7 +17,7 @@ package struct WriteCoalescer {
     /// Whether there are changes that no write has picked up.
     package var isDue: Bool { changes > saved && !isWriting }
 
-    package mutating func noteChange(isUrgent: Bool) {
+    package mutating func recordChange(isUrgent: Bool) {
         changes += 1
         if isUrgent { self.isUrgent = true }
     }

@@ -131,7 +131,7 @@ struct HSTSHosts {
     ///
     /// - Returns: whether to save. A server repeats its policy in each response, so a new expiry is saved
     ///   only if it differs by at least a hundredth of `max-age`.
-    mutating func note(_ policy: HSTSPolicy, of host: String, at now: Date) -> Bool {
+    mutating func record(_ policy: HSTSPolicy, of host: String, at now: Date) -> Bool {
         guard policy.maxAge > 0 else { return entries.removeValue(forKey: host) != nil }
         let age = TimeInterval(policy.maxAge)
         var entry = Entry(

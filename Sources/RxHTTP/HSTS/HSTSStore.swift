@@ -87,7 +87,7 @@ public final class HSTSStore: Sendable {
             let value = head.headerFields[values: .strictTransportSecurity].first,
             let policy = HSTSPolicy(value)
         else { return }
-        if contents.withLock({ $0.hosts.note(policy, of: host, at: now) }) { save() }
+        if contents.withLock({ $0.hosts.record(policy, of: host, at: now) }) { save() }
     }
 
     /// The https URL that replaces `url`, if that is an http URL whose host requires TLS (§8.3).
@@ -173,7 +173,7 @@ extension HSTSStore {
     /// Saves a change.
     func save() {
         guard file != nil else { return }
-        saving.withLock { $0.noteChange(isUrgent: true) }
+        saving.withLock { $0.recordChange(isUrgent: true) }
         write()
     }
 

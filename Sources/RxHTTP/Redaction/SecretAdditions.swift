@@ -39,18 +39,18 @@ extension Request {
     ) throws(NetworkError) {
         let before = self
         try change(&self)
-        noteAddedFields(before)
-        if urlText != before.urlText { try noteAddedURLParts(before) }
-        noteAddedContent(before)
+        recordAddedFields(before)
+        if urlText != before.urlText { try recordAddedURLParts(before) }
+        recordAddedContent(before)
     }
 
-    private mutating func noteAddedFields(_ before: Request) {
+    private mutating func recordAddedFields(_ before: Request) {
         for name in Set(headerFields.map(\.name)) where name != .contentType {
             if headerFields[values: name] != before.headerFields[values: name] { secretFields.insert(name) }
         }
     }
 
-    private mutating func noteAddedURLParts(_ before: Request) throws(NetworkError) {
+    private mutating func recordAddedURLParts(_ before: Request) throws(NetworkError) {
         let (old, new) = (URLParts(before.urlText), URLParts(urlText))
         if old.place != new.place {
             guard Origin(url) == Origin(before.url) else {
@@ -71,7 +71,7 @@ extension Request {
         }
     }
 
-    private mutating func noteAddedContent(_ before: Request) {
+    private mutating func recordAddedContent(_ before: Request) {
         guard !body.isSame(as: before.body) else { return }
         if secretAdditions.content == nil {
             secretAdditions.content = .init(body: before.body, type: before.headerFields[.contentType])

@@ -257,7 +257,7 @@ public struct RequestID: Hashable, Sendable, CustomStringConvertible {
 
     /// A new, unique id.
     public static func next() -> RequestID {
-        RequestID(rawValue: Chance.source?.nextID() ?? latest.add(1, ordering: .relaxed).newValue)
+        RequestID(rawValue: RandomSource.simulated?.nextID() ?? latest.add(1, ordering: .relaxed).newValue)
     }
 
     /// `#` and the number.

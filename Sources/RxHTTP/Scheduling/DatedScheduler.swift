@@ -30,9 +30,9 @@ package final class SharedClock: Sendable {
         givenDate = currentDate
     }
 
-    /// Adopts the time of `scheduler`. Of schedulers without a date of their own none is better than another, and so
-    /// none is kept.
-    package func adopt(_ scheduler: any Scheduler) {
+    /// Takes the time of `scheduler`, if there is none yet. Of schedulers without a date of their own none is better
+    /// than another, and so none is kept.
+    package func setIfUnset(_ scheduler: any Scheduler) {
         guard let dated = scheduler as? any DatedScheduler else { return }
         contents.withLock { contents in
             guard contents.scheduler == nil else { return }

@@ -142,14 +142,14 @@ package final class SentFields: Sendable {
     /// Whether nothing was sent, because an interceptor made the response.
     package var isStandIn: Bool { contents.withLock { $0.isStandIn } }
 
-    /// Notes that nothing is sent.
-    package func noteStandIn() { contents.withLock { $0.isStandIn = true } }
+    /// Records that nothing is sent.
+    package func markStandIn() { contents.withLock { $0.isStandIn = true } }
 
-    /// Notes a hop.
-    package func note(_ fields: HTTPFields) { contents.withLock { $0.fields = fields } }
+    /// Records a hop.
+    package func record(_ fields: HTTPFields) { contents.withLock { $0.fields = fields } }
 
-    /// Notes the cookies that a jar adds to a hop.
-    package func note(cookies: String) {
+    /// Records the cookies that a jar adds to a hop.
+    package func record(cookies: String) {
         contents.withLock { $0.cookies = $0.cookies ?? cookies }
     }
 }

@@ -195,7 +195,7 @@ extension NetworkRow {
     /// The maximum number of bytes of an event of an event stream.
     private static let eventLimit = 1 << 20
 
-    /// Notes that so many bytes of the body, or of the messages, are not known.
+    /// Records that so many bytes of the body, or of the messages, are not known.
     mutating func omit(_ count: Int, at time: Duration) -> [Told] {
         omit(count)
         guard !isWebSocket else { return [] }

@@ -138,7 +138,7 @@ final class InspectorSite: Sendable {
         "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket(at: authority))"
     }
 
-    /// Notes the place of the server.
+    /// Records the place of the server.
     func open(at authority: String) { place.withLock { $0 = authority } }
 
     /// 128 random bits, in hexadecimal digits.

@@ -39,7 +39,7 @@ final class InspectorServer: Sendable {
                 guard case .ip4(_, let port) = try socket.sockname() else {
                     throw SocketError.unsupportedAddress
                 }
-                let pool = PatientPool(patience: site.limits.patience)
+                let pool = WriteTimeoutPool(peerTimeout: site.limits.peerTimeout)
                 try await pool.prepare()
                 let listener = try AsyncSocket(socket: socket, pool: pool)
                 self.port = port
@@ -70,7 +70,7 @@ final class InspectorServer: Sendable {
 
         private let contents = Mutex(Contents())
 
-        /// Notes a connection, and ends the oldest without the token if there are too many.
+        /// Records a connection, and ends the oldest without the token if there are too many.
         func add(_ socket: AsyncSocket) {
             contents.withLock { contents in
                 if contents.strangers.count >= connectionLimit {
@@ -81,7 +81,7 @@ final class InspectorServer: Sendable {
             }
         }
 
-        /// Notes that a connection has shown the token. Returns false if there are too many of them.
+        /// Records that a connection has shown the token. Returns false if there are too many of them.
         func know(_ socket: AsyncSocket) -> Bool {
             contents.withLock { contents in
                 contents.strangers.removeAll { $0.socket == socket.socket }
@@ -102,7 +102,7 @@ final class InspectorServer: Sendable {
     }
 
     private static func run(
-        _ listener: AsyncSocket, _ pool: PatientPool, _ site: InspectorSite
+        _ listener: AsyncSocket, _ pool: WriteTimeoutPool, _ site: InspectorSite
     ) async throws {
         // Nothing can be done about a descriptor that does not close.
         defer { try? listener.close() }
@@ -135,7 +135,7 @@ final class InspectorServer: Sendable {
             // Small messages that follow each other would wait for acknowledgements (RFC 9293 §3.7.4).
             try socket.socket.setValue(
                 true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
-            let read = try await within(site.limits.patience) {
+            let read = try await within(site.limits.peerTimeout) {
                 try await RequestHead.read(from: socket, limit: headLimit)
             }
             let response = await respond(to: read?.head, site) {
@@ -186,12 +186,12 @@ final class InspectorServer: Sendable {
 }
 
 /// A pool whose sockets do not wait forever for a peer that reads nothing.
-struct PatientPool: AsyncSocketPool {
+struct WriteTimeoutPool: AsyncSocketPool {
     /// The time after which a peer that reads nothing is disconnected.
-    let patience: Duration
+    let peerTimeout: Duration
     private let pool: any AsyncSocketPool = SocketPool.make()
 
-    init(patience: Duration) { self.patience = patience }
+    init(peerTimeout: Duration) { self.peerTimeout = peerTimeout }
 
     func prepare() async throws { try await pool.prepare() }
 
@@ -201,7 +201,7 @@ struct PatientPool: AsyncSocketPool {
         guard events.contains(.write) else {
             return try await pool.suspendSocket(socket, untilReadyFor: events)
         }
-        try await within(patience) { try await pool.suspendSocket(socket, untilReadyFor: events) }
+        try await within(peerTimeout) { try await pool.suspendSocket(socket, untilReadyFor: events) }
     }
 }
 

@@ -67,7 +67,7 @@ package final class StreamTrack: Sendable {
     /// Counts a value. Only from inside the stream's lane, which is serial; others only read.
     func countValue() { received.store(count + 1, ordering: .relaxed) }
 
-    func note(isPaused: Bool) { paused.store(isPaused, ordering: .relaxed) }
+    func record(isPaused: Bool) { paused.store(isPaused, ordering: .relaxed) }
 }
 
 /// Reports the events of one subscription, signal or property to the ``StreamLog``.
@@ -126,9 +126,9 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
         log.add(kind, of: track)
     }
 
-    func note(isPaused: Bool) {
+    func record(isPaused: Bool) {
         guard track.isPaused != isPaused else { return }
-        track.note(isPaused: isPaused)
+        track.record(isPaused: isPaused)
         log.add(isPaused ? .paused : .resumed, of: track)
     }
 
@@ -136,9 +136,9 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
     func observer<Failure: Error>(into observer: Observer<Element, Failure>) -> Observer<Element, Failure> {
         let scope = observer.scope.child()
         scope.onClose { self.end(.cancelled) }
-        scope.onPause { self.note(isPaused: true) }
-        scope.onResume { self.note(isPaused: false) }
-        if scope.isPaused { note(isPaused: true) }
+        scope.onPause { self.record(isPaused: true) }
+        scope.onResume { self.record(isPaused: false) }
+        if scope.isPaused { record(isPaused: true) }
         return Observer(
             scope: scope,
             next: { value in self.deliver(value) { observer.next(value) } },

@@ -80,7 +80,7 @@ public final class Lane: Sendable {
     }
 
     /// Whether work in this lane is for the subscription of `lane`, through any schedulers in between.
-    public func feeds(_ lane: Lane) -> Bool {
+    public func isUpstream(of lane: Lane) -> Bool {
         var next: Lane? = self
         while let current = next {
             if current === lane { return true }
@@ -100,10 +100,10 @@ public final class Lane: Sendable {
         return next
     }
 
-    /// Notes the end of the subscription. From now on this lane works only for those subscriptions that are not over,
+    /// Records the end of the subscription. From now on this lane works only for those subscriptions that are not over,
     /// so that streams which start each other one after the other keep no chain of lanes.
     @usableFromInline
-    func noteEnd() {
+    func markEnded() {
         ended.store(true, ordering: .relaxed)
         guard hasDownstream else { return }
         let active = firstActive
@@ -130,13 +130,13 @@ public final class Lane: Sendable {
     /// Takes the lane if it is free and may be run here. After `true`, the caller must call ``leave()``.
     @inlinable
     package func tryEnter() -> Bool {
-        isHere && takeIfFree()
+        isOnScheduler && takeIfFree()
     }
 
     /// Frees the lane after running the work queued meanwhile.
     @inlinable
     package func leave() {
-        noteLeaving()
+        didLeave()
         let isFree = occupancy.compareExchange(
             expected: Occupancy.taken, desired: Occupancy.free, ordering: .acquiringAndReleasing
         ).exchanged
@@ -219,7 +219,7 @@ public final class Lane: Sendable {
     func endPausing() { pausing.subtract(1, ordering: .relaxed) }
 
     @inlinable
-    var isHere: Bool {
+    var isOnScheduler: Bool {
         guard let scheduler else { return true }
         return scheduler.isCurrent
     }
@@ -229,7 +229,7 @@ public final class Lane: Sendable {
         let isMine = occupancy.compareExchange(
             expected: Occupancy.free, desired: Occupancy.taken, ordering: .acquiringAndReleasing
         ).exchanged
-        if isMine { noteEntering() }
+        if isMine { didEnter() }
         return isMine
     }
 
@@ -237,7 +237,7 @@ public final class Lane: Sendable {
     @usableFromInline
     func drain() {
         if let scheduler, !scheduler.isCurrent { return drainLater(on: scheduler) }
-        noteEntering()
+        didEnter()
         var left = scheduler == nil ? Int.max : Self.batchLength
         while true {
             occupancy.store(Occupancy.taken, ordering: .sequentiallyConsistent)
@@ -247,16 +247,16 @@ public final class Lane: Sendable {
             }
             left -= batch.count
             batch.forEach { $0.call() }
-            noteLeaving()
+            didLeave()
             if isLast, free() { return }
             if left <= 0, let scheduler { return drainLater(on: scheduler) }
-            noteEntering()
+            didEnter()
         }
     }
 
     /// Drains in another turn of the scheduler. The lane stays taken until then.
     private func drainLater(on scheduler: any Scheduler) {
-        noteLeaving()
+        didLeave()
         scheduler.schedule {
             self.drain()
             if self.hasOutside.load(ordering: .relaxed) { self.runOutside() }
@@ -371,14 +371,14 @@ extension Lane {
     }
 
     @inlinable
-    func noteEntering() {
+    func didEnter() {
         #if DEBUG
         holder.store(Holder.current, ordering: .relaxed)
         #endif
     }
 
     @inlinable
-    func noteLeaving() {
+    func didLeave() {
         #if DEBUG
         holder.store(Holder.nobody, ordering: .relaxed)
         #endif

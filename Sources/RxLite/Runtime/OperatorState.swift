@@ -26,7 +26,7 @@ extension Observable {
 
 /// Mutable state of one operator in one subscription.
 @usableFromInline
-final class Confined<Value>: @unchecked Sendable {
+final class LaneState<Value>: @unchecked Sendable {
     // Unchecked, without exclusivity checks: an operator accesses its state only from inside its
     // subscription's lane, which is serial. Debug builds check that.
     #if DEBUG

@@ -134,12 +134,12 @@ public final class Scope: Cancellable, @unchecked Sendable {
         }
     }
 
-    /// Runs `brake` each time the scope goes from running to paused. For sources in a separate lane; others
+    /// Runs `action` each time the scope goes from running to paused. For sources in a separate lane; others
     /// check ``isPaused``.
     @usableFromInline
-    func onPause(_ brake: @escaping @Sendable () -> Void) {
+    func onPause(_ action: @escaping @Sendable () -> Void) {
         lane.assertInside()
-        if isOpen { ownReactions.brakes.append(brake) }
+        if isOpen { ownReactions.pauses.append(action) }
     }
 
     /// Ends the source, whose events are no longer wanted. Children close first, then teardowns run, last
@@ -166,7 +166,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         // No exchange is needed: only a cancel may come in between, which does not affect a closed scope.
         guard phase.load(ordering: .relaxed) != Phase.closed else { return false }
         phase.store(Phase.closed, ordering: .relaxed)
-        if isRoot { lane.noteEnd() }
+        if isRoot { lane.markEnded() }
         return true
     }
 
@@ -201,8 +201,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
         while let scope = pending.popLast() {
             guard scope.pauses.add(1, ordering: .relaxed).oldValue == 0 else { continue }
             pending += scope.children()
-            let brakes = scope.reactions?.brakes
-            brakes?.forEach { brake in brake() }
+            let pauses = scope.reactions?.pauses
+            pauses?.forEach { action in action() }
         }
     }
 
@@ -246,7 +246,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// the subscription, which may happen on any thread.
     @inlinable
     public func perform(_ work: @escaping @Sendable () -> Void) {
-        if lane.isHere {
+        if lane.isOnScheduler {
             if isOpen { work() }
         } else {
             lane.enqueue { if self.isOpen { work() } }
@@ -289,7 +289,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
 final class PauseReactions {
     // Without exclusivity checks: accessed only from inside the lane of the scope, and nothing is called while one is
     // being changed.
-    @safe @exclusivity(unchecked) var brakes = Callbacks()
+    @safe @exclusivity(unchecked) var pauses = Callbacks()
     @safe @exclusivity(unchecked) var resumptions = Callbacks()
 }
 

@@ -68,10 +68,10 @@ package final class OperatorTimer: @unchecked Sendable {
     }
 }
 
-/// The rest of one turn of a lane's scheduler, for loops that could continue without end. A lane without a
+/// The steps left in one turn of a lane's scheduler, for loops that could continue without end. A lane without a
 /// scheduler gives way to no other work, so its turns do not end.
 @usableFromInline
-struct Turn {
+struct StepBudget {
     @usableFromInline var left: Int
 
     /// - Parameter length: the number of steps. Default: ``Lane/turnLength``.

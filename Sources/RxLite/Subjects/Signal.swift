@@ -43,10 +43,10 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
 
     /// A listener. Its constants are read without being retained, unlike an array's elements.
     @usableFromInline
-    final class Listener: Seated, @unchecked Sendable {
-        // Unchecked: `seat` is accessed only from inside the multicaster's lane, which is serial.
+    final class Listener: SlotMember, @unchecked Sendable {
+        // Unchecked: `slot` is accessed only from inside the multicaster's lane, which is serial.
         @usableFromInline let observer: Observer<Element, Failure>
-        @usableFromInline var seat: Int?
+        @usableFromInline var slot: Int?
         /// Receives the values instead of the observer, if it belongs to a shared stream.
         @usableFromInline let subscriber: SharedSubscriber<Element, Failure>?
 
@@ -78,7 +78,7 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     /// Events, arrivals and departures pass through the lane one at a time; an event sent from within a
     /// delivery waits until that delivery is complete.
     @usableFromInline let lane = Lane()
-    @safe @exclusivity(unchecked) @usableFromInline var listeners = Seats<Listener>()
+    @safe @exclusivity(unchecked) @usableFromInline var listeners = SlotList<Listener>()
     @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
     @safe @exclusivity(unchecked) @usableFromInline var replayCount: Int
     @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
@@ -169,8 +169,8 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @inline(__always)
     func deliverToListeners(_ value: Element) {
         // No listener joins or leaves while the lane is taken, so the listeners need not be retained.
-        for index in listeners.seats.indices where listeners.seats[index] != nil {
-            unsafe Unmanaged.passUnretained(listeners.seats[index]!)._withUnsafeGuaranteedRef {
+        for index in listeners.slots.indices where listeners.slots[index] != nil {
+            unsafe Unmanaged.passUnretained(listeners.slots[index]!)._withUnsafeGuaranteedRef {
                 $0.receive(value)
             }
         }
@@ -182,62 +182,62 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
         guard self.completion == nil else { return }
         self.completion = completion
         let listeners = listeners
-        self.listeners = Seats()
+        self.listeners = SlotList()
         listeners.forEach { listener in
-            listener.seat = nil
+            listener.slot = nil
             let observer = listener.observer
             observer.scope.enter { observer.end(completion) }
         }
     }
 }
 
-/// A member of ``Seats``.
+/// A member of ``SlotList``.
 @usableFromInline
-protocol Seated: AnyObject {
-    /// The index of its seat, if it has one.
-    var seat: Int? { get set }
+protocol SlotMember: AnyObject {
+    /// The index of its slot, if it has one.
+    var slot: Int? { get set }
 }
 
-/// Members in order of arrival, which can leave in constant time: a seat stays empty until half of the seats
+/// Members in order of arrival, which can leave in constant time: a slot stays empty until half of the slots
 /// are empty, then the remaining members move up.
 @usableFromInline
-struct Seats<Member: Seated> {
-    /// Up to this many empty seats are kept in any case.
-    @inlinable static var spareSeats: Int { 16 }
+struct SlotList<Member: SlotMember> {
+    /// Up to this many empty slots are kept in any case.
+    @inlinable static var spareSlots: Int { 16 }
 
-    /// The members in order, and empty seats.
-    @usableFromInline var seats: [Member?] = []
+    /// The members in order, and empty slots.
+    @usableFromInline var slots: [Member?] = []
     @usableFromInline var emptyCount = 0
 
     @inlinable
     init() {}
 
-    @inlinable var count: Int { seats.count - emptyCount }
+    @inlinable var count: Int { slots.count - emptyCount }
 
     @usableFromInline
     mutating func append(_ member: Member) {
-        member.seat = seats.count
-        seats.append(member)
+        member.slot = slots.count
+        slots.append(member)
     }
 
-    /// Removes a member. Does nothing if it has no seat.
+    /// Removes a member. Does nothing if it has no slot.
     @usableFromInline
     mutating func remove(_ member: Member) {
-        guard let seat = member.seat else { return }
-        member.seat = nil
-        seats[seat] = nil
+        guard let slot = member.slot else { return }
+        member.slot = nil
+        slots[slot] = nil
         emptyCount += 1
-        if emptyCount > Self.spareSeats && emptyCount * 2 > seats.count { moveUp() }
+        if emptyCount > Self.spareSlots && emptyCount * 2 > slots.count { moveUp() }
     }
 
     private mutating func moveUp() {
-        seats.removeAll { $0 == nil }
-        for index in seats.indices { seats[index]?.seat = index }
+        slots.removeAll { $0 == nil }
+        for index in slots.indices { slots[index]?.slot = index }
         emptyCount = 0
     }
 
     @usableFromInline
     func forEach(_ body: (Member) -> Void) {
-        for case let member? in seats { body(member) }
+        for case let member? in slots { body(member) }
     }
 }

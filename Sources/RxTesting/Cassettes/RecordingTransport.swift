@@ -103,11 +103,11 @@ public final class RecordingTransport: Transport {
                 Observer(
                     scope: scope,
                     next: { event in
-                        draft.note(transfer: event)
+                        draft.record(transfer: event)
                         observer.next(event)
                     },
                     end: { completion in
-                        if case .failed(let error) = completion { draft.note(failure: error) }
+                        if case .failed(let error) = completion { draft.record(failure: error) }
                         scope.close()
                         observer.end(completion)
                     }))
@@ -163,12 +163,12 @@ final class ExchangeDraft: Sendable {
         date = clock.currentDate
     }
 
-    func note(_ kind: Cassette.Event.Kind) {
+    func record(_ kind: Cassette.Event.Kind) {
         // Inside the lock, so that the times of two directions do not decrease.
         contents.withLock { $0.events.append(Cassette.Event(clock.now - start, kind)) }
     }
 
-    /// Notes that the exchange is over; it was cancelled unless it had ended.
+    /// Records that the exchange is over; it was cancelled unless it had ended.
     func close() {
         let hasEnded = contents.withLock { contents in
             switch contents.events.last?.kind {
@@ -176,30 +176,30 @@ final class ExchangeDraft: Sendable {
             default: false
             }
         }
-        if !hasEnded { note(.cancelled) }
+        if !hasEnded { record(.cancelled) }
     }
 
-    func note(transfer event: TransferEvent) {
+    func record(transfer event: TransferEvent) {
         switch event {
-        case .uploaded(let bytes, let total): note(.uploaded(bytes: bytes, of: total))
+        case .uploaded(let bytes, let total): record(.uploaded(bytes: bytes, of: total))
         case .redirected: break
-        case .interim(let head): note(.interim(head))
+        case .interim(let head): record(.interim(head))
         case .head(let head):
-            note(.head(head))
+            record(.head(head))
             if request.upgrade != nil, head.status == .switchingProtocols { open() }
-        case .chunk(let bytes): note(received: bytes)
-        case .trailers(let fields): note(.trailers(fields))
-        case .finished: note(.finished)
+        case .chunk(let bytes): record(received: bytes)
+        case .trailers(let fields): record(.trailers(fields))
+        case .finished: record(.finished)
         }
     }
 
-    func note(failure error: NetworkError) {
+    func record(failure error: NetworkError) {
         let hasResponse = contents.withLock { contents in
             contents.events.contains { if case .head = $0.kind { true } else { false } }
         }
         let phase: Cassette.Failure.Phase =
             error.isUnsent ? .connect : hasResponse || error.head != nil ? .response : .request
-        note(
+        record(
             .failed(
                 Cassette.Failure(
                     error.code, error.message, phase: phase, tlsFailure: error.tlsFailure,
@@ -227,7 +227,7 @@ final class ExchangeDraft: Sendable {
         if let upgrade = request.upgrade {
             observed.headerFields[.secWebSocketExtensions] = nil
             observed.upgrade = ProtocolUpgrade(
-                output: upgrade.output.handleEvents(onNext: { self.note(sent: $0) }))
+                output: upgrade.output.handleEvents(onNext: { self.record(sent: $0) }))
         }
         return observed
     }
@@ -243,7 +243,7 @@ final class ExchangeDraft: Sendable {
         }
     }
 
-    private func note(received bytes: [UInt8]) {
+    private func record(received bytes: [UInt8]) {
         let isMessage = contents.withLock { contents in
             guard contents.isWebSocket else { return false }
             var (inputs, replies): ([WebSocketInput], [UInt8]) = ([], [])
@@ -251,10 +251,10 @@ final class ExchangeDraft: Sendable {
             append(inputs, from: .server, to: &contents.events)
             return true
         }
-        if !isMessage { note(.chunk(bytes)) }
+        if !isMessage { record(.chunk(bytes)) }
     }
 
-    private func note(sent bytes: [UInt8]) {
+    private func record(sent bytes: [UInt8]) {
         contents.withLock { contents in
             var (inputs, replies): ([WebSocketInput], [UInt8]) = ([], [])
             contents.sent?.receive(bytes, replies: &replies) { inputs.append($0) }

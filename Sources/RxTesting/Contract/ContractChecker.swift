@@ -102,7 +102,7 @@ public struct ContractViolation: Error, Sendable, Equatable, CustomStringConvert
         /// A source without end was not stopped.
         case stopsEarly
         /// A source that can wait continued while the subscription was paused.
-        case brake
+        case backpressure
         /// After a pause, other events came than without it.
         case sameAfterPause
         /// The stream scheduled work without end, so that virtual time stopped with an error.
@@ -134,7 +134,7 @@ extension ContractChecker {
             consumer.pause()
             consumer.start()
             if before.sent > 0 && !isEager {
-                before.report(.brake, "\(before.sent) values were taken while paused")
+                before.report(.backpressure, "\(before.sent) values were taken while paused")
             }
             consumer.resume()
         }

@@ -46,15 +46,15 @@ final class ExchangeLimits: @unchecked Sendable {
         scope.onResume { self.restart() }
     }
 
-    /// Notes the phase, whose time begins with it.
+    /// Records the phase, whose time begins with it.
     func enter(_ phase: Phase) {
-        if phase != self.phase { note(phase) }
+        if phase != self.phase { record(phase) }
     }
 
-    /// Notes an event, with which the time of the phase begins anew.
+    /// Records an event, with which the time of the phase begins anew.
     ///
     /// - Parameter phase: the phase after it.
-    func note(_ phase: Phase) {
+    func record(_ phase: Phase) {
         self.phase = phase
         restart()
     }

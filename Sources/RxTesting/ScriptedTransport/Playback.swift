@@ -96,21 +96,21 @@ final class Playback: @unchecked Sendable {
             if delay > .zero { wait(delay) }
         case .uploaded(let bytes, let total):
             isSending = total.map { bytes < $0 } ?? false
-            limits?.note(phase)
+            limits?.record(phase)
             observer.next(.uploaded(bytes: bytes, of: total))
         case .interim(let head):
-            limits?.note(phase)
+            limits?.record(phase)
             observer.next(.interim(head))
         case .head(let head):
             firstByte = clock.now - begun
             isUpgraded = head.status == .switchingProtocols
-            limits?.note(phase)
+            limits?.record(phase)
             observer.next(.head(head))
         case .chunk(let bytes):
-            limits?.note(phase)
+            limits?.record(phase)
             observer.next(.chunk(bytes))
         case .trailers(let fields):
-            limits?.note(phase)
+            limits?.record(phase)
             observer.next(.trailers(fields))
         case .finish:
             let total = clock.now - begun

@@ -84,7 +84,7 @@ public final class ScriptedTransport: Transport {
             let index = self.begin(request)
             if let webSocket = reply.webSocket {
                 return WebSocketPlayback(webSocket, of: request, to: observer, on: self.clock) { report in
-                    self.note(report, at: index)
+                    self.record(report, at: index)
                     return nil
                 }
                 .start()
@@ -104,7 +104,7 @@ public final class ScriptedTransport: Transport {
         }
     }
 
-    private func note(_ report: WebSocketPlayback.Report, at index: Int) {
+    private func record(_ report: WebSocketPlayback.Report, at index: Int) {
         switch report {
         case .message(let message): log.withLock { $0[index].messages.append(message) }
         case .closing(let code): log.withLock { $0[index].closeCode = code }

@@ -172,7 +172,7 @@ final class WebSocketPlayback: @unchecked Sendable {
             let (fields, agreement) = try WebSocketHandshake.answer(
                 to: request.headerFields, subprotocols: script.subprotocols, compression: script.compression)
             state = WebSocketConnectionState(role: .server, deflate: agreement.deflate)
-            limits?.note(.open)
+            limits?.record(.open)
             emit(.head(ResponseHead(status: .switchingProtocols, headerFields: fields)))
         } catch {
             return fail(NetworkError(.unscripted, "\(error)"))

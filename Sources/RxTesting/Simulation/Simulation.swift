@@ -268,8 +268,8 @@ extension Simulation {
     }
 
     func outcome(of scenario: Scenario) -> Outcome {
-        let chance = Chance.Source(SeededRandom(seed.mixed(with: "chance")))
-        return Chance.$source.withValue(chance) {
+        let random = RandomSource.Simulated(SeededRandom(seed.mixed(with: "chance")))
+        return RandomSource.$simulated.withValue(random) {
             do {
                 try scenario(self)
                 jumpClocks()

@@ -81,7 +81,7 @@ package struct WebSocketConnectionState: ~Copyable, Sendable {
     /// Whether nothing is received or sent any more: only the transport's connection is left to end.
     package var isClosed: Bool { phase == .closeReceived || phase == .closed }
 
-    /// Notes that the transport's connection has ended.
+    /// Records that the transport's connection has ended.
     package mutating func end() { phase = .closed }
 }
 

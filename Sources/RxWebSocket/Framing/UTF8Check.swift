@@ -80,7 +80,7 @@ struct UTF8Check: Sendable {
         return index
     }
 
-    /// Notes the first byte of a character that is not ASCII.
+    /// Records the first byte of a character that is not ASCII.
     private mutating func begin(_ byte: UInt8) -> Bool {
         switch byte {
         case 0xC2...0xDF: missing = 1

@@ -11,22 +11,22 @@ import Testing
 
 /// Responses stored for one account are not delivered to another.
 @Suite struct CacheAccountTests {
-    private typealias Goods = CacheBench.Goods
+    private typealias Goods = CacheFixture.Goods
 
-    private let bench = CacheBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = CacheFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     @Test func accountsAreKeptApart() throws {
         let session = Session(credential: Credential(token: "a"), clock: clock) { .never() }
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .time(.seconds(600)), .when(.get, "/goods", .json("[1]"), .json("[2]"), .json("[3]"))
         ) { $0.session = session }
-        #expect(try bench.run(Goods(), client).values.first?.output == [1])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [1])
         session.logIn(with: Credential(token: "b"))
-        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [2])
         session.logOut()
-        #expect(try bench.run(Goods(), client).values.first?.output == [3])
-        #expect(try bench.run(Goods(), client).values.first?.output == [3])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [3])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [3])
         #expect(transport.exchanges.count == 3)
     }
 
@@ -34,29 +34,29 @@ import Testing
         let session = Session(credential: Credential(token: "a"), clock: clock) {
             .just(Credential(token: "b"))
         }
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .time(.seconds(600)),
             .when(.get, "/goods", .json("[1]")),
             .when(.get, "/cart", .status(.unauthorized), .json("[2]"))
         ) { $0.session = session }
-        try bench.run(Goods(), client)
-        #expect(try bench.run(Goods(path: "/cart"), client).values.first?.output == [2])
+        try fixture.run(Goods(), client)
+        #expect(try fixture.run(Goods(path: "/cart"), client).values.first?.output == [2])
         #expect(session.credential?.token == "b")
-        #expect(try bench.run(Goods(), client).values.first?.response.isFromCache == true)
+        #expect(try fixture.run(Goods(), client).values.first?.response.isFromCache == true)
     }
 
     @Test func whatNobodyGotIsNotGivenToWhoLogsInByTheClosure() throws {
         let session = Session(clock: clock) { .just(Credential(token: "a")) }
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .time(.seconds(600)),
             .when(.get, "/goods", .json("[1]"), .json("[2]")),
             .when(.get, "/cart", .status(.unauthorized), .json("[3]"))
         ) { $0.session = session }
-        #expect(try bench.run(Goods(), client).values.first?.output == [1])
-        #expect(try bench.run(Goods(path: "/cart"), client).values.first?.output == [3])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [1])
+        #expect(try fixture.run(Goods(path: "/cart"), client).values.first?.output == [3])
         #expect(session.credential?.token == "a")
-        #expect(try bench.run(Goods(), client).values.first?.output == [2])
-        #expect(try bench.run(Goods(), client).values.first?.response.isFromCache == true)
+        #expect(try fixture.run(Goods(), client).values.first?.output == [2])
+        #expect(try fixture.run(Goods(), client).values.first?.response.isFromCache == true)
         #expect(transport.exchanges.count == 4)
     }
 
@@ -64,13 +64,13 @@ import Testing
         let store = MemoryCacheStore()
         func outputs(_ credential: Credential) throws -> [[Int]?] {
             let session = Session(credential: credential, clock: clock) { .never() }
-            let (client, _) = bench.client(
+            let (client, _) = fixture.client(
                 .time(.seconds(600)), .when(.get, "/goods", .json("[\(credential.token)]"))
             ) {
                 $0.session = session
                 $0.cache = ResponseCache(store: store, currentDate: $0.cache.date)
             }
-            return [try bench.run(Goods(), client).values.first?.output]
+            return [try fixture.run(Goods(), client).values.first?.output]
         }
         #expect(try outputs(Credential(token: "1", account: "anna")) == [[1]])
         #expect(try outputs(Credential(token: "2", account: "anna")) == [[1]])
@@ -88,13 +88,13 @@ import Testing
         let store = MemoryCacheStore()
         for process in 1...2 {
             let session = Session(store: file, clock: clock) { .never() }
-            let (client, transport) = bench.client(
+            let (client, transport) = fixture.client(
                 .time(.seconds(600)), .when(.get, "/goods", .json("[\(process)]"))
             ) {
                 $0.session = session
                 $0.cache = ResponseCache(store: store, currentDate: $0.cache.date)
             }
-            #expect(try bench.run(Goods(), client).values.first?.output == [1])
+            #expect(try fixture.run(Goods(), client).values.first?.output == [1])
             #expect(transport.exchanges.count == (process == 1 ? 1 : 0))
         }
     }
@@ -103,7 +103,7 @@ import Testing
     /// account.
     @Test func anAnswerToAnAccountThatHasGoneIsNotTheNextOnes() throws {
         let session = Session(credential: Credential(token: "a"), clock: clock) { .never() }
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .time(.seconds(600)), .when(.get, "/goods", .json("[1]", after: .seconds(1)), .json("[2]"))
         ) { $0.session = session }
         let first = Recorder(client.request(Goods()), on: clock)
@@ -111,7 +111,7 @@ import Testing
         session.logIn(with: Credential(token: "b"))
         try clock.run()
         #expect(first.values == [[1]])
-        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [2])
     }
 
     /// The requests of a login carry no credential, so their responses are those for anybody.
@@ -121,20 +121,20 @@ import Testing
             guard let client = made.value else { return .fail(NetworkError(.connect, "no client")) }
             return client.request(Goods()).map { _ in Credential(token: "b") }
         }
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .time(.seconds(600)), .when(.get, "/goods", .json("[1]"), .json("[2]")),
             .when(.get, "/cart", .status(.unauthorized), .json("[3]"))
         ) { $0.session = session }
         made.value = client
-        #expect(try bench.run(Goods(path: "/cart"), client).values.first?.output == [3])
-        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+        #expect(try fixture.run(Goods(path: "/cart"), client).values.first?.output == [3])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [2])
         let credentials = transport.requests.map { $0.headerFields[.authorization] }
         #expect(credentials == ["Bearer a", nil, "Bearer b", "Bearer b"])
         made.value = nil
     }
 
     @Test func aSecretFieldKeepsApart() throws {
-        let (client, transport) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
+        let (client, transport) = fixture.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
             $0.secretFields = [HTTPField.Name("X-Key")!]
         }
         for key in ["a", "b", "a"] {
@@ -146,14 +146,14 @@ import Testing
 
     @Test func cookiesThatTheServerChoseByCount() throws {
         let jar = CookieJar(publicSuffixes: .unknown)
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http,
             .when(.get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=60", .vary: "Cookie"]))
         ) { $0.cookies = jar }
         let url = try #require(URL(string: "http://shop.test/"))
         for line in ["a=1", "a=1", "a=2"] {
             try jar.set(line, from: url)
-            try bench.run(Goods(), client)
+            try fixture.run(Goods(), client)
         }
         #expect(transport.exchanges.count == 2)
     }

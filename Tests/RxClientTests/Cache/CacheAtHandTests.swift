@@ -9,7 +9,7 @@ import Testing
 
 /// A store whose entries are at hand, without waiting, and their invalidation.
 struct CacheAtHandTests {
-    private typealias Goods = CacheBench.Goods
+    private typealias Goods = CacheFixture.Goods
 
     /// The same as a store in memory, with no entry at hand.
     private struct Remote: CacheStore {
@@ -28,9 +28,9 @@ struct CacheAtHandTests {
         "The same responses and the same counts, whether the entries are at hand or looked up",
         arguments: [false, true])
     func isNoOtherCache(isAtHand: Bool) throws {
-        let bench = CacheBench()
+        let fixture = CacheFixture()
         let store: any CacheStore = isAtHand ? MemoryCacheStore() : Remote()
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .time(.seconds(60)), .when(.get, "/goods", .json("[1]"), .json("[2]"))
         ) { configuration in
             configuration.cache = ResponseCache(store: store, currentDate: configuration.cache.date)
@@ -38,7 +38,7 @@ struct CacheAtHandTests {
         var outputs: [[Int]] = []
         for mode in [CacheMode.standard, .standard, .onlyIfCached, .reload, .standard] {
             let answer = try #require(
-                try bench.run(Goods(options: RequestOptions(cacheMode: mode)), client).values.first)
+                try fixture.run(Goods(options: RequestOptions(cacheMode: mode)), client).values.first)
             outputs.append(answer.output)
         }
         #expect(outputs == [[1], [1], [1], [2], [2]])
@@ -51,12 +51,12 @@ struct CacheAtHandTests {
 
     @Test("Listeners are told of the start before the cache responds", arguments: [false, true])
     func startComesFirst(isAtHand: Bool) throws {
-        let bench = CacheBench()
+        let fixture = CacheFixture()
         let store: any CacheStore = isAtHand ? MemoryCacheStore() : Remote()
-        let (client, _) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
+        let (client, _) = fixture.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
             $0.cache = ResponseCache(store: store, currentDate: $0.cache.date)
         }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         let kinds = MutableProperty<[String]>([])
         client.traffic.subscribe { event in
             switch event.kind {
@@ -66,7 +66,7 @@ struct CacheAtHandTests {
             default: kinds.update { $0.append("other") }
             }
         }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         #expect(kinds.value == ["started", "cached", "ended"])
     }
 
@@ -74,12 +74,12 @@ struct CacheAtHandTests {
         "A change removes stored responses, also through a redirect that is not followed",
         arguments: [(201, true), (303, true), (400, false), (500, false)])
     func changes(status: Int, forgets: Bool) throws {
-        let bench = CacheBench()
-        let (client, _) = bench.client(
+        let fixture = CacheFixture()
+        let (client, _) = fixture.client(
             .time(.seconds(60)), .when(.get, "/goods", .json("[1]")),
             .when(.post, "/goods", .json("[2]", status: HTTPResponse.Status(code: status))))
-        try bench.run(Goods(), client)
-        try bench.run(Goods(method: .post), client)
+        try fixture.run(Goods(), client)
+        try fixture.run(Goods(method: .post), client)
         #expect(client.configuration.cache.statistics.usage.entries == (forgets ? 0 : 1))
     }
 }

@@ -10,10 +10,10 @@ import Testing
 
 /// The effect of a change of a resource on responses requested before it (RFC 9111 §4.4).
 @Suite struct CacheChangeTests {
-    private typealias Goods = CacheBench.Goods
+    private typealias Goods = CacheFixture.Goods
 
-    private let bench = CacheBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = CacheFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     private static let fresh: HTTPFields = [.cacheControl: "max-age=600"]
 
@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: [CachePolicy.http, .time(.seconds(600))])
     func aRequestThatBeginsAfterAChangeJoinsNoneFromBefore(_ policy: CachePolicy) throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             policy,
             .when(
                 .get, "/goods", .json("[1]", headers: Self.fresh, after: .seconds(10)),
@@ -43,7 +43,7 @@ import Testing
         #expect(after.values == [[3]] && with.values == [[3]])
         #expect(transport.requests.map(\.method) == [.get, .put, .get, .get])
         // A response requested before the change has not replaced a later one.
-        #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == [[3]])
         #expect(client.configuration.cache.statistics.stored == 1)
     }
 
@@ -73,51 +73,52 @@ import Testing
     @Test(arguments: Way.allCases, [200, 204, 303, 400, 503])
     func everyWayOfSendingItCounts(_ way: Way, _ status: Int) throws {
         let answer = ScriptedTransport.Reply.status(.init(code: status))
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .time(.seconds(600)), .when(.get, "/goods", .json("[1]"), .json("[2]")),
             .when(.put, "/goods", answer)
         ) { $0.options.retry = .never }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         try change(way, client)
         try clock.run()
         let isForgotten = status < 400
-        #expect(try bench.run(Goods(), client).values.map(\.output) == (isForgotten ? [[2]] : [[1]]))
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == (isForgotten ? [[2]] : [[1]]))
     }
 
     @Test(arguments: Way.allCases)
     func everyWayEndsTheJoining(_ way: Way) throws {
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http,
             .when(.get, "/goods", .json("[1]", headers: Self.fresh, after: .seconds(60)), .json("[2]")),
             .when(.put, "/goods", .status(.noContent, after: .seconds(1))))
         let before = try output(at: 0, client)
         try change(way, client)
         try clock.advance(by: .seconds(2))
-        let after = try bench.run(Goods(), client)
+        let after = try fixture.run(Goods(), client)
         #expect(before.values == [[1]] && after.values.map(\.output) == [[2]])
     }
 
     @Test func eachHopOfAChangeCounts() throws {
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .time(.seconds(600)), .when(.get, "*", .json("[1]")),
             .when(.post, "/a", .status(.temporaryRedirect, headers: [.location: "/b"])),
             .when(.post, "/b", .status(.seeOther, headers: [.location: "/c", .contentLocation: "/d"])))
-        for path in ["/a", "/b", "/c", "/d", "/e"] { try bench.run(Goods(path: path), client) }
+        for path in ["/a", "/b", "/c", "/d", "/e"] { try fixture.run(Goods(path: path), client) }
         client.request(Goods(path: "/a", method: .post)).subscribe()
         try clock.run()
         let kept = try ["/a", "/b", "/c", "/d", "/e"].map { path in
-            try bench.run(Goods(path: path, options: RequestOptions(cacheMode: .onlyIfCached)), client).values
+            try fixture.run(Goods(path: path, options: RequestOptions(cacheMode: .onlyIfCached)), client)
+                .values
                 .count
         }
         #expect(kept == [0, 0, 0, 0, 1])
     }
 
     @Test func aChangeAtTheOtherServerCountsAtBoth() throws {
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .time(.seconds(600)), .when(.get, "*", .json("[1]")),
             .when(.post, "*", .status(.created, headers: [.location: "http://standby.test/goods/7"]))
         ) { $0.standbyURL = "http://standby.test" }
-        for path in ["/goods", "/goods/7"] { try bench.run(Goods(path: path), client) }
+        for path in ["/goods", "/goods/7"] { try fixture.run(Goods(path: path), client) }
         var call = InlineEndpoint(.post, "/goods")
         call.options.server = .standby
         client.request(call).subscribe()
@@ -129,11 +130,11 @@ import Testing
         let session = Session(credential: Credential(token: "t"), placement: .query("key"), clock: clock) {
             .never()
         }
-        let (client, transport) = bench.client(.time(.seconds(600)), .when(nil, "/goods", .json("[1]"))) {
+        let (client, transport) = fixture.client(.time(.seconds(600)), .when(nil, "/goods", .json("[1]"))) {
             $0.session = session
             $0.signature = Signature { _ in .parameters(["sign": "s"]) }
         }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         #expect(client.configuration.cache.statistics.usage.entries == 1)
         client.request(.put("/goods")).subscribe()
         try clock.run()
@@ -143,48 +144,48 @@ import Testing
 
     @Test func aRenewalFromBeforeTheChangeIsNotKept() throws {
         let terms: HTTPFields = [.cacheControl: "max-age=10, stale-while-revalidate=500", .eTag: "\"1\""]
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http,
             .when(
                 .get, "/goods", .json("[1]", headers: terms),
                 .json("[2]", headers: Self.fresh, after: .seconds(10)), .json("[3]")),
             .when(.put, "/goods", .status(.noContent)))
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         let stale = try output(at: 20, client)
         try clock.advance(by: .seconds(5))
         client.request(.put("/goods")).subscribe()
         try clock.run()
         #expect(stale.values == [[1]])
-        #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == [[3]])
         #expect(transport.requests.last?.headerFields[.ifNoneMatch] == nil)
     }
 
     @Test func aConfirmationFromBeforeTheChangeConfirmsNothing() throws {
         let terms: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"1\""]
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http,
             .when(
                 .get, "/goods", .json("[1]", headers: terms),
                 .status(.notModified, headers: Self.fresh, after: .seconds(10)), .json("[3]")),
             .when(.put, "/goods", .status(.noContent)))
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         let confirmed = try output(at: 20, client)
         try clock.advance(by: .seconds(5))
         client.request(.put("/goods")).subscribe()
         try clock.run()
         #expect(confirmed.values == [[1]])
-        #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == [[3]])
         #expect(transport.requests.last?.headerFields[.ifNoneMatch] == nil)
     }
 
     @Test func afterAChangeNothingFromBeforeStandsInForAFailure() throws {
         let terms: HTTPFields = [.cacheControl: "max-age=10, stale-if-error=500"]
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http,
             .when(
                 .get, "/goods", .json("[1]", headers: terms), .failure(.connectionLost, after: .seconds(10))),
             .when(.put, "/goods", .status(.noContent)))
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         let failed = try output(at: 20, client)
         try clock.advance(by: .seconds(5))
         client.request(.put("/goods")).subscribe()
@@ -197,7 +198,7 @@ import Testing
         .tag("other"),
     ])
     func whatIsRemovedWhileItIsOnItsWayIsNotKept(_ selection: CacheSelection) throws {
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .time(.seconds(600)), .when(.get, "/goods", .json("[1]", after: .seconds(2)), .json("[2]")))
         let before = Recorder(client.request(Goods(options: RequestOptions(tags: ["list"]))), on: clock)
         try clock.advance(by: .seconds(1))
@@ -205,7 +206,7 @@ import Testing
         try clock.run()
         #expect(before.values == [[1]])
         let isKept = selection == .tag("other")
-        #expect(try bench.run(Goods(), client).values.map(\.output) == (isKept ? [[1]] : [[2]]))
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == (isKept ? [[1]] : [[2]]))
     }
 
     /// A store that takes a second for each lookup, and ten until a response is written, which lookups find at once.
@@ -229,7 +230,7 @@ import Testing
     @Test func aResponseThatAChangeOvertakesWhileItIsWrittenIsNotUsed() throws {
         let clock = clock
         let store = SlowStore(clock: clock)
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http,
             .when(
                 .get, "/goods", .json("[1]", headers: Self.fresh), .json("[2]", headers: Self.fresh),
@@ -243,7 +244,7 @@ import Testing
         try clock.run()
         #expect(first.values == [[1]] && second.values == [[2]])
         // The request for the second response began before the change.
-        #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == [[3]])
     }
 
     /// A store that fails the first of its removals, and delays some lookups.
@@ -259,8 +260,8 @@ import Testing
                 return store.entries(for: key).flatMap(.concat) { entries in delay.map { entries } }
             }
         }
-        func entriesAtHand(for key: CacheKey) -> [CacheEntry]? {
-            delays.value.isEmpty ? store.entriesAtHand(for: key) : nil
+        func entriesInMemory(for key: CacheKey) -> [CacheEntry]? {
+            delays.value.isEmpty ? store.entriesInMemory(for: key) : nil
         }
         func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> { store.store(entry) }
         func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
@@ -279,16 +280,16 @@ import Testing
     func removalsThatFail(_ count: Int) throws {
         let clock = clock
         let store = ReluctantStore(failures: MutableProperty(count))
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http,
             .when(.get, "/goods", .json("[1]", headers: Self.fresh), .json("[2]", headers: Self.fresh)),
             .when(.put, "/goods", .status(.noContent))
         ) { $0.cache = ResponseCache(store: store) { Date.start + clock.now / .seconds(1) } }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         client.request(.put("/goods")).subscribe()
         try clock.run()
-        for _ in 0..<4 { #expect(try bench.run(Goods(), client).values.map(\.output) == [[2]]) }
-        #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == .fresh)
+        for _ in 0..<4 { #expect(try fixture.run(Goods(), client).values.map(\.output) == [[2]]) }
+        #expect(try fixture.run(Goods(), client).values.first?.response.cacheUse == .fresh)
         #expect(store.usage.entries == 1)
     }
 
@@ -296,12 +297,12 @@ import Testing
     func removalsThatSucceedDuringALookup() throws {
         let clock = clock
         let store = ReluctantStore(failures: MutableProperty(1))
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http,
             .when(.get, "/goods", .json("[1]", headers: Self.fresh), .json("[2]", headers: Self.fresh)),
             .when(.put, "/goods", .status(.noContent))
         ) { $0.cache = ResponseCache(store: store) { Date.start + clock.now / .seconds(1) } }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         client.request(.put("/goods")).subscribe()
         try clock.run()
         store.delays.value = [.timer(.seconds(5), on: clock).map { _ in }]

@@ -16,17 +16,17 @@ import Testing
     @Test func onlyWhatBeganBeforeAChangeHasChanged() {
         var changes = CacheChanges()
         let before = changes.count
-        changes.note(a)
+        changes.record(a)
         #expect(changes.includes([a], since: before) && changes.includes([b, a], since: before))
         #expect(!changes.includes([b], since: before) && !changes.includes([a], since: changes.count))
-        changes.note(.all)
+        changes.record(.all)
         #expect(changes.includes([b], since: before) && !changes.includes([b], since: changes.count))
     }
 
     @Test func aFullLogForgetsNoChange() {
         var changes = CacheChanges()
         let starts = (0..<10_000).map { number in
-            defer { changes.note(.url("\(number)")) }
+            defer { changes.record(.url("\(number)")) }
             return changes.count
         }
         for (number, start) in starts.enumerated() {
@@ -42,14 +42,14 @@ import Testing
         let start = changes.count
         let begun = [(first, a), (second, b)].map { changes.beginStoring($0.0, of: [$0.1], since: start) }
         #expect(begun == [true, true])
-        changes.note(a)
-        #expect(changes.condemns(first) && !changes.condemns(second))
+        changes.record(a)
+        #expect(changes.invalidates(first) && !changes.invalidates(second))
         let isLate = changes.beginStoring(third, of: [a], since: start)
         #expect(!isLate)
         let ends = [first, second].map { changes.endStoring($0) }
         #expect(ends == [true, false])
         // A lookup that began before may still find it.
-        #expect(changes.condemns(first))
+        #expect(changes.invalidates(first))
     }
 
     /// A number that each PUT raises, and a GET reads; responses come from another thread.

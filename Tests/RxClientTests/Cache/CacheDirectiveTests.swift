@@ -9,8 +9,8 @@ import Testing
 
 /// The directives of a request's `Cache-Control` (RFC 9111 §5.2.1) in every mode of the cache.
 @Suite struct CacheDirectiveTests {
-    private let bench = CacheBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = CacheFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     static let modes: [CacheMode] = [.standard, .noStore, .reload, .noCache, .forceCache, .onlyIfCached]
 
@@ -83,8 +83,8 @@ import Testing
         )
         let (client, transport) =
             age == nil
-            ? bench.client(.http, .when(.get, "/goods", new))
-            : bench.client(.http, .when(.get, "/goods", old, new))
+            ? fixture.client(.http, .when(.get, "/goods", new))
+            : fixture.client(.http, .when(.get, "/goods", old, new))
         if let age {
             _ = try send(client)
             try clock.advance(by: age)
@@ -158,7 +158,7 @@ import Testing
     @Test("only-if-cached sends nothing within stale-while-revalidate", arguments: Way.allCases)
     func nothingIsRefreshed(_ way: Way) throws {
         let terms: HTTPFields = [.cacheControl: "max-age=60, stale-while-revalidate=60"]
-        let (client, transport) = bench.client(.http, .when(.get, "/goods", .json("[1]", headers: terms)))
+        let (client, transport) = fixture.client(.http, .when(.get, "/goods", .json("[1]", headers: terms)))
         _ = try send(client)
         try clock.advance(by: .seconds(70))
         let recorder = try send(client, ["Cache-Control": "only-if-cached"], by: way)
@@ -175,7 +175,7 @@ import Testing
 
     @Test("stale-if-error if the server fails (RFC 5861 §4)", arguments: failures)
     func serverFailures(_ mode: CacheMode, _ directives: String, _ isUsed: Bool) throws {
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http, .when(.get, "/goods", .json("[1]", headers: Self.terms), .failure(.connectionLost)))
         _ = try send(client)
         try clock.advance(by: .seconds(70))
@@ -194,11 +194,11 @@ import Testing
         for (policy, method) in [
             (CachePolicy.time(.seconds(60)), HTTPRequest.Method.get), (.post(.seconds(60)), .post),
         ] {
-            let (client, transport) = bench.client(policy, .when(method, "/goods", .json("[1]")))
-            try bench.run(CacheBench.Goods(method: method), client)
+            let (client, transport) = fixture.client(policy, .when(method, "/goods", .json("[1]")))
+            try fixture.run(CacheFixture.Goods(method: method), client)
             try clock.advance(by: .seconds(10))
             let options = RequestOptions(headers: ["Cache-Control": directive], cacheMode: mode)
-            try bench.run(CacheBench.Goods(method: method, options: options), client)
+            try fixture.run(CacheFixture.Goods(method: method, options: options), client)
             #expect(transport.requests.count == count)
         }
     }

@@ -258,9 +258,9 @@ import Testing
     }
 
     @Test func underEightThreads() async throws {
-        let (flights, history) = (CacheFlights(), CacheHistory())
+        let (requests, history) = (InFlightRequests(), CacheHistory())
         let request = Request(url: URL(string: "http://shop.test/x")!)
-        let id = CacheFlights.ID(
+        let id = InFlightRequests.ID(
             key: CacheKey(rules: .http, url: "/x"), account: nil, request: request.shape, mode: .standard,
             lifetime: nil, tags: [], stages: .byHand)
         let source = Observable<Response, NetworkError>.async {
@@ -272,7 +272,7 @@ import Testing
                 group.addTask {
                     var answers = 0
                     for _ in 0..<200 {
-                        let (_, shared, _) = flights.join(id, since: history.now, in: history, or: source)
+                        let (_, shared, _) = requests.join(id, since: history.now, in: history, or: source)
                         let response = try await shared.value()
                         answers += response.body.count
                     }

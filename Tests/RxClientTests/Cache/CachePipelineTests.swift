@@ -10,43 +10,44 @@ import Testing
 
 /// The cache among the other stages of a request.
 @Suite struct CachePipelineTests {
-    private typealias Goods = CacheBench.Goods
+    private typealias Goods = CacheFixture.Goods
 
-    private let bench = CacheBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = CacheFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     // MARK: - Fixed times
 
     @Test func answersAreKeptForTheirTimeAndDroppedAfterIt() throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .time(.seconds(60)),
             .when(.get, "/goods", .json("[1]", headers: [.cacheControl: "no-store"]), .json("[2]")))
-        #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == nil)
+        #expect(try fixture.run(Goods(), client).values.first?.response.cacheUse == nil)
         try clock.advance(by: .seconds(59))
-        let kept = try #require(try bench.run(Goods(), client).values.first)
+        let kept = try #require(try fixture.run(Goods(), client).values.first)
         #expect(kept.output == [1] && kept.response.isFromCache)
         #expect(transport.exchanges.count == 1)
         try clock.advance(by: .seconds(1))
         #expect(
-            try bench.run(Goods(options: RequestOptions(cacheMode: .forceCache)), client).values.first?.output
+            try fixture.run(Goods(options: RequestOptions(cacheMode: .forceCache)), client).values.first?
+                .output
                 == [2])
         #expect(client.configuration.cache.statistics.usage.entries == 1)
     }
 
     @Test(arguments: [CachePolicy.time(.seconds(60)), .http])
     func aPostIsNotKept(_ policy: CachePolicy) throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             policy, .when(.post, "/goods", .json("[1]", headers: [.cacheControl: "max-age=60"])))
-        for _ in 0..<2 { try bench.run(Goods(method: .post), client) }
+        for _ in 0..<2 { try fixture.run(Goods(method: .post), client) }
         #expect(transport.exchanges.count == 2)
     }
 
     @Test func theModeOfOneRequest() throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .time(.seconds(60)), .when(.get, "/goods", .json("[1]"), .json("[2]"), .json("[3]"), .json("[4]"))
         )
         func output(_ mode: CacheMode) throws -> [Int]? {
-            try bench.run(Goods(options: RequestOptions(cacheMode: mode)), client).values.first?.output
+            try fixture.run(Goods(options: RequestOptions(cacheMode: mode)), client).values.first?.output
         }
         #expect(try output(.onlyIfCached) == nil)
         #expect(try output(.noStore) == [1])
@@ -59,34 +60,34 @@ import Testing
     }
 
     @Test func onlyIfCachedFailsAsA504DoesAndIsNotTriedAgain() throws {
-        let (client, transport) = bench.client(.http)
-        let recorder = try bench.run(Goods(options: RequestOptions(cacheMode: .onlyIfCached)), client)
+        let (client, transport) = fixture.client(.http)
+        let recorder = try fixture.run(Goods(options: RequestOptions(cacheMode: .onlyIfCached)), client)
         #expect(recorder.failure?.code == .status && recorder.failure?.status == .gatewayTimeout)
         #expect(transport.exchanges.isEmpty)
         #expect(clock.now == .zero)
     }
 
     @Test func anEndpointHasItsOwnPolicy() throws {
-        let (client, transport) = bench.client(.never, .when(.get, "/goods", .json("[1]")))
+        let (client, transport) = fixture.client(.never, .when(.get, "/goods", .json("[1]")))
         for _ in 0..<2 {
-            try bench.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(9)))), client)
+            try fixture.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(9)))), client)
         }
         #expect(transport.exchanges.count == 1)
-        for _ in 0..<2 { try bench.run(Goods(), client) }
+        for _ in 0..<2 { try fixture.run(Goods(), client) }
         #expect(transport.exchanges.count == 3)
     }
 
     /// Not the time of an attempt before it, and not the wait between them (RFC 9111 §4.2.3).
     @Test(arguments: [(1.0, 2), (2.0, 3)])
     func theTimeOfTheLastAttemptIsAge(_ wait: Double, _ requests: Int) throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http,
             .when(
                 .get, "/goods", .status(.serviceUnavailable, after: .seconds(20)),
                 .json("[1]", headers: [.cacheControl: "max-age=10"], after: .seconds(8)), .json("[2]")))
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         try clock.advance(by: .seconds(wait))
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         #expect(transport.exchanges.count == requests)
     }
 
@@ -102,10 +103,10 @@ import Testing
 
     @Test(arguments: parameters)
     func aPostIsFoundByItsParameters(_ first: Parameters, _ second: Parameters, _ isSame: Bool) throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .post(.seconds(60)), .when(.post, "/goods", .json("[1]"), .json("[2]")))
-        try bench.run(Goods(method: .post, parameters: first), client)
-        let answer = try bench.run(Goods(method: .post, parameters: second), client).values.first
+        try fixture.run(Goods(method: .post, parameters: first), client)
+        let answer = try fixture.run(Goods(method: .post, parameters: second), client).values.first
         #expect(answer?.response.isFromCache == isSame)
         #expect(transport.exchanges.count == (isSame ? 1 : 2))
         #expect(client.configuration.cache.statistics.usage.entries == (isSame ? 1 : 2))
@@ -113,30 +114,30 @@ import Testing
 
     @Test func aPostInAnotherOrderOfMembersIsTheSame() throws {
         let encoder = JSONEncoder()
-        let (client, transport) = bench.client(.post(.seconds(60)), .when(.post, "/goods", .json("[1]"))) {
+        let (client, transport) = fixture.client(.post(.seconds(60)), .when(.post, "/goods", .json("[1]"))) {
             $0.encoder = encoder
         }
         for text in [#"{"a":1,"b":[2]}"#, #"{ "b" : [2], "a" : 1 }"#] {
-            try bench.run(
+            try fixture.run(
                 Goods(method: .post, parameters: .body(.text(text), contentType: "application/json")), client)
         }
         #expect(transport.exchanges.count == 1)
     }
 
     @Test func aPostIsOverAfterItsTimeAndAGetIsNotKept() throws {
-        let (client, transport) = bench.client(.post(.seconds(60)), .when(nil, "/goods", .json("[1]")))
-        try bench.run(Goods(method: .post), client)
+        let (client, transport) = fixture.client(.post(.seconds(60)), .when(nil, "/goods", .json("[1]")))
+        try fixture.run(Goods(method: .post), client)
         try clock.advance(by: .seconds(60))
-        try bench.run(Goods(method: .post), client)
-        for _ in 0..<2 { try bench.run(Goods(), client) }
+        try fixture.run(Goods(method: .post), client)
+        for _ in 0..<2 { try fixture.run(Goods(), client) }
         #expect(transport.exchanges.count == 4)
     }
 
     @Test func whatIsStreamedIsNotKept() throws {
-        let (client, transport) = bench.client(.post(.seconds(60)), .when(.post, "/goods", .json("[1]")))
+        let (client, transport) = fixture.client(.post(.seconds(60)), .when(.post, "/goods", .json("[1]")))
         let body = Body.stream(.just([1]), length: 1, isReplayable: true)
         for _ in 0..<2 {
-            try bench.run(Goods(method: .post, parameters: .body(body, contentType: "text/plain")), client)
+            try fixture.run(Goods(method: .post, parameters: .body(body, contentType: "text/plain")), client)
         }
         #expect(transport.exchanges.count == 2)
     }
@@ -145,51 +146,51 @@ import Testing
 
     @Test func anEnvelopeThatSaysNoIsNotKept() throws {
         let envelope = Envelope(code: "code", message: "msg", payload: "data", success: 0)
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .time(.seconds(60)),
             .when(
                 .get, "/goods", .json(#"{"code":7,"msg":"no","data":null}"#), .json(#"{"code":0,"data":[1]}"#)
             )
         ) { $0.options.envelope = envelope }
-        #expect(try bench.run(Goods(), client).failure?.envelopeCode == "7")
-        #expect(try bench.run(Goods(), client).values.first?.output == [1])
-        #expect(try bench.run(Goods(), client).values.first?.output == [1])
+        #expect(try fixture.run(Goods(), client).failure?.envelopeCode == "7")
+        #expect(try fixture.run(Goods(), client).values.first?.output == [1])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [1])
         #expect(transport.exchanges.count == 2)
     }
 
     @Test func anAnswerThatCannotBeDecodedIsNotKept() throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http, .when(.get, "/goods", .json("{}", headers: [.cacheControl: "max-age=60"])))
-        for _ in 0..<2 { #expect(try bench.run(Goods(), client).failure?.code == .decoding) }
+        for _ in 0..<2 { #expect(try fixture.run(Goods(), client).failure?.code == .decoding) }
         #expect(transport.exchanges.count == 2)
     }
 
     @Test func aStatusThatIsNoSuccessIsNotKept() throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http,
             .when(.get, "/goods", .json("[]", status: .notFound, headers: [.cacheControl: "max-age=60"])))
-        for _ in 0..<2 { #expect(try bench.run(Goods(), client).failure?.status == .notFound) }
+        for _ in 0..<2 { #expect(try fixture.run(Goods(), client).failure?.status == .notFound) }
         #expect(transport.exchanges.count == 2)
     }
 
     @Test func aKeptAnswerGoesThroughTheStagesOfWhoAsks() throws {
         let envelope = Envelope(code: "code", message: "msg", payload: "data", success: 0)
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .time(.seconds(60)), .when(.get, "/goods", .json(#"{"code":7,"msg":"no","data":[1]}"#)))
         _ = Recorder(client.request(.get("/goods")), on: clock)
         try clock.run()
-        let recorder = try bench.run(Goods(options: RequestOptions(envelope: envelope)), client)
+        let recorder = try fixture.run(Goods(options: RequestOptions(envelope: envelope)), client)
         #expect(recorder.failure?.code == .envelope)
     }
 
     // MARK: - Statistics and removal
 
     @Test func whoListensIsTold() throws {
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http, .when(.get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=60"])))
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         let traffic = Recorder(client.traffic, on: clock)
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         let words = traffic.values.map { $0.description.split(separator: ":")[0].drop { $0 != " " } }
         #expect(words == [" started", " response from the cache (fresh)", " ended"])
         guard case .ended(let summary) = traffic.values.last?.kind else { throw NothingEnded() }
@@ -199,13 +200,13 @@ import Testing
     struct NothingEnded: Error {}
 
     @Test func clearing() throws {
-        let (client, _) = bench.client(.time(.seconds(60)), .when(nil, "*", .json("[1]")))
+        let (client, _) = fixture.client(.time(.seconds(60)), .when(nil, "*", .json("[1]")))
         let cache = client.configuration.cache
         func fill() throws {
-            try bench.run(Goods(options: RequestOptions(tags: ["list"])), client)
-            try bench.run(
+            try fixture.run(Goods(options: RequestOptions(tags: ["list"])), client)
+            try fixture.run(
                 Goods(parameters: .query(["page": 2]), options: RequestOptions(tags: ["list"])), client)
-            try bench.run(Goods(path: "/cart"), client)
+            try fixture.run(Goods(path: "/cart"), client)
         }
         let selections: [CacheSelection] = [
             .tag("list"), .place("http://shop.test/goods"), .url("http://shop.test/cart"), .all,
@@ -222,10 +223,10 @@ import Testing
     }
 
     @Test func aStoreThatFailsIsAMiss() throws {
-        let (client, transport) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
+        let (client, transport) = fixture.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
             $0.cache = ResponseCache(store: BrokenStore())
         }
-        for _ in 0..<2 { #expect(try bench.run(Goods(), client).values.first?.output == [1]) }
+        for _ in 0..<2 { #expect(try fixture.run(Goods(), client).values.first?.output == [1]) }
         #expect(transport.exchanges.count == 2)
         #expect(client.configuration.cache.statistics.storeFailures == 4)
         #expect(client.configuration.cache.statistics.misses == 2)

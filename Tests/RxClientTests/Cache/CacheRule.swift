@@ -15,7 +15,7 @@ struct CacheRule: Sendable, CustomTestStringConvertible {
         /// A request is sent, without conditions.
         case asked
         /// A request is sent that revalidates the first response.
-        case confirmed
+        case revalidated
         /// 504, and nothing is sent.
         case refused
     }
@@ -64,7 +64,7 @@ struct CacheRule: Sendable, CustomTestStringConvertible {
             switch (response.text, stage.asked) {
             case ("old", 1): response.cacheUse == .stale ? .stale : .kept
             case ("", 1) where response.status == .gatewayTimeout: .refused
-            case ("new", 2): isConditional ? .confirmed : .asked
+            case ("new", 2): isConditional ? .revalidated : .asked
             default: throw Unexpected(text: response.text, asked: stage.asked)
             }
         #expect(outcome == self.outcome)

@@ -83,17 +83,17 @@ import Testing
             CacheRule("a tenth", [("Last-Modified", at(-1000)), ("Date", at(0))], after: 99, gives: .kept),
             CacheRule(
                 "a tenth, over", [("Last-Modified", at(-1000)), ("Date", at(0))], after: 100,
-                gives: .confirmed),
+                gives: .revalidated),
             CacheRule(
                 "not with a query", [("Last-Modified", at(-1000))], url: CacheStage.url + "?a=1",
-                gives: .confirmed),
-            CacheRule("not in the future", [("Last-Modified", at(10))], gives: .confirmed),
+                gives: .revalidated),
+            CacheRule("not in the future", [("Last-Modified", at(10))], gives: .revalidated),
             CacheRule("not from an invalid date", [("Last-Modified", "once")], gives: .asked),
             CacheRule(
-                "not beside Expires", [("Last-Modified", at(-1000)), ("Expires", "0")], gives: .confirmed),
+                "not beside Expires", [("Last-Modified", at(-1000)), ("Expires", "0")], gives: .revalidated),
             CacheRule(
                 "not beside max-age", [("Last-Modified", at(-9e5)), ("Cache-Control", "max-age=0")],
-                gives: .confirmed),
+                gives: .revalidated),
             CacheRule(
                 "of an unusual status with public",
                 [("Last-Modified", at(-1000)), ("Cache-Control", "public")],
@@ -146,8 +146,8 @@ import Testing
 
     static let directives: [CacheRule] = [
         CacheRule(
-            "no-cache", [("Cache-Control", "no-cache, max-age=99"), ("ETag", "\"a\"")], gives: .confirmed),
-        CacheRule("no-cache alone", [("Cache-Control", "no-cache"), ("ETag", "\"a\"")], gives: .confirmed),
+            "no-cache", [("Cache-Control", "no-cache, max-age=99"), ("ETag", "\"a\"")], gives: .revalidated),
+        CacheRule("no-cache alone", [("Cache-Control", "no-cache"), ("ETag", "\"a\"")], gives: .revalidated),
         CacheRule(
             "no-cache for some fields", [("Cache-Control", "no-cache=\"a\", max-age=99")], after: 9,
             gives: .kept),
@@ -161,17 +161,17 @@ import Testing
             "must-revalidate over stale-while-revalidate",
             [("Cache-Control", "max-age=9, must-revalidate, stale-while-revalidate=99")], after: 10,
             gives: .asked),
-        CacheRule("an ETag is asked about", [("ETag", "\"a\""), hour], after: 3600, gives: .confirmed),
+        CacheRule("an ETag is asked about", [("ETag", "\"a\""), hour], after: 3600, gives: .revalidated),
         CacheRule(
             "a Last-Modified is asked about", [("Last-Modified", at(-9)), hour], after: 3600,
-            gives: .confirmed),
+            gives: .revalidated),
     ]
 
     static let requests: [CacheRule] = [
         CacheRule("no-cache", [hour], [("Cache-Control", "no-cache")], gives: .asked),
         CacheRule(
             "no-cache with an ETag", [hour, ("ETag", "\"a\"")], [("Cache-Control", "no-cache")],
-            gives: .confirmed),
+            gives: .revalidated),
         CacheRule("Pragma: no-cache", [hour], [("Pragma", "no-cache")], gives: .asked),
         CacheRule(
             "Pragma below Cache-Control", [hour], [("Pragma", "no-cache"), ("Cache-Control", "x")],
@@ -208,7 +208,7 @@ import Testing
         CacheRule("default", [hour], mode: .standard, gives: .kept),
         CacheRule("no-store", [hour], mode: .noStore, gives: .asked),
         CacheRule("reload", [hour, ("ETag", "\"a\"")], mode: .reload, gives: .asked),
-        CacheRule("no-cache", [hour, ("ETag", "\"a\"")], mode: .noCache, gives: .confirmed),
+        CacheRule("no-cache", [hour, ("ETag", "\"a\"")], mode: .noCache, gives: .revalidated),
         CacheRule("force-cache", [hour], after: 1e7, mode: .forceCache, gives: .stale),
         CacheRule("force-cache of a fresh response", [hour], after: 9, mode: .forceCache, gives: .kept),
         CacheRule(

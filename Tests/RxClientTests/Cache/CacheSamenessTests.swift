@@ -12,8 +12,8 @@ import Testing
 
 /// Equality of requests: equal ones that are under way at the same time are sent once.
 @Suite struct CacheSamenessTests {
-    private let bench = CacheBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = CacheFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     /// One property of a call, set to another value.
     struct Change: Sendable, CustomTestStringConvertible {
@@ -66,7 +66,7 @@ import Testing
     ]
 
     private func client() -> (Client, ScriptedTransport) {
-        bench.client(
+        fixture.client(
             .http, .when(nil, "*", .json(#"{"code":0,"data":{"b":1}}"#, after: .seconds(1)))
         ) {
             $0.options.envelope = Envelope()
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func anEnvelopesFailureIsNobodyElsesSuccess() throws {
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http, .when(.get, "/goods", .json(#"{"code":7,"message":"no"}"#, after: .seconds(1)))
         ) { $0.options.envelope = Envelope() }
         var bare = InlineEndpoint(.get, "/goods")
@@ -136,7 +136,7 @@ import Testing
 
     @Test func accountsJoinNobody() throws {
         let session = Session(credential: Credential(token: "a"), clock: clock) { .never() }
-        let (client, transport) = bench.client(.http, .when(nil, "*", .json("[1]", after: .seconds(1)))) {
+        let (client, transport) = fixture.client(.http, .when(nil, "*", .json("[1]", after: .seconds(1)))) {
             $0.session = session
         }
         client.get("/goods").subscribe()
@@ -148,7 +148,7 @@ import Testing
 
     @Test func cookiesThatWouldNotBeTheSameAreSentByThemselves() throws {
         let jar = CookieJar(publicSuffixes: .unknown)
-        let (client, transport) = bench.client(.http, .when(nil, "*", .json("[1]", after: .seconds(1)))) {
+        let (client, transport) = fixture.client(.http, .when(nil, "*", .json("[1]", after: .seconds(1)))) {
             $0.cookies = jar
         }
         let url = try #require(URL(string: "http://shop.test/"))

@@ -52,16 +52,16 @@ import Testing
 
     @Test(arguments: [false, true])
     func oneThatFollowsFromAnEventIsANewOne(_ fails: Bool) throws {
-        let bench = CacheBench()
+        let fixture = CacheFixture()
         let first: ScriptedTransport.Reply =
             fails ? .status(.notFound, after: .seconds(1)) : .json("[1]", after: .seconds(1))
-        let (client, _) = bench.client(.http, .when(.get, "/goods", first, .json("[2]")))
+        let (client, _) = fixture.client(.http, .when(.get, "/goods", first, .json("[2]")))
         let followers = MutableProperty<[Recorder<Response, NetworkError>]>([])
         let follow: @Sendable () -> Void = {
-            followers.update { $0.append(Recorder(client.get("/goods"), on: bench.clock)) }
+            followers.update { $0.append(Recorder(client.get("/goods"), on: fixture.clock)) }
         }
         client.get("/goods").subscribe(onNext: { _ in follow() }, onFailure: { _ in follow() })
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(followers.value.flatMap { $0.values.map(\.text) } == ["[2]"])
     }
 }

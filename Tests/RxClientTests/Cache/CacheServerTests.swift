@@ -10,107 +10,108 @@ import Testing
 
 /// The cache of a client and its server: revalidation, stale responses, changes.
 @Suite struct CacheServerTests {
-    private typealias Goods = CacheBench.Goods
+    private typealias Goods = CacheFixture.Goods
 
-    private let bench = CacheBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = CacheFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     // MARK: - In the pipeline
 
     @Test func aConfirmedAnswerIsOpenedAndDecoded() throws {
         let envelope = Envelope(code: "code", message: "msg", payload: "data", success: 0)
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http,
             .when(
                 .get, "/goods",
                 .json(#"{"code":0,"data":[1]}"#, headers: [.cacheControl: "max-age=9", .eTag: "\"a\""]),
                 .status(.serviceUnavailable), .status(.notModified))
         ) { $0.options.envelope = envelope }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         try clock.advance(by: .seconds(9))
-        let answer = try #require(try bench.run(Goods(), client).values.first)
+        let answer = try #require(try fixture.run(Goods(), client).values.first)
         #expect(answer.output == [1] && answer.response.cacheUse == .revalidated)
         #expect(transport.requests.map { $0.headerFields[.ifNoneMatch] } == [nil, "\"a\"", "\"a\""])
-        #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == .fresh)
+        #expect(try fixture.run(Goods(), client).values.first?.response.cacheUse == .fresh)
     }
 
     @Test func afterTheRetriesWhatIsStaleIsUsed() throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http,
             .when(
                 .get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=9, stale-if-error=99"]),
                 .failure(.connectionLost)))
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         try clock.advance(by: .seconds(9))
-        let answer = try #require(try bench.run(Goods(), client).values.first)
+        let answer = try #require(try fixture.run(Goods(), client).values.first)
         #expect(answer.output == [1] && answer.response.cacheUse == .stale)
         #expect(transport.exchanges.count == 4)
     }
 
     @Test func soItIsWhenTheTimeIsUp() throws {
-        let (client, _) = bench.client(
+        let (client, _) = fixture.client(
             .http,
             .when(
                 .get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=9, stale-if-error=99"]), .stall
             )
         ) { $0.options.timeouts = Timeouts(total: .seconds(5)) }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         try clock.advance(by: .seconds(9))
-        #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == .stale)
+        #expect(try fixture.run(Goods(), client).values.first?.response.cacheUse == .stale)
         #expect(clock.now == .seconds(14))
     }
 
     @Test func aRenewalInTheBackgroundShowsNothing() throws {
         let stopped = MutableProperty(0)
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http,
             .when(
                 .get, "/goods",
                 .json("[1]", headers: [.cacheControl: "max-age=9, stale-while-revalidate=99"]),
                 .json("[2]", headers: [.cacheControl: "max-age=99"], after: .seconds(1)))
         ) { $0.options.accessories = [Accessory(didStop: { _, _ in stopped.update { $0 += 1 } })] }
-        try bench.run(Goods(), client)
+        try fixture.run(Goods(), client)
         try clock.advance(by: .seconds(9))
         let shown = Recorder(client.activity.count.observable, on: clock)
-        let answer = try #require(try bench.run(Goods(), client).values.first)
+        let answer = try #require(try fixture.run(Goods(), client).values.first)
         #expect(answer.output == [1] && answer.response.cacheUse == .stale)
         #expect(shown.values == [0, 1, 0] && stopped.value == 2)
         #expect(transport.exchanges.count == 2)
-        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+        #expect(try fixture.run(Goods(), client).values.first?.output == [2])
         #expect(transport.exchanges.count == 2)
     }
 
     @Test(arguments: [CachePolicy.http, .time(.seconds(60)), .never])
     func aChangeRemovesWhatIsKept(_ policy: CachePolicy) throws {
-        let (client, _) = bench.client(.never, .when(nil, "/goods", .json("[1]")))
-        try bench.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
+        let (client, _) = fixture.client(.never, .when(nil, "/goods", .json("[1]")))
+        try fixture.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
         #expect(client.configuration.cache.statistics.usage.entries == 1)
-        try bench.run(Goods(method: .post, options: RequestOptions(cachePolicy: policy)), client)
+        try fixture.run(Goods(method: .post, options: RequestOptions(cachePolicy: policy)), client)
         #expect(client.configuration.cache.statistics.usage.entries == 0)
     }
 
     @Test func aSearchByPostRemovesNothing() throws {
-        let (client, _) = bench.client(.never, .when(nil, "/goods", .json("[1]")))
-        try bench.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
-        try bench.run(Goods(method: .post, options: RequestOptions(cachePolicy: .post(.seconds(60)))), client)
+        let (client, _) = fixture.client(.never, .when(nil, "/goods", .json("[1]")))
+        try fixture.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
+        try fixture.run(
+            Goods(method: .post, options: RequestOptions(cachePolicy: .post(.seconds(60)))), client)
         #expect(client.configuration.cache.statistics.usage.entries == 2)
     }
 
     /// One URL often takes searches and commands, as with GraphQL.
     @Test(arguments: [(HTTPRequest.Method.post, 1), (.put, 0), (.patch, 0), (.delete, 0)])
     func aPostWithoutThePolicyKeepsSearches(_ method: HTTPRequest.Method, _ count: Int) throws {
-        let (client, transport) = bench.client(.never, .when(nil, "/goods", .json("[1]")))
+        let (client, transport) = fixture.client(.never, .when(nil, "/goods", .json("[1]")))
         let search = Goods(method: .post, options: RequestOptions(cachePolicy: .post(.seconds(60))))
-        try bench.run(search, client)
-        try bench.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
-        try bench.run(Goods(method: method), client)
+        try fixture.run(search, client)
+        try fixture.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
+        try fixture.run(Goods(method: method), client)
         #expect(client.configuration.cache.statistics.usage.entries == count)
-        try bench.run(search, client)
+        try fixture.run(search, client)
         #expect(transport.exchanges.count == 4 - count)
     }
 
     @Test func aSearchUnderWayDuringAPostIsStored() throws {
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .never, .when(.post, "/goods", .json("[1]", after: .seconds(2)), .json("[2]")))
         let search = Goods(method: .post, options: RequestOptions(cachePolicy: .post(.seconds(60))))
         let first = Recorder(client.request(search), on: clock)
@@ -119,7 +120,7 @@ import Testing
         let second = Recorder(client.request(search), on: clock)
         try clock.run()
         #expect(first.values == [[1]] && second.values == [[1]])
-        #expect(try bench.run(search, client).values.map(\.output) == [[1]])
+        #expect(try fixture.run(search, client).values.map(\.output) == [[1]])
         #expect(transport.exchanges.count == 2)
     }
 
@@ -128,21 +129,21 @@ import Testing
         (.tag("list"), 0), (.all, 0), (.tag("other"), 1),
     ])
     func theAppRemovesSearches(_ selection: CacheSelection, _ count: Int) throws {
-        let (client, _) = bench.client(.post(.seconds(60)), .when(.post, "/goods", .json("[1]")))
-        try bench.run(Goods(method: .post, options: RequestOptions(tags: ["list"])), client)
+        let (client, _) = fixture.client(.post(.seconds(60)), .when(.post, "/goods", .json("[1]")))
+        try fixture.run(Goods(method: .post, options: RequestOptions(tags: ["list"])), client)
         client.configuration.cache.remove(selection).subscribe()
         #expect(client.configuration.cache.statistics.usage.entries == count)
     }
 
     @Test func aSignatureDoesNotCount() throws {
         let count = MutableProperty(0)
-        let (client, transport) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
+        let (client, transport) = fixture.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
             $0.signature = Signature { _ in
                 count.update { $0 += 1 }
                 return .parameters(["nonce": count.value])
             }
         }
-        for _ in 0..<2 { try bench.run(Goods(), client) }
+        for _ in 0..<2 { try fixture.run(Goods(), client) }
         #expect(transport.exchanges.count == 1)
         #expect(transport.requests.first?.url.absoluteString.contains("nonce") == true)
     }
@@ -158,7 +159,7 @@ import Testing
             .json("[2]"))
         let url = try #require(URL(string: "http://shop.test/goods"))
         let runs = try [true, false].map { isByHand in
-            let (client, transport) = bench.client(.http, rule)
+            let (client, transport) = fixture.client(.http, rule)
             var seen: [String] = []
             for wait in [0, 5, 9] {
                 try clock.advance(by: .seconds(wait))

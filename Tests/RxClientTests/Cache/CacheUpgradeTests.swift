@@ -15,16 +15,16 @@ import Testing
         func send(_ request: Request) -> Observable<TransferEvent, NetworkError> { transport.send(request) }
     }
 
-    private let bench = CacheBench()
+    private let fixture = CacheFixture()
 
     private func client(_ rules: ScriptedTransport.Rule...) throws -> (Client, ScriptedTransport) {
         let store = HSTSStore()
         let fields: HTTPFields = [.strictTransportSecurity: "max-age=1000000000"]
         store.learn(
             from: ResponseHead(status: .ok, headerFields: fields),
-            of: try #require(URL(string: "https://shop.test/")), at: bench.clock.date)
-        let (plain, transport) = bench.client()
-        let scripted = ScriptedTransport(on: bench.clock, rules)
+            of: try #require(URL(string: "https://shop.test/")), at: fixture.clock.date)
+        let (plain, transport) = fixture.client()
+        let scripted = ScriptedTransport(on: fixture.clock, rules)
         _ = transport
         return (
             Client(
@@ -35,7 +35,9 @@ import Testing
 
     @Test func responsesAreCached() throws {
         let (client, transport) = try client(.when(.get, "/goods", .json("[1]")))
-        for _ in 0..<2 { #expect(try bench.run(CacheBench.Goods(), client).values.map(\.output) == [[1]]) }
+        for _ in 0..<2 {
+            #expect(try fixture.run(CacheFixture.Goods(), client).values.map(\.output) == [[1]])
+        }
         #expect(transport.requests.map(\.url.absoluteString) == ["https://shop.test/goods"])
     }
 
@@ -46,11 +48,11 @@ import Testing
         let (client, transport) = try client(
             .when(.get, "/goods", .json("[1]"), .json("[2]")), .when(.post, "/goods", .status(.noContent)),
             .when(.post, "/order", .status(.noContent, headers: named)))
-        try bench.run(CacheBench.Goods(), client)
+        try fixture.run(CacheFixture.Goods(), client)
         let request = Request(method: .post, url: try #require(URL(string: url)))
         client.exchange(request).subscribe()
-        try bench.clock.run()
-        #expect(try bench.run(CacheBench.Goods(), client).values.map(\.output) == [[2]])
+        try fixture.clock.run()
+        #expect(try fixture.run(CacheFixture.Goods(), client).values.map(\.output) == [[2]])
         #expect(transport.requests.map(\.url.scheme) == ["https", "https", "https"])
     }
 }

@@ -11,11 +11,11 @@ import Testing
 
 /// Fields that select a variant are compared as sent (RFC 9111 §4.1), under every policy.
 @Suite struct CacheVariantTests {
-    private typealias Goods = CacheBench.Goods
+    private typealias Goods = CacheFixture.Goods
 
-    private let bench = CacheBench()
+    private let fixture = CacheFixture()
     private let jar = CookieJar(publicSuffixes: .unknown)
-    private var clock: VirtualScheduler { bench.clock }
+    private var clock: VirtualScheduler { fixture.clock }
     private static let byCookie: HTTPFields = [.cacheControl: "max-age=600", .vary: "Cookie"]
 
     private func set(_ cookie: String) throws {
@@ -53,9 +53,9 @@ import Testing
         try set("user=2")
         try clock.run()
         #expect(first.values == [[1]])
-        #expect(try bench.run(Goods(method: method), client).values.map(\.output) == [[2]])
+        #expect(try fixture.run(Goods(method: method), client).values.map(\.output) == [[2]])
         try set("user=1")
-        #expect(try bench.run(Goods(method: method), client).values.map(\.output) == [[1]])
+        #expect(try fixture.run(Goods(method: method), client).values.map(\.output) == [[1]])
         #expect(transport.exchanges.count == 2)
     }
 
@@ -66,9 +66,9 @@ import Testing
         let (client, _) = client(
             policy,
             .when(method, "/goods", .json("[1]", headers: fields), .json("[2]", headers: Self.byCookie)))
-        try bench.run(Goods(method: method), client)
-        #expect(try bench.run(Goods(method: method), client).values.map(\.output) == [[2]])
-        #expect(try bench.run(Goods(method: method), client).values.map(\.output) == [[2]])
+        try fixture.run(Goods(method: method), client)
+        #expect(try fixture.run(Goods(method: method), client).values.map(\.output) == [[2]])
+        #expect(try fixture.run(Goods(method: method), client).values.map(\.output) == [[2]])
     }
 
     @Test(arguments: policies)
@@ -92,7 +92,7 @@ import Testing
             .time(.seconds(600)),
             .when(.get, "/goods", .status(.found, headers: [.location: "/there/goods"])),
             .when(.get, "/there/goods", .json("[1]", headers: Self.byCookie)))
-        for _ in 0..<2 { try bench.run(Goods(), client) }
+        for _ in 0..<2 { try fixture.run(Goods(), client) }
         #expect(transport.exchanges.count == 4)
     }
 
@@ -101,14 +101,14 @@ import Testing
             .just(Credential(token: "b"))
         }
         let fields: HTTPFields = [.cacheControl: "max-age=600", .vary: "Authorization"]
-        let (client, transport) = bench.client(
+        let (client, transport) = fixture.client(
             .http, .when(.get, "/goods", .json("[1]", headers: fields), .json("[2]", headers: fields)),
             .when(.get, "/cart", .status(.unauthorized), .json("[3]"))
         ) { $0.session = session }
-        #expect(try bench.run(Goods(), client).values.map(\.output) == [[1]])
-        #expect(try bench.run(Goods(), client).values.map(\.output) == [[1]])
-        try bench.run(Goods(path: "/cart"), client)
-        #expect(try bench.run(Goods(), client).values.map(\.output) == [[2]])
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == [[1]])
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == [[1]])
+        try fixture.run(Goods(path: "/cart"), client)
+        #expect(try fixture.run(Goods(), client).values.map(\.output) == [[2]])
         #expect(transport.requests.last?.headerFields[.authorization] == "Bearer b")
     }
 

@@ -10,19 +10,19 @@ import Testing
 
 /// Downloads to a folder, where the response names the file.
 @Suite struct FolderDownloadTests {
-    private let bench = DownloadBench()
+    private let fixture = DownloadFixture()
 
-    init() { bench.files.addFolder("/d") }
+    init() { fixture.files.addFolder("/d") }
 
     private func start(
         _ call: InlineEndpoint = InlineEndpoint(.get, "/f"), to folder: String = "/d", retries: Int = 0
     ) -> Recorder<DownloadEvent, NetworkError> {
-        Recorder(bench.client(retries: retries).download(call, to: folder), on: bench.clock)
+        Recorder(fixture.client(retries: retries).download(call, to: folder), on: fixture.clock)
     }
 
     private func expectFile(
         _ recorder: Recorder<DownloadEvent, NetworkError>, at path: String,
-        _ content: [UInt8] = DownloadBench.content
+        _ content: [UInt8] = DownloadFixture.content
     ) {
         #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
         guard case .finished(let file) = recorder.values.last else {
@@ -30,12 +30,12 @@ import Testing
             return
         }
         #expect(file.path == path)
-        #expect(bench.files[path] == content)
+        #expect(fixture.files[path] == content)
         #expect(file.size == Int64(content.count))
     }
 
     private func serve(_ disposition: String?) {
-        bench.server.state.withLock { $0.fields[.contentDisposition] = disposition }
+        fixture.server.state.withLock { $0.fields[.contentDisposition] = disposition }
     }
 
     @Test(
@@ -51,38 +51,38 @@ import Testing
     func names(disposition: String?, target: String, folder: String, path: String) {
         serve(disposition)
         let recorder = start(InlineEndpoint(.get, target), to: folder)
-        #expect(throws: Never.self) { try bench.clock.run() }
+        #expect(throws: Never.self) { try fixture.clock.run() }
         expectFile(recorder, at: path)
-        #expect(bench.files.paths.count == 1)
-        #expect(bench.files.lockedPaths.isEmpty)
+        #expect(fixture.files.paths.count == 1)
+        #expect(fixture.files.lockedPaths.isEmpty)
     }
 
     @Test("The URL is the one after redirects")
     func redirected() throws {
         let transport = ScriptedTransport(
-            on: bench.clock, files: bench.files,
+            on: fixture.clock, files: fixture.files,
             [
                 .when(.get, "/latest", .status(.found, headers: [.location: "/files/map-7.osm?a=b"])),
                 .when(.get, "/files/map-7.osm", .bytes([1, 2])),
             ])
         let client = Client(baseURL: "http://shop.test", transport: transport)
-        let recorder = Recorder(client.download(.get("/latest"), to: "/d"), on: bench.clock)
-        try bench.clock.run()
+        let recorder = Recorder(client.download(.get("/latest"), to: "/d"), on: fixture.clock)
+        try fixture.clock.run()
         expectFile(recorder, at: "/d/map-7.osm", [1, 2])
     }
 
     @Test("An existing file or folder of that name stays: the new file gets a number")
     func numbers() throws {
         serve("attachment; filename=map.osm")
-        bench.files["/d/map.osm"] = [1]
-        bench.files["/d/map (1).osm/inner"] = [2]
+        fixture.files["/d/map.osm"] = [1]
+        fixture.files["/d/map (1).osm/inner"] = [2]
         for number in 2...4 {
             let recorder = start()
-            try bench.clock.run()
+            try fixture.clock.run()
             expectFile(recorder, at: "/d/map (\(number)).osm")
         }
-        #expect(bench.files["/d/map.osm"] == [1])
-        #expect(bench.files.paths.count == 5)
+        #expect(fixture.files["/d/map.osm"] == [1])
+        #expect(fixture.files.paths.count == 5)
     }
 
     @Test(
@@ -91,64 +91,64 @@ import Testing
     func twice() throws {
         serve("attachment; filename=map.osm")
         let downloads = [start(), start(to: "/d/../d/"), start(InlineEndpoint(.get, "/other"))]
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(downloads[1].failure?.code == .file)
         let paths = [downloads[0], downloads[2]].compactMap { recorder -> String? in
             guard case .finished(let file) = recorder.values.last else { return nil }
             return file.path
         }
         #expect(Set(paths) == ["/d/map.osm", "/d/map (1).osm"])
-        #expect(bench.files.paths == ["/d/map (1).osm", "/d/map.osm"])
+        #expect(fixture.files.paths == ["/d/map (1).osm", "/d/map.osm"])
     }
 
     @Test("Requests that are not GET have nothing to resume, and each has its own file")
     func posts() throws {
         let call = InlineEndpoint(.post, "/f")
         let downloads = [start(call), start(call)]
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(downloads.allSatisfy { $0.isFinished })
-        #expect(bench.files.paths == ["/d/f", "/d/f (1)"])
+        #expect(fixture.files.paths == ["/d/f", "/d/f (1)"])
     }
 
     @Test("It resumes, by a retry and by a later download, and keeps the name of the first response")
     func resumes() throws {
         serve("attachment; filename=\"first.osm\"")
-        bench.server.state.withLock { $0.breaks = [20, 10] }
+        fixture.server.state.withLock { $0.breaks = [20, 10] }
         let first = start(retries: 1)
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(first.failure?.code == .partialBody)
-        #expect(bench.files.paths.count == 2)
-        #expect(bench.files.paths.allSatisfy { $0.hasPrefix("/d/.download-") })
+        #expect(fixture.files.paths.count == 2)
+        #expect(fixture.files.paths.allSatisfy { $0.hasPrefix("/d/.download-") })
         serve("attachment; filename=\"second.osm\"")
         let second = start(to: "/d/./")
-        try bench.clock.run()
+        try fixture.clock.run()
         expectFile(second, at: "/d/./first.osm")
-        #expect(bench.ranges() == [nil, "bytes=20-", "bytes=30-"])
-        #expect(bench.files.paths == ["/d/first.osm"])
+        #expect(fixture.ranges() == [nil, "bytes=20-", "bytes=30-"])
+        #expect(fixture.files.paths == ["/d/first.osm"])
         // A new version has its own name.
-        bench.server.state.withLock { $0.breaks = [20] }
+        fixture.server.state.withLock { $0.breaks = [20] }
         let third = start()
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(third.failure != nil)
         serve("attachment; filename=\"third.osm\"")
-        bench.server.state.withLock { $0.fields[.eTag] = "\"v2\"" }
+        fixture.server.state.withLock { $0.fields[.eTag] = "\"v2\"" }
         let fourth = start()
-        try bench.clock.run()
+        try fixture.clock.run()
         expectFile(fourth, at: "/d/third.osm")
     }
 
     @Test("A name in a record is as untrusted as that of a response")
     func record() throws {
         serve("attachment; filename=\"f.osm\"")
-        bench.server.state.withLock { $0.breaks = [20] }
+        fixture.server.state.withLock { $0.breaks = [20] }
         _ = start()
-        try bench.clock.run()
-        let path = try #require(bench.files.paths.first { $0.hasSuffix(".json") })
-        let text = String(decoding: bench.files[path] ?? [], as: UTF8.self)
+        try fixture.clock.run()
+        let path = try #require(fixture.files.paths.first { $0.hasSuffix(".json") })
+        let text = String(decoding: fixture.files[path] ?? [], as: UTF8.self)
         #expect(text.contains("\"f.osm\""))
-        bench.files[path] = Array(text.replacing("f.osm", with: "../../e/x").utf8)
+        fixture.files[path] = Array(text.replacing("f.osm", with: "../../e/x").utf8)
         let second = start()
-        try bench.clock.run()
+        try fixture.clock.run()
         expectFile(second, at: "/d/x")
     }
 
@@ -157,16 +157,16 @@ import Testing
         arguments: [MemoryFileSystem.Operation.move, .synchronize])
     func disk(operation: MemoryFileSystem.Operation) throws {
         let broken = start()
-        try bench.clock.advance(by: .milliseconds(6))
-        let draft = try #require(bench.files.paths.first { $0.hasSuffix(".part") })
+        try fixture.clock.advance(by: .milliseconds(6))
+        let draft = try #require(fixture.files.paths.first { $0.hasSuffix(".part") })
         // The truncated file has been synced.
-        bench.files.fail(operation, of: draft)
-        try bench.clock.run()
+        fixture.files.fail(operation, of: draft)
+        try fixture.clock.run()
         #expect(broken.failure?.code == .file)
         let second = start()
-        try bench.clock.run()
+        try fixture.clock.run()
         expectFile(second, at: "/d/f")
-        #expect(bench.files.paths == ["/d/f"])
+        #expect(fixture.files.paths == ["/d/f"])
     }
 
     // MARK: Names

@@ -17,7 +17,7 @@ import Testing
     private let clock = VirtualScheduler()
 
     private func updates(_ text: String) -> Observable<EventSourceUpdate, NetworkError> {
-        let transport = ScriptedTransport(on: clock) { _ in EventSourceBench.answer(text, then: .stall) }
+        let transport = ScriptedTransport(on: clock) { _ in EventSourceFixture.answer(text, then: .stall) }
         let configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.decoder.keyDecodingStrategy = .convertFromSnakeCase
         return Client(configuration: configuration, transport: transport).events(.get("/"))

@@ -10,12 +10,12 @@ import Testing
 
 /// Event streams of requests with a body continue as the caller declares.
 @Suite struct EventResumptionTests {
-    private let bench = EventSourceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = EventSourceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
     private let question = InlineEndpoint(.post, "/chat", ["prompt": "tea"])
 
     private static func cut(_ text: String) -> ScriptedTransport.Reply {
-        EventSourceBench.answer(text, then: .fail(NetworkError(.connectionLost, "cut")))
+        EventSourceFixture.answer(text, then: .fail(NetworkError(.connectionLost, "cut")))
     }
 
     /// A question, and the words of the answer so far.
@@ -29,9 +29,9 @@ import Testing
     }
 
     @Test func aClosureBuildsTheNextRequestFromWhatHasArrived() throws {
-        let (recorder, transport) = bench.source(
+        let (recorder, transport) = fixture.source(
             Self.cut("data: Hot\n\ndata: water\n\ndata: lost"), Self.cut("data: on\n\n"),
-            EventSourceBench.answer("data: leaves\n\ndata: [DONE]\n\n", then: .stall),
+            EventSourceFixture.answer("data: leaves\n\ndata: [DONE]\n\n", then: .stall),
             call: question, until: .data("[DONE]"),
             resumption: .next { received in
                 Self.question(after: received.items.map(\.data).joined(separator: " "))
@@ -51,9 +51,9 @@ import Testing
 
     @Test func theClosureSeesNumbersIdAndCause() throws {
         let seen = Mutex<[String]>([])
-        let (recorder, _) = bench.source(
+        let (recorder, _) = fixture.source(
             Self.cut("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .failure(.connect),
-            EventSourceBench.answer("data: c\n\n"), call: question,
+            EventSourceFixture.answer("data: c\n\n"), call: question,
             resumption: .next { received in
                 let error = received.error?.code.rawValue ?? "closed"
                 seen.withLock {
@@ -72,7 +72,7 @@ import Testing
         let seen = Mutex<[[String]]>([])
         let many = (1...9).map { "data: \($0)\n\n" }.joined()
         for limit in [0, 1, 4, .max] {
-            _ = bench.source(
+            _ = fixture.source(
                 Self.cut(many), .status(.noContent), call: question,
                 resumption: .next(keeping: limit) { received in
                     seen.withLock { $0.append(received.items.map(\.data) + ["\(received.count)"]) }
@@ -88,12 +88,12 @@ import Testing
     }
 
     @Test func withoutANextEndpointTheStreamEndsAsItsConnectionDid() throws {
-        let (broken, transport) = bench.source(
+        let (broken, transport) = fixture.source(
             Self.cut("data: a\n\n"), call: question, resumption: .next { _ in nil })
-        let (ended, _) = bench.source(
-            EventSourceBench.answer("data: a\n\n"), call: question, resumption: .next { _ in nil })
-        let (early, _) = bench.source(
-            EventSourceBench.answer("data: a\n\n"), call: question, until: .data("end"),
+        let (ended, _) = fixture.source(
+            EventSourceFixture.answer("data: a\n\n"), call: question, resumption: .next { _ in nil })
+        let (early, _) = fixture.source(
+            EventSourceFixture.answer("data: a\n\n"), call: question, until: .data("end"),
             resumption: .next { _ in nil })
         try clock.run()
         #expect(broken.failure?.code == .connectionLost)
@@ -119,20 +119,20 @@ import Testing
 
     @Test(arguments: [(429, true), (503, true), (500, true), (400, false), (401, false), (501, false)])
     func temporaryStatusesAreNoEnd(status: Int, passes: Bool) throws {
-        let (recorder, transport) = bench.source(
+        let (recorder, transport) = fixture.source(
             .status(.init(code: status), headers: [.retryAfter: "20"]), .status(.noContent),
             call: question, resumption: .next { _ in question })
         try clock.run()
         #expect(recorder.isFinished == passes)
         #expect(transport.exchanges.map(\.startedAt) == (passes ? [.zero, .seconds(20)] : [.zero]))
         // By the standard, a status is final.
-        let (standard, _) = bench.source(.status(.init(code: status)))
+        let (standard, _) = fixture.source(.status(.init(code: status)))
         try clock.run()
         #expect(standard.failure?.code == .status)
     }
 
     @Test func aDeclaredPostContinuesWithTheLastID() throws {
-        let (recorder, transport) = bench.source(
+        let (recorder, transport) = fixture.source(
             Self.cut("id: 7\ndata: a\n\n"), .status(.noContent), call: question, resumption: .lastEventID)
         try clock.run()
         #expect(recorder.isFinished)
@@ -141,8 +141,8 @@ import Testing
     }
 
     @Test func neverMeansOneConnectionOfAnyMethod() throws {
-        let (recorder, transport) = bench.source(Self.cut("data: a\n\n"), resumption: .never)
-        let (ended, _) = bench.source(EventSourceBench.answer("data: a\n\n"), resumption: .never)
+        let (recorder, transport) = fixture.source(Self.cut("data: a\n\n"), resumption: .never)
+        let (ended, _) = fixture.source(EventSourceFixture.answer("data: a\n\n"), resumption: .never)
         try clock.run()
         #expect(recorder.failure?.code == .connectionLost)
         #expect(transport.exchanges.count == 1)
@@ -152,7 +152,7 @@ import Testing
     @Test func aBodyThatCannotBeSentAgainHasOneConnection() throws {
         let once = InlineEndpoint(
             .post, "/chat", .body(.stream(.just(Array("tea".utf8))), contentType: "text/plain"))
-        let (recorder, transport) = bench.source(
+        let (recorder, transport) = fixture.source(
             Self.cut("id: 7\ndata: a\n\n"), call: once, resumption: .lastEventID)
         try clock.run()
         #expect(recorder.failure?.code == .connectionLost)
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test func cancellingWhileItWaitsEndsEverything() throws {
-        let (recorder, transport) = bench.source(
+        let (recorder, transport) = fixture.source(
             Self.cut("data: a\n\n"), call: question, resumption: .next { _ in question })
         try clock.advance(by: .seconds(1))
         recorder.cancel()

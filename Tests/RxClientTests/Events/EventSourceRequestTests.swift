@@ -9,22 +9,22 @@ import Testing
 
 /// An endpoint defines the request of an event source; comments are delivered, and failures waited out.
 @Suite struct EventSourceRequestTests {
-    private let bench = EventSourceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = EventSourceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     @Test(
         "A request that may be sent only once has one connection, with its body; its end is the stream's end"
     )
     func post() throws {
         let call = InlineEndpoint(.post, "/events", ["prompt": "tea"])
-        let (recorder, transport) = bench.source(EventSourceBench.answer("data: a\n\n"), call: call)
+        let (recorder, transport) = fixture.source(EventSourceFixture.answer("data: a\n\n"), call: call)
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "])
         #expect(recorder.isFinished)
         #expect(transport.requests.map(\.method) == [.post])
         #expect(transport.requests.first?.body.isEmpty == false)
-        let (broken, other) = bench.source(
-            EventSourceBench.answer("data: a\n\n", then: .fail(NetworkError(.connectionLost, "cut"))),
+        let (broken, other) = fixture.source(
+            EventSourceFixture.answer("data: a\n\n", then: .fail(NetworkError(.connectionLost, "cut"))),
             call: call)
         try clock.run()
         #expect(broken.failure?.code == .connectionLost)
@@ -35,8 +35,8 @@ import Testing
     func idempotentPost() throws {
         var call = InlineEndpoint(.post, "/events", ["topic": "tea"])
         call.options.isIdempotent = true
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("id: 1\ndata: a\n\n"), .status(.noContent), call: call)
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("id: 1\ndata: a\n\n"), .status(.noContent), call: call)
         try clock.run()
         #expect(recorder.isFinished)
         #expect(transport.requests.map(\.method) == [.post, .post])
@@ -48,7 +48,7 @@ import Testing
     func ownFields() throws {
         let call = InlineEndpoint(
             .get, "/events", headers: ["Cache-Control": "no-store", "Accept": "text/event-stream, */*"])
-        let (_, transport) = bench.source(.status(.noContent), call: call)
+        let (_, transport) = fixture.source(.status(.noContent), call: call)
         try clock.run()
         #expect(transport.requests.map { $0.headerFields[.cacheControl] } == ["no-store"])
         #expect(transport.requests.map { $0.headerFields[.accept] } == ["text/event-stream, */*"])
@@ -56,8 +56,8 @@ import Testing
 
     @Test("Comments are delivered in their place")
     func comments() throws {
-        let (recorder, _) = bench.source(
-            EventSourceBench.answer(": keep\ndata: a\n:\n\n:alive\n", then: .stall))
+        let (recorder, _) = fixture.source(
+            EventSourceFixture.answer(": keep\ndata: a\n:\n\n:alive\n", then: .stall))
         try clock.advance(by: .seconds(9))
         #expect(recorder.values == ["open 200", "comment keep", "comment ", "message a ", "comment alive"])
     }
@@ -77,7 +77,7 @@ import Testing
 
     @Test("It waits while a circuit is open and while the network is down")
     func patience() throws {
-        let book = Script([.failure(.connect), EventSourceBench.answer("data: a\n\n", then: .stall)])
+        let book = Script([.failure(.connect), EventSourceFixture.answer("data: a\n\n", then: .stall)])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let reachability = ScriptedReachability()
         var configuration = ClientConfiguration(baseURL: "http://shop.test")

@@ -7,14 +7,14 @@ import RxTesting
 import Testing
 
 @Suite struct EventSourceTests {
-    private let bench = EventSourceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = EventSourceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     @Test("Opens, sends, reconnects with the last id, and ends with 204")
     func life() throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n"),
-            EventSourceBench.answer("data: c\n\ndata: half"),
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n"),
+            EventSourceFixture.answer("data: c\n\ndata: half"),
             .status(.noContent))
         try clock.run()
         #expect(
@@ -33,8 +33,8 @@ import Testing
         "A first id that no field can carry is an error, and nothing is sent",
         arguments: ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\n", "a\u{1}b", " a", "a\t"])
     func illegalFirstID(id: String) throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("data: a\n\n"), .status(.noContent), lastEventID: id)
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("data: a\n\n"), .status(.noContent), lastEventID: id)
         try clock.run()
         #expect(recorder.failure?.code == .invalidHeader)
         #expect(transport.requests.isEmpty)
@@ -42,9 +42,9 @@ import Testing
 
     @Test("The server's id is sent back unchanged, in UTF-8; one that no field can carry is ignored")
     func idsOfTheServer() throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("id: grün 🍵\ndata: a\n\n"),
-            EventSourceBench.answer("id: a\u{1}b\ndata: b\n\n"),
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("id: grün 🍵\ndata: a\n\n"),
+            EventSourceFixture.answer("id: a\u{1}b\ndata: b\n\n"),
             .status(.noContent))
         try clock.run()
         #expect(recorder.isFinished)
@@ -54,9 +54,9 @@ import Testing
 
     @Test("The server's retry time applies from then on; the minimum wait is 0.1 s")
     func retryField() throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("retry: 500\n\n"), EventSourceBench.answer("data: a\n\n"),
-            EventSourceBench.answer("retry: 0\n"),
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("retry: 500\n\n"), EventSourceFixture.answer("data: a\n\n"),
+            EventSourceFixture.answer("retry: 0\n"),
             .status(.noContent))
         try clock.run()
         #expect(recorder.isFinished)
@@ -71,7 +71,7 @@ import Testing
         let failures = Array(repeating: ScriptedTransport.Reply.failure(.connect), count: 7)
         let book = Script(
             failures + [
-                EventSourceBench.answer("", then: .fail(NetworkError(.connectionLost, "cut"))),
+                EventSourceFixture.answer("", then: .fail(NetworkError(.connectionLost, "cut"))),
                 .status(.noContent),
             ])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
@@ -92,8 +92,8 @@ import Testing
             .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen, .tls,
         ])
     func passing(code: NetworkError.Code) throws {
-        let (recorder, _) = bench.source(
-            .failure(code), EventSourceBench.answer("data: a\n\n"), .status(.noContent))
+        let (recorder, _) = fixture.source(
+            .failure(code), EventSourceFixture.answer("data: a\n\n"), .status(.noContent))
         try clock.run()
         #expect(
             recorder.values == [
@@ -107,7 +107,7 @@ import Testing
             NetworkError.Code.invalidURL, .invalidHeader, .tooManyRedirects, .shutDown, .loginExpired,
         ])
     func lasting(code: NetworkError.Code) throws {
-        let (recorder, transport) = bench.source(.failure(code))
+        let (recorder, transport) = fixture.source(.failure(code))
         try clock.run()
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.code == code)
@@ -118,7 +118,7 @@ import Testing
     @Test func aRefusedCertificateEndsTheSource() throws {
         var error = NetworkError(.tls, "as scripted")
         error.tlsFailure = .expired
-        let (recorder, _) = bench.source(.steps(.fail(error)))
+        let (recorder, _) = fixture.source(.steps(.fail(error)))
         try clock.run()
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.tlsFailure == .expired)
@@ -128,8 +128,8 @@ import Testing
         "Every status but 200 and 204 ends the source",
         arguments: [201, 202, 205, 206, 304, 401, 404, 500, 503])
     func status(code: Int) throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("data: a\n\n", status: .init(code: code)))
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("data: a\n\n", status: .init(code: code)))
         try clock.run()
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.code == .status)
@@ -147,8 +147,8 @@ import Testing
             ("Text/Event-Stream", true), ("text/event-stream ;x", true),
         ] as [(String?, Bool)])
     func type(type: String?, isRight: Bool) throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("data: a\n\n", type: type, then: .stall))
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("data: a\n\n", type: type, then: .stall))
         try clock.advance(by: .seconds(9))
         #expect(recorder.values == (isRight ? ["open 200", "message a "] : []))
         #expect(recorder.failure?.code == (isRight ? nil : .invalidResponse))
@@ -158,8 +158,8 @@ import Testing
 
     @Test("It can begin after a known event")
     func beginning() throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("data: a\n\n", then: .stall), lastEventID: "täglich 7")
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("data: a\n\n", then: .stall), lastEventID: "täglich 7")
         try clock.advance(by: .seconds(9))
         #expect(recorder.values == ["open 200", "message a täglich 7"])
         #expect(transport.requests[0].headerFields[.init("Last-Event-ID")!] == "täglich 7")
@@ -167,8 +167,8 @@ import Testing
 
     @Test("An event over the limit ends it")
     func limit() throws {
-        let (recorder, _) = bench.source(
-            EventSourceBench.answer("data: a\n\ndata: " + String(repeating: "x", count: 50), then: .stall))
+        let (recorder, _) = fixture.source(
+            EventSourceFixture.answer("data: a\n\ndata: " + String(repeating: "x", count: 50), then: .stall))
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "])
         #expect(recorder.failure?.code == .tooLarge)
@@ -176,8 +176,8 @@ import Testing
 
     @Test("A connection that is silent for a minute is replaced by one that names the last event")
     func silence() throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("id: 7\ndata: a\n\n", then: .stall),
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("id: 7\ndata: a\n\n", then: .stall),
             .steps(
                 .head(ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])),
                 .wait(.seconds(59)), .chunk(Array(":\n".utf8)), .wait(.seconds(59)),
@@ -197,8 +197,8 @@ import Testing
 
     @Test("A silent stream that must not be sent again fails with the time limit")
     func silenceOfAPost() throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("data: a\n\n", then: .stall), call: InlineEndpoint(.post, "/events"))
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("data: a\n\n", then: .stall), call: InlineEndpoint(.post, "/events"))
         try clock.run()
         #expect(recorder.failure?.code == .idleTimeout)
         #expect(recorder.events.last?.time == .seconds(60))
@@ -218,7 +218,7 @@ import Testing
         ] as [(Timeouts?, Timeouts?, Duration?)])
     func timeouts(clients: Timeouts?, own: Timeouts?, idle: Duration?) throws {
         let transport = ScriptedTransport(on: clock) { _ in
-            EventSourceBench.answer("data: a\n\n", then: .stall)
+            EventSourceFixture.answer("data: a\n\n", then: .stall)
         }
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.options.timeouts = clients
@@ -234,10 +234,10 @@ import Testing
 
     @Test("Cancelling while connected, and while waiting, ends everything", arguments: [1, 4])
     func cancel(second: Int) throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("", then: .stall))
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("", then: .stall))
         _ = recorder
-        let (waiting, other) = bench.source(.failure(.connect))
+        let (waiting, other) = fixture.source(.failure(.connect))
         try clock.advance(by: .seconds(second))
         recorder.cancel()
         waiting.cancel()
@@ -248,9 +248,9 @@ import Testing
     }
 
     @Test("A slow subscriber gets each event once, and delays the next connection")
-    func brake() throws {
+    func backpressure() throws {
         let book = Script([
-            EventSourceBench.answer("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .status(.noContent),
+            EventSourceFixture.answer("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .status(.noContent),
         ])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
@@ -266,7 +266,7 @@ import Testing
     @Test("A thousand reconnections leave no timer and no transfer")
     func long() throws {
         let transport = ScriptedTransport(on: clock) { _ in
-            EventSourceBench.answer("retry: 1000\ndata: a\n\n")
+            EventSourceFixture.answer("retry: 1000\ndata: a\n\n")
         }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)

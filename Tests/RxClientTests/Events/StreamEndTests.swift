@@ -8,8 +8,8 @@ import Testing
 
 /// A stream ends with its last item, not with its connection.
 @Suite struct StreamEndTests {
-    private let bench = EventSourceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = EventSourceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     @Test(arguments: [
         (StreamEnd<ServerSentEvent>.data("[DONE]"), false), (.data("[DONE]", isDelivered: true), true),
@@ -17,8 +17,8 @@ import Testing
         (.item { $0.data.hasPrefix("[") }, false), (.item(isDelivered: true) { $0.lastEventID == "9" }, true),
     ])
     func endsWithTheEventAndClosesTheConnection(end: StreamEnd<ServerSentEvent>, isDelivered: Bool) throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer(
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer(
                 "data: a\n\nid: 9\nevent: bye\ndata: [DONE]\n\ndata: late\n\n", then: .stall), until: end)
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "] + (isDelivered ? ["bye [DONE] 9"] : []))
@@ -29,8 +29,8 @@ import Testing
     }
 
     @Test func theWholeDataCounts() throws {
-        let (recorder, _) = bench.source(
-            EventSourceBench.answer(
+        let (recorder, _) = fixture.source(
+            EventSourceFixture.answer(
                 "data: [DONE] \n\ndata:[DONE]\ndata: x\n\ndata: [DONE]\n\n", then: .stall),
             until: .data("[DONE]"))
         try clock.run()
@@ -39,8 +39,8 @@ import Testing
     }
 
     @Test func aResponseThatEndsBeforeIsBrokenOff() throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("id: 1\ndata: a\n\n"), EventSourceBench.answer("data: [DONE]\n\n"),
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("id: 1\ndata: a\n\n"), EventSourceFixture.answer("data: [DONE]\n\n"),
             until: .data("[DONE]"))
         try clock.run()
         #expect(recorder.values == ["open 200", "message a 1", "again in 3000.0: partialBody", "open 200"])
@@ -50,8 +50,8 @@ import Testing
 
     @Test(arguments: [StreamResumption<ServerSentEvent>.never, .automatic])
     func withoutResumptionItFails(resumption: StreamResumption<ServerSentEvent>) throws {
-        let (recorder, transport) = bench.source(
-            EventSourceBench.answer("data: a\n\ndata: [DONE]"), call: InlineEndpoint(.post, "/chat"),
+        let (recorder, transport) = fixture.source(
+            EventSourceFixture.answer("data: a\n\ndata: [DONE]"), call: InlineEndpoint(.post, "/chat"),
             until: .data("[DONE]"), resumption: resumption)
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "])
@@ -65,8 +65,8 @@ import Testing
     }
 
     @Test func theErrorHidesSecrets() throws {
-        let (recorder, _) = bench.source(
-            EventSourceBench.answer(""),
+        let (recorder, _) = fixture.source(
+            EventSourceFixture.answer(""),
             call: InlineEndpoint(.post, "/chat", query: ["access_token": "canary"]), until: .data("[DONE]"))
         try clock.run()
         let error = try #require(recorder.failure)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func noContentEndsItToo() throws {
-        let (recorder, _) = bench.source(.status(.noContent), until: .data("[DONE]"))
+        let (recorder, _) = fixture.source(.status(.noContent), until: .data("[DONE]"))
         try clock.run()
         #expect(recorder.values.isEmpty)
         #expect(recorder.isFinished)
@@ -85,7 +85,7 @@ import Testing
     @Test(arguments: [false, true])
     func aSlowReaderGetsEveryEventBeforeTheEnd(isDelivered: Bool) throws {
         let book = Script([
-            EventSourceBench.answer("data: a\n\ndata: b\n\ndata: [DONE]\n\n", then: .stall)
+            EventSourceFixture.answer("data: a\n\ndata: b\n\ndata: [DONE]\n\n", then: .stall)
         ])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(

@@ -140,10 +140,10 @@ import Testing
         #expect(journal.all.count == 5)
         #expect(counts.values == [0, 1, 0])
 
-        let bench = LoginBench()
-        let loginCounts = Recorder(bench.client.activity.count.observable, on: bench.clock)
-        let answer = bench.get("/goods")
-        try bench.clock.run()
+        let fixture = LoginFixture()
+        let loginCounts = Recorder(fixture.client.activity.count.observable, on: fixture.clock)
+        let answer = fixture.get("/goods")
+        try fixture.clock.run()
         #expect(answer.values == [#""/goods""#])
         #expect(loginCounts.values == [0, 1, 0])
     }

@@ -138,12 +138,12 @@ import Testing
 
     @Test("Waiting code continues: a list of pages shows the error and can load again")
     func pages() throws {
-        let bench = PagingBench(answer: PagingBench.shop(3))
-        let recorder = bench.record()
-        try bench.clock.advance(by: .milliseconds(1))
-        bench.client.cancel(.all)
-        bench.next.send()
-        try bench.clock.run()
+        let fixture = PagingFixture(answer: PagingFixture.shop(3))
+        let recorder = fixture.record()
+        try fixture.clock.advance(by: .milliseconds(1))
+        fixture.client.cancel(.all)
+        fixture.next.send()
+        try fixture.clock.run()
         #expect(recorder.texts == ["first", "failed(cancelled)", "first", "idle 1,2"])
     }
 
@@ -159,39 +159,40 @@ import Testing
 
     @Test("The id of a request is known before it is sent, and cancels it")
     func idAtTheCall() throws {
-        let bench = PagingBench(answer: PagingBench.shop(4))
+        let fixture = PagingFixture(answer: PagingFixture.shop(4))
         let started = Mutex<[RequestID]>([]), sent = Mutex<[Int]>([])
-        let endpoint = GoodsList().with { [transport = bench.transport] options in
+        let endpoint = GoodsList().with { [transport = fixture.transport] options in
             options.presentation = .hidden
             options.willStart = { request in
                 started.withLock { $0.append(request.id) }
                 sent.withLock { $0.append(transport.requests.count) }
             }
         }
-        let recorder = Recorder(bench.client.request(endpoint), on: bench.clock)
+        let recorder = Recorder(fixture.client.request(endpoint), on: fixture.clock)
         #expect(started.withLock { $0.count } == 1 && sent.withLock { $0 } == [0])
         let id = try #require(started.withLock { $0.first })
-        try bench.clock.advance(by: .milliseconds(1))
-        #expect(bench.transport.requests.map(\.id) == [id])
-        #expect(bench.client.cancel(.id(id)) == 1)
-        try bench.clock.run()
+        try fixture.clock.advance(by: .milliseconds(1))
+        #expect(fixture.transport.requests.map(\.id) == [id])
+        #expect(fixture.client.cancel(.id(id)) == 1)
+        try fixture.clock.run()
         #expect(recorder.failure?.code == .cancelled)
-        let pages = Recorder(bench.client.items(endpoint, .numbered(size: 2)), on: bench.clock)
-        try bench.clock.run()
+        let pages = Recorder(fixture.client.items(endpoint, .numbered(size: 2)), on: fixture.clock)
+        try fixture.clock.run()
         #expect(pages.values.count == 4)
-        #expect(started.withLock { $0 } == bench.transport.requests.map(\.id))
+        #expect(started.withLock { $0 } == fixture.transport.requests.map(\.id))
         #expect(Set(started.withLock { $0 }).count == 4)
     }
 
     @Test("A request can be cancelled from the closure that learns its id: nothing is sent")
     func cancelledAtTheStart() throws {
-        let bench = PagingBench(answer: PagingBench.shop(4))
-        let client = bench.client
+        let fixture = PagingFixture(answer: PagingFixture.shop(4))
+        let client = fixture.client
         let recorder = Recorder(
-            client.request(GoodsList().with { $0.willStart = { client.cancel(.id($0.id)) } }), on: bench.clock
+            client.request(GoodsList().with { $0.willStart = { client.cancel(.id($0.id)) } }),
+            on: fixture.clock
         )
-        try bench.clock.run()
+        try fixture.clock.run()
         #expect(recorder.failure?.code == .cancelled)
-        #expect(bench.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 }

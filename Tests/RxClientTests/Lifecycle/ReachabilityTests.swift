@@ -11,7 +11,7 @@ import Testing
     private let clock = VirtualScheduler()
     private let reachability = ScriptedReachability()
 
-    private func bench() -> (Client, ScriptedTransport) {
+    private func fixture() -> (Client, ScriptedTransport) {
         let transport = ScriptedTransport(on: clock) { _ in .json("1", after: .milliseconds(10)) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.reachability = reachability
@@ -20,7 +20,7 @@ import Testing
 
     @Test("Unreachable: fails at once with its own error, is not retried, and nothing is sent")
     func unreachable() {
-        let (client, transport) = bench()
+        let (client, transport) = fixture()
         reachability.set(.unreachable)
         let tips = Recorder(client.errorTips, on: clock)
         for stream in [client.get("/x"), client.response(.get("/x"))] {
@@ -37,7 +37,7 @@ import Testing
         "Every other status lets requests through, including unknown",
         arguments: [NetworkStatus.unknown, .wired, .wifi, .cellular])
     func reachable(status: NetworkStatus) throws {
-        let (client, _) = bench()
+        let (client, _) = fixture()
         reachability.set(status)
         #expect(status.isReachable)
         let recorder = Recorder(client.get("/x"), on: clock)
@@ -47,7 +47,7 @@ import Testing
 
     @Test("The current status counts, and a request under way continues")
     func moment() throws {
-        let (client, _) = bench()
+        let (client, _) = fixture()
         let first = Recorder(client.get("/1"), on: clock)
         reachability.set(.unreachable)
         try clock.run()

@@ -21,7 +21,7 @@ import Testing
                 .when(.get, "/stall", .stall),
                 .when(.get, "/private", .status(.unauthorized, after: .seconds(1)), .json("[]")),
                 .when(.post, "/login", .json(#"{"token": "new"}"#)),
-                .when(nil, "/handmade", .bytes([1], after: .seconds(4))),
+                .when(nil, "/raw", .bytes([1], after: .seconds(4))),
                 .when(nil, "/endless", .stall),
             ])
         return Client(configuration: configuration, transport: transport)
@@ -38,12 +38,12 @@ import Testing
         let running = Recorder(client.get("/slow"), on: clock)
         let end = Recorder(client.shutDown(within: .seconds(10)), on: clock)
         let late = Recorder(client.get("/slow"), on: clock)
-        let request = Request(url: URL(string: "https://shop.test/handmade")!)
-        let handmade = Recorder(client.exchange(request), on: clock)
+        let request = Request(url: URL(string: "https://shop.test/raw")!)
+        let raw = Recorder(client.exchange(request), on: clock)
         let stream = Recorder(client.stream(.get("/slow")), on: clock)
         try clock.advance(by: .seconds(4))
         #expect(late.failure?.code == .shutDown && late.failure?.isUnsent == true)
-        #expect(handmade.failure?.code == .shutDown)
+        #expect(raw.failure?.code == .shutDown)
         #expect(stream.failure?.code == .shutDown)
         #expect(!end.isFinished && running.values.isEmpty)
         try clock.advance(by: .seconds(1))
@@ -60,12 +60,12 @@ import Testing
         #expect(end.isFinished && running.failure?.code == .cancelled)
     }
 
-    @Test func handmadeRequestsAreAwaitedUpToTheLimit() throws {
+    @Test func rawRequestsAreAwaitedUpToTheLimit() throws {
         let client = client()
         func send(_ path: String) -> Recorder<TransferEvent, NetworkError> {
             Recorder(client.exchange(Request(url: URL(string: "https://shop.test" + path)!)), on: clock)
         }
-        let first = send("/handmade")
+        let first = send("/raw")
         let end = Recorder(client.shutDown(within: .seconds(10)), on: clock)
         try clock.advance(by: .seconds(3))
         #expect(!end.isFinished)

@@ -30,7 +30,7 @@ import Testing
     @Test(.enabled(if: !records), arguments: TranscriptScenario.all)
     func eachEventIsAsExpected(_ scenario: TranscriptScenario) throws {
         let expected = try #require(Self.expected[scenario.name], "record the transcript first")
-        let actual = try TranscriptBench.run(scenario)
+        let actual = try TranscriptFixture.run(scenario)
         guard actual != expected else { return }
         let index = zip(actual, expected).prefix { $0 == $1 }.map { $0 }.count
         func line(_ lines: [String]) -> String { index < lines.count ? lines[index] : "the end" }
@@ -39,8 +39,8 @@ import Testing
 
     @Test(arguments: TranscriptScenario.all)
     func aListenerChangesNothing(_ scenario: TranscriptScenario) throws {
-        let observed = try TranscriptBench.run(scenario).filter { !$0.contains(" traffic ") }
-        #expect(try TranscriptBench.run(scenario, isObserved: false) == observed)
+        let observed = try TranscriptFixture.run(scenario).filter { !$0.contains(" traffic ") }
+        #expect(try TranscriptFixture.run(scenario, isObserved: false) == observed)
     }
 
     @Test(.enabled(if: !records)) func eachTranscriptHasItsScenario() {
@@ -49,7 +49,7 @@ import Testing
 
     @Test(.enabled(if: records)) func recording() throws {
         let sections = try TranscriptScenario.all.map { scenario in
-            "== \(scenario.name)\n" + (try TranscriptBench.run(scenario)).joined(separator: "\n") + "\n"
+            "== \(scenario.name)\n" + (try TranscriptFixture.run(scenario)).joined(separator: "\n") + "\n"
         }
         try sections.joined(separator: "\n").write(to: Self.file, atomically: true, encoding: .utf8)
         Issue.record(
@@ -62,12 +62,12 @@ struct TranscriptScenario: Sendable, CustomTestStringConvertible {
     let name: String
     let rules: [ScriptedTransport.Rule]
     let configure: @Sendable (inout ClientConfiguration, TranscriptSetting) -> Void
-    let act: @Sendable (TranscriptBench) throws -> Void
+    let act: @Sendable (TranscriptFixture) throws -> Void
 
     init(
         _ name: String, _ rules: [ScriptedTransport.Rule],
         _ configure: @escaping @Sendable (inout ClientConfiguration, TranscriptSetting) -> Void = { _, _ in },
-        act: @escaping @Sendable (TranscriptBench) throws -> Void
+        act: @escaping @Sendable (TranscriptFixture) throws -> Void
     ) {
         self.name = name
         self.rules = rules
@@ -96,7 +96,8 @@ struct TranscriptSetting: Sendable {
     let plain: Client
 
     /// A session that logs in by `POST /login`, and renews its token by `POST /renew` if it has a refresh token.
-    func session(_ token: String? = "old", refreshToken: String? = nil, logsInFirst: Bool = false) -> Session
+    func session(_ token: String? = "old", refreshToken: String? = nil, requiresLogin: Bool = false)
+        -> Session
     {
         let plain = plain
         let gain = { @Sendable (path: String, body: Parameters) -> Observable<Credential, NetworkError> in
@@ -108,7 +109,7 @@ struct TranscriptSetting: Sendable {
         }
         let session = Session(
             credential: token.map { Credential(token: $0, refreshToken: refreshToken) },
-            logsInFirst: logsInFirst,
+            requiresLogin: requiresLogin,
             renewal: refreshToken == nil ? nil : renewal, login: { gain("/login", .none) })
         session.events.subscribe { event in
             switch event {
@@ -124,7 +125,7 @@ struct TranscriptSetting: Sendable {
 }
 
 /// One run of a scenario.
-final class TranscriptBench: Sendable {
+final class TranscriptFixture: Sendable {
     let clock = VirtualScheduler()
     let transcript: CallTranscript
     let client: Client
@@ -132,8 +133,8 @@ final class TranscriptBench: Sendable {
     private let subscriptions = Mutex<[String: Subscription]>([:])
 
     static func run(_ scenario: TranscriptScenario, isObserved: Bool = true) throws -> [String] {
-        let bench = TranscriptBench(scenario, isObserved: isObserved)
-        return try bench.run(scenario)
+        let fixture = TranscriptFixture(scenario, isObserved: isObserved)
+        return try fixture.run(scenario)
     }
 
     private init(_ scenario: TranscriptScenario, isObserved: Bool) {

@@ -266,24 +266,24 @@ import Testing
     }
 
     @Test func aDownloadWithTheWrongDigestStartsOver() throws {
-        let bench = DownloadBench()
+        let fixture = DownloadFixture()
         let wrong = Script([
             .bytes([9, 9], headers: [HTTPField.Name("Content-Digest")!: "sha-256=:AAAA:", .eTag: "\"1\""]),
             .bytes([1, 2], headers: [.eTag: "\"1\""]),
         ])
         let (client, transport) = client({ _ in wrong.next() }) {
-            $0.files = bench.files
+            $0.files = fixture.files
             $0.options.interceptors.exchange = [ContentDigestVerification()]
         }
         let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: clock)
         try clock.run()
-        try bench.clock.run()
+        try fixture.clock.run()
         for _ in 0..<50 where recorder.completion == nil {
             try clock.run()
-            try bench.clock.run()
+            try fixture.clock.run()
         }
         #expect(recorder.isFinished)
-        #expect(bench.files["/d/f"] == [1, 2])
+        #expect(fixture.files["/d/f"] == [1, 2])
         #expect(transport.requests.map { $0.headerFields[.range] } == [nil, nil])
     }
 }

@@ -57,7 +57,7 @@ import Testing
                 // Only the first response has the fields: the others bring nothing new.
                 let said = HTTPFields(fields.map { HTTPField(name: $0, value: $1) })
                 return .json("1", headers: clock.now == .zero ? said : [:], after: .seconds(1))
-            }, Interceptors(attempt: [RateLimitFollower()]))
+            }, Interceptors(attempt: [ServerRateLimiter()]))
         client.get("/x").subscribe()
         try clock.advance(by: .seconds(1))
         for _ in 1...4 { client.get("/x").subscribe() }
@@ -72,7 +72,7 @@ import Testing
             { _ in
                 let fields: HTTPFields = [HTTPField.Name("RateLimit")!: #""a";r=3;t=3000"#]
                 return .json("1", headers: fields, after: .seconds(clock.now < .seconds(2) ? 2 : 1))
-            }, Interceptors(attempt: [RateLimitFollower()]))
+            }, Interceptors(attempt: [ServerRateLimiter()]))
         for _ in 1...5 { client.get("/x").subscribe() }
         try clock.advance(by: .seconds(2))
         let late = (1...4).map { _ in Recorder(client.get("/x"), on: clock) }
@@ -85,7 +85,7 @@ import Testing
         let clock = clock
         let (client, transport) = client(
             { _ in .json("1", headers: [HTTPField.Name("RateLimit")!: #""a";r=0;t=10"#]) },
-            Interceptors(attempt: [RateLimitFollower()]))
+            Interceptors(attempt: [ServerRateLimiter()]))
         client.get("/x").subscribe()
         try clock.advance(by: .seconds(1))
         let first = Recorder(client.get("/y"), on: clock)
@@ -100,7 +100,7 @@ import Testing
         let clock = clock
         let (client, transport) = client(
             { _ in clock.now < .seconds(3) ? .status(429, headers: [.retryAfter: "3"]) : .json("1") },
-            Interceptors(attempt: [RateLimitFollower()]))
+            Interceptors(attempt: [ServerRateLimiter()]))
         let first = Recorder(client.get("/x"), on: clock)
         try clock.advance(by: .seconds(1))
         let second = Recorder(client.get("/y"), on: clock)
@@ -112,7 +112,7 @@ import Testing
     @Test func aWaitThatIsTooLongIsAnErrorAtOnce() throws {
         let (client, _) = client(
             { _ in .json("1", headers: [HTTPField.Name("RateLimit")!: #""a";r=0;t=3600"#]) },
-            Interceptors(attempt: [RateLimitFollower()]))
+            Interceptors(attempt: [ServerRateLimiter()]))
         client.get("/x").subscribe()
         try clock.run()
         let late = Recorder(client.get("/x", options: RequestOptions(retry: .never)), on: clock)

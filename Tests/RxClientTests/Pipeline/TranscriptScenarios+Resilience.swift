@@ -33,10 +33,10 @@ extension TranscriptScenario {
                     .status(.serviceUnavailable), reply("main")),
                 .when(.get, "https://standby.test/v1/x", reply("standby")),
             ], standby
-        ) { bench in
-            try get(bench, as: "a")
-            try get(bench, as: "b", wait: 40_000)
-            try get(bench, as: "after the interval")
+        ) { fixture in
+            try get(fixture, as: "a")
+            try get(fixture, as: "b", wait: 40_000)
+            try get(fixture, as: "after the interval")
         }.intercepted,
         TranscriptScenario(
             "both servers fail", [.when(.get, "*", .failure(.connect, after: .milliseconds(5)))], standby
@@ -65,9 +65,9 @@ extension TranscriptScenario {
             ], hedging
         ) { try get($0, as: "a") },
         TranscriptScenario("hedging, cancelled", [.when(.get, "/x", reply("1", after: 500))], hedging) {
-            bench in
-            try get(bench, as: "a", wait: 150)
-            bench.cancel()
+            fixture in
+            try get(fixture, as: "a", wait: 150)
+            fixture.cancel()
         },
         TranscriptScenario(
             "circuit breaker",
@@ -81,13 +81,13 @@ extension TranscriptScenario {
                 configuration.circuitBreaker = CircuitBreaker.Policy(
                     minimumRequests: 2, openDuration: .seconds(10))
             }
-        ) { bench in
-            for name in ["a", "b", "open"] { try get(bench, as: name) }
+        ) { fixture in
+            for name in ["a", "b", "open"] { try get(fixture, as: name) }
             try get(
-                bench, as: "not retried",
+                fixture, as: "not retried",
                 RequestOptions(retry: .exponentialBackoff(backoff: .constant(.seconds(20)))), wait: 10_000)
-            try get(bench, as: "half-open")
-            try get(bench, as: "closed")
+            try get(fixture, as: "half-open")
+            try get(fixture, as: "closed")
         }.intercepted,
     ]
 
@@ -97,15 +97,15 @@ extension TranscriptScenario {
         TranscriptScenario(
             "one at a time", [.when(.get, "/x", reply("1"))],
             { configuration, _ in configuration.limits = RequestLimits(concurrency: 1) }
-        ) { bench in
-            for name in ["a", "b"] { bench.start(bench.client.get("/x"), as: name) }
-            bench.start(bench.client.stream(.get("/x")), as: "stream")
+        ) { fixture in
+            for name in ["a", "b"] { fixture.start(fixture.client.get("/x"), as: name) }
+            fixture.start(fixture.client.stream(.get("/x")), as: "stream")
         }.intercepted,
         TranscriptScenario(
             "one a second to a host", [.when(.get, "/x", .failure(.connectionLost), reply("1"))],
             { configuration, _ in configuration.hostLimits = RequestLimits(rate: .perSecond(1, burst: 1)) }
-        ) { bench in
-            for name in ["a", "b"] { bench.start(bench.client.get("/x"), as: name) }
+        ) { fixture in
+            for name in ["a", "b"] { fixture.start(fixture.client.get("/x"), as: name) }
         },
     ]
 
@@ -125,10 +125,10 @@ extension TranscriptScenario {
                     configuration.options.retry = .never
                     configuration.options.interceptors[keyPath: path] = [interceptor]
                 }
-            ) { bench in
-                bench.start(bench.client.request(GoodsList()))
-                try bench.advance(5000)
-                bench.start(bench.client.stream(GoodsList()), as: "stream")
+            ) { fixture in
+                fixture.start(fixture.client.request(GoodsList()))
+                try fixture.advance(5000)
+                fixture.start(fixture.client.stream(GoodsList()), as: "stream")
             }.intercepted
         }
     }
@@ -206,10 +206,10 @@ extension TranscriptScenario {
                 configuration.options.cachePolicy = .http
                 configuration.options.timeouts = Timeouts(total: .seconds(5))
             }
-        ) { bench in
-            try get(bench, as: "a", wait: 2)
-            try get(bench, as: "b")
-            try get(bench, as: "c")
+        ) { fixture in
+            try get(fixture, as: "a", wait: 2)
+            try get(fixture, as: "b")
+            try get(fixture, as: "c")
         }.intercepted,
         TranscriptScenario(
             "login by an envelope",
@@ -230,12 +230,12 @@ extension TranscriptScenario {
                 configuration.session = setting.session()
                 configuration.options.cachePolicy = .time(.seconds(60))
             }
-        ) { bench in
-            bench.start(bench.client.request(GoodsList()))
-            try bench.advance(2)
-            bench.start(bench.client.request(GoodsList()), as: "b")
-            try bench.advance(8)
-            bench.cancel()
+        ) { fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            try fixture.advance(2)
+            fixture.start(fixture.client.request(GoodsList()), as: "b")
+            try fixture.advance(8)
+            fixture.cancel()
         },
         TranscriptScenario(
             "places in a limit are given back",
@@ -244,52 +244,52 @@ extension TranscriptScenario {
                 configuration.session = setting.session()
                 configuration.limits = RequestLimits(concurrency: 1)
             }
-        ) { bench in
-            bench.start(bench.client.request(GoodsList()))
-            bench.start(bench.client.get("/x"), as: "b")
+        ) { fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            fixture.start(fixture.client.get("/x"), as: "b")
         },
         TranscriptScenario(
             "host limit after a 429",
             [.when(.get, "/x", .status(.tooManyRequests, headers: [.retryAfter: "2"]), reply("1"))],
             { configuration, _ in configuration.hostLimits = RequestLimits(concurrency: 4) }
-        ) { bench in
-            try get(bench, as: "a")
-            try get(bench, as: "b")
+        ) { fixture in
+            try get(fixture, as: "a")
+            try get(fixture, as: "b")
         },
         TranscriptScenario(
             "refused by a validator", [.when(.get, "/goods", .goods([]))],
             { configuration, _ in configuration.options.cachePolicy = .time(.seconds(60)) }
-        ) { bench in
+        ) { fixture in
             for name in ["a", "b"] {
-                bench.start(bench.client.request(Checked()), as: name)
-                try bench.advance(100)
+                fixture.start(fixture.client.request(Checked()), as: name)
+                try fixture.advance(100)
             }
         }.intercepted,
         TranscriptScenario(
             "larger than allowed", [.when(.get, "/goods", .init(chunks))],
             { configuration, _ in configuration.bodyLimit = 12 }
-        ) { bench in
-            bench.start(bench.client.request(GoodsList()))
-            bench.start(bench.client.stream(GoodsList()), as: "stream")
+        ) { fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            fixture.start(fixture.client.stream(GoodsList()), as: "stream")
         },
-        TranscriptScenario("one request after the other", [.when(.get, "/goods", .goods([1]))]) { bench in
-            let client = bench.client
-            bench.start(
+        TranscriptScenario("one request after the other", [.when(.get, "/goods", .goods([1]))]) { fixture in
+            let client = fixture.client
+            fixture.start(
                 client.request(GoodsList()).flatMap(.concat) { _ in client.request(GoodsList(keyword: "tea"))
                 })
         },
-        TranscriptScenario("two downloads to a file", [.when(.get, "/goods", .init(chunks))]) { bench in
-            for name in ["a", "b"] { bench.start(bench.client.download(GoodsList(), to: "/f"), as: name) }
-            try bench.advance(1000)
-            bench.start(bench.client.download(GoodsList(), to: "/f"), as: "again")
+        TranscriptScenario("two downloads to a file", [.when(.get, "/goods", .init(chunks))]) { fixture in
+            for name in ["a", "b"] { fixture.start(fixture.client.download(GoodsList(), to: "/f"), as: name) }
+            try fixture.advance(1000)
+            fixture.start(fixture.client.download(GoodsList(), to: "/f"), as: "again")
         },
-        TranscriptScenario("paused before the head", [.when(.get, "/goods", lost, .goods([1]))]) { bench in
-            for name in ["a", "b"] { bench.start(bench.client.request(GoodsList()), as: name) }
-            try bench.advance(2)
-            for name in ["a", "b"] { bench.pause(name) }
-            try bench.advance(1000)
-            bench.cancel("b")
-            bench.resume()
+        TranscriptScenario("paused before the head", [.when(.get, "/goods", lost, .goods([1]))]) { fixture in
+            for name in ["a", "b"] { fixture.start(fixture.client.request(GoodsList()), as: name) }
+            try fixture.advance(2)
+            for name in ["a", "b"] { fixture.pause(name) }
+            try fixture.advance(1000)
+            fixture.cancel("b")
+            fixture.resume()
         },
         TranscriptScenario(
             "web socket with a session",
@@ -301,10 +301,10 @@ extension TranscriptScenario {
                     .webSocket(.send(.text("two")))),
                 .when(.get, "/live", .status(.unauthorized, after: .milliseconds(5))),
             ], withSession
-        ) { bench in
-            bench.start(bench.client.webSocket("/live"))
-            try bench.advance(5000)
-            bench.cancel()
+        ) { fixture in
+            fixture.start(fixture.client.webSocket("/live"))
+            try fixture.advance(5000)
+            fixture.cancel()
         }.intercepted,
         TranscriptScenario("web socket refused", [.when(.get, "/live", .status(.forbidden))]) {
             $0.start($0.client.webSocket("/live"))
@@ -324,15 +324,15 @@ extension TranscriptScenario {
                     .headers(["X-Sign": "\(content.request.method.rawValue) \(content.canonicalQuery)"])
                 }
             }
-        ) { bench in
-            bench.start(bench.client.get("/x", query: ["b": 2, "a": 1]))
+        ) { fixture in
+            fixture.start(fixture.client.get("/x", query: ["b": 2, "a": 1]))
         }.intercepted,
         TranscriptScenario(
             "no network", [],
             { configuration, _ in configuration.reachability = ScriptedReachability(.unreachable) }
-        ) { bench in
-            try get(bench, as: "a")
-            bench.start(bench.client.stream(.get("/x")), as: "stream")
+        ) { fixture in
+            try get(fixture, as: "a")
+            fixture.start(fixture.client.stream(.get("/x")), as: "stream")
         }.intercepted,
         TranscriptScenario(
             "pages",
@@ -340,25 +340,25 @@ extension TranscriptScenario {
                 .when(.get, "/goods", query: ["page": "1"], .goods([1, 2])),
                 .when(.get, "/goods", query: ["page": "2"], .status(.notFound), .goods([3])),
             ]
-        ) { bench in
-            bench.start(bench.client.pages(GoodsList(), .numbered(size: 2), next: bench.next))
+        ) { fixture in
+            fixture.start(fixture.client.pages(GoodsList(), .numbered(size: 2), next: fixture.next))
             for _ in 1...3 {
-                try bench.advance(100)
-                bench.transcript.note("a", "wants more")
-                bench.next.send()
+                try fixture.advance(100)
+                fixture.transcript.note("a", "wants more")
+                fixture.next.send()
             }
-            try bench.advance(100)
-            bench.cancel()
+            try fixture.advance(100)
+            fixture.cancel()
         },
         TranscriptScenario(
             "hidden", [.when(.get, "/x", reply("1"), .failure(.noContent))],
             { configuration, _ in configuration.options.presentation = .hidden }
-        ) { bench in
-            try get(bench, as: "a")
-            try get(bench, as: "failed")
+        ) { fixture in
+            try get(fixture, as: "a")
+            try get(fixture, as: "failed")
         },
         TranscriptScenario(
-            "handmade exchange that fails",
+            "raw exchange that fails",
             [
                 .when(.get, "/x", .status(.found, headers: [.location: "/y"])),
                 .when(.get, "/y", .failure(.connectionLost)),
@@ -366,17 +366,17 @@ extension TranscriptScenario {
         ) {
             $0.start($0.client.exchange(Request(url: URL(string: "https://shop.test/x")!)))
         }.intercepted,
-        TranscriptScenario("shutdown", [.when(.get, "/x", reply("1"))]) { bench in
-            try get(bench, as: "running", wait: 5)
-            bench.start(bench.client.shutDown(within: .seconds(1)), as: "shutdown")
-            try get(bench, as: "late")
-            bench.start(bench.client.stream(.get("/x")), as: "stream")
-            bench.start(
-                bench.client.exchange(Request(url: URL(string: "https://shop.test/x")!)), as: "exchange")
+        TranscriptScenario("shutdown", [.when(.get, "/x", reply("1"))]) { fixture in
+            try get(fixture, as: "running", wait: 5)
+            fixture.start(fixture.client.shutDown(within: .seconds(1)), as: "shutdown")
+            try get(fixture, as: "late")
+            fixture.start(fixture.client.stream(.get("/x")), as: "stream")
+            fixture.start(
+                fixture.client.exchange(Request(url: URL(string: "https://shop.test/x")!)), as: "exchange")
         },
-        TranscriptScenario("shutdown that cancels", [.when(.get, "/x", .stall)]) { bench in
-            try get(bench, as: "running", wait: 5)
-            bench.start(bench.client.shutDown(within: .seconds(1)), as: "shutdown")
+        TranscriptScenario("shutdown that cancels", [.when(.get, "/x", .stall)]) { fixture in
+            try get(fixture, as: "running", wait: 5)
+            fixture.start(fixture.client.shutDown(within: .seconds(1)), as: "shutdown")
         },
     ]
 }

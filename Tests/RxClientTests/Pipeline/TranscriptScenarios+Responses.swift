@@ -23,7 +23,7 @@ extension TranscriptScenario {
 
     private static func cached(
         _ name: String, _ rules: [ScriptedTransport.Rule],
-        act: @escaping @Sendable (TranscriptBench) throws -> Void
+        act: @escaping @Sendable (TranscriptFixture) throws -> Void
     ) -> TranscriptScenario {
         TranscriptScenario(
             name, rules, { configuration, _ in configuration.options.cachePolicy = .http }, act: act)
@@ -31,24 +31,24 @@ extension TranscriptScenario {
 
     /// Starts a request for `/x`, and lets a second pass.
     static func get(
-        _ bench: TranscriptBench, as name: String, _ options: RequestOptions = RequestOptions(),
+        _ fixture: TranscriptFixture, as name: String, _ options: RequestOptions = RequestOptions(),
         wait: Int = 1000
     ) throws {
-        bench.start(bench.client.get("/x", options: options), as: name)
-        try bench.advance(wait)
+        fixture.start(fixture.client.get("/x", options: options), as: name)
+        try fixture.advance(wait)
     }
 
     // MARK: - The cache
 
     static let caching: [TranscriptScenario] = [
-        cached("cache", [.when(.get, "/x", reply("1", "max-age=60"))]) { bench in
-            try get(bench, as: "miss")
-            try get(bench, as: "hit")
-            bench.start(bench.client.get("/x").take(1), as: "first value of a hit")
+        cached("cache", [.when(.get, "/x", reply("1", "max-age=60"))]) { fixture in
+            try get(fixture, as: "miss")
+            try get(fixture, as: "hit")
+            fixture.start(fixture.client.get("/x").take(1), as: "first value of a hit")
         },
-        cached("cache", [.when(.get, "/x", reply("1", "max-age=60"))]) { bench in
-            try get(bench, as: "miss")
-            try get(bench, as: "hit")
+        cached("cache", [.when(.get, "/x", reply("1", "max-age=60"))]) { fixture in
+            try get(fixture, as: "miss")
+            try get(fixture, as: "hit")
         }.intercepted,
         cached(
             "revalidation",
@@ -58,82 +58,82 @@ extension TranscriptScenario {
                     .status(.notModified, after: .milliseconds(5))),
                 .when(.get, "/x", reply("1", "no-cache", tag: "v1")),
             ]
-        ) { bench in
-            try get(bench, as: "miss")
-            try get(bench, as: "confirmed")
+        ) { fixture in
+            try get(fixture, as: "miss")
+            try get(fixture, as: "confirmed")
         }.intercepted,
         cached(
             "replaced by revalidation",
             [.when(.get, "/x", reply("1", "no-cache", tag: "v1"), reply("2", "no-cache", tag: "v2"))]
-        ) { bench in
-            try get(bench, as: "miss")
-            try get(bench, as: "replaced")
+        ) { fixture in
+            try get(fixture, as: "miss")
+            try get(fixture, as: "replaced")
         },
-        cached("joined", [.when(.get, "/x", reply("1", "max-age=60"))]) { bench in
-            try get(bench, as: "a", wait: 2)
-            try get(bench, as: "b", wait: 2)
-            try get(bench, as: "c", wait: 2)
-            bench.cancel("b")
+        cached("joined", [.when(.get, "/x", reply("1", "max-age=60"))]) { fixture in
+            try get(fixture, as: "a", wait: 2)
+            try get(fixture, as: "b", wait: 2)
+            try get(fixture, as: "c", wait: 2)
+            fixture.cancel("b")
         },
-        cached("joined", [.when(.get, "/x", reply("1", "max-age=60"))]) { bench in
-            try get(bench, as: "a", wait: 2)
-            try get(bench, as: "b", wait: 2)
+        cached("joined", [.when(.get, "/x", reply("1", "max-age=60"))]) { fixture in
+            try get(fixture, as: "a", wait: 2)
+            try get(fixture, as: "b", wait: 2)
         }.intercepted,
         cached("the first of the joined is cancelled", [.when(.get, "/x", reply("1", "max-age=60"))]) {
-            bench in
-            try get(bench, as: "a", wait: 2)
-            try get(bench, as: "b", wait: 2)
-            bench.cancel("a")
+            fixture in
+            try get(fixture, as: "a", wait: 2)
+            try get(fixture, as: "b", wait: 2)
+            fixture.cancel("a")
         },
         cached("the joined fail", [.when(.get, "/x", .status(.notFound, after: .milliseconds(10)))]) {
-            bench in
-            try get(bench, as: "a", wait: 2)
-            try get(bench, as: "b", wait: 2)
+            fixture in
+            try get(fixture, as: "a", wait: 2)
+            try get(fixture, as: "b", wait: 2)
         },
         cached(
             "the joined are retried",
             [.when(.get, "/x", .failure(.connectionLost, after: .milliseconds(10)), reply("1"))]
-        ) { bench in
-            try get(bench, as: "a", wait: 2)
-            try get(bench, as: "b", wait: 2)
+        ) { fixture in
+            try get(fixture, as: "a", wait: 2)
+            try get(fixture, as: "b", wait: 2)
         },
         cached(
             "cache modes",
             [.when(.get, "/x", reply("1", "max-age=60", tag: "v1"), reply("2", "max-age=60", tag: "v2"))]
-        ) { bench in
-            try get(bench, as: "only if cached, empty", RequestOptions(cacheMode: .onlyIfCached))
-            try get(bench, as: "standard")
+        ) { fixture in
+            try get(fixture, as: "only if cached, empty", RequestOptions(cacheMode: .onlyIfCached))
+            try get(fixture, as: "standard")
             for mode: CacheMode in [.onlyIfCached, .forceCache, .noCache, .reload, .noStore] {
-                try get(bench, as: mode.rawValue, RequestOptions(cacheMode: mode))
+                try get(fixture, as: mode.rawValue, RequestOptions(cacheMode: mode))
             }
         },
         cached(
             "a change invalidates",
             [.when(.get, "/x", reply("1", "max-age=60")), .when(.post, "/x", .status(.noContent))]
-        ) { bench in
-            try get(bench, as: "miss")
-            bench.start(bench.client.post("/x", .json(["a": 1])), as: "POST")
-            try bench.advance(1000)
-            try get(bench, as: "miss again")
+        ) { fixture in
+            try get(fixture, as: "miss")
+            fixture.start(fixture.client.post("/x", .json(["a": 1])), as: "POST")
+            try fixture.advance(1000)
+            try get(fixture, as: "miss again")
         },
         TranscriptScenario(
             "cached search", [.when(.post, "/x", reply("1"))],
             { configuration, _ in configuration.options.cachePolicy = .post(.seconds(10)) }
-        ) { bench in
+        ) { fixture in
             for name in ["miss", "hit"] {
-                bench.start(bench.client.post("/x", .json(["q": "tea"])), as: name)
-                try bench.advance(1000)
+                fixture.start(fixture.client.post("/x", .json(["q": "tea"])), as: name)
+                try fixture.advance(1000)
             }
         },
         TranscriptScenario(
             "cached typed result", [.when(.get, "/goods", .goods([1]))],
             { configuration, _ in configuration.options.cachePolicy = .time(.seconds(10)) }
-        ) { bench in
+        ) { fixture in
             for name in ["miss", "hit"] {
-                bench.start(bench.client.typedResponse(GoodsList()), as: name)
-                try bench.advance(1000)
+                fixture.start(fixture.client.typedResponse(GoodsList()), as: name)
+                try fixture.advance(1000)
             }
-            bench.start(bench.client.progress(of: GoodsList()), as: "progress")
+            fixture.start(fixture.client.progress(of: GoodsList()), as: "progress")
         },
     ]
 
@@ -141,10 +141,10 @@ extension TranscriptScenario {
         cached(
             "stale while revalidate",
             [.when(.get, "/x", reply("1", "max-age=1, stale-while-revalidate=60"), reply("2", "max-age=60"))]
-        ) { bench in
-            try get(bench, as: "miss", wait: 2000)
-            try get(bench, as: "stale")
-            try get(bench, as: "fresh")
+        ) { fixture in
+            try get(fixture, as: "miss", wait: 2000)
+            try get(fixture, as: "stale")
+            try get(fixture, as: "fresh")
         },
         cached(
             "stale if error",
@@ -153,10 +153,10 @@ extension TranscriptScenario {
                     .get, "/x", reply("1", "max-age=1, stale-if-error=600"), .failure(.connectionLost),
                     .status(.internalServerError), .failure(.connect))
             ]
-        ) { bench in
-            try get(bench, as: "miss", wait: 2000)
-            try get(bench, as: "stale")
-            try get(bench, as: "stale without retries", RequestOptions(retry: .never))
+        ) { fixture in
+            try get(fixture, as: "miss", wait: 2000)
+            try get(fixture, as: "stale")
+            try get(fixture, as: "stale without retries", RequestOptions(retry: .never))
         }.intercepted,
     ]
 
@@ -181,10 +181,10 @@ extension TranscriptScenario {
                 .when(.post, "/303", redirect(.seeOther, to: "/x")),
                 .when(nil, "/x", reply("1")),
             ]
-        ) { bench in
+        ) { fixture in
             for path in ["/307", "/303"] {
-                bench.start(bench.client.post(path, .json(["a": 1])), as: path)
-                try bench.advance(100)
+                fixture.start(fixture.client.post(path, .json(["a": 1])), as: path)
+                try fixture.advance(100)
             }
         },
         TranscriptScenario(
@@ -218,11 +218,12 @@ extension TranscriptScenario {
                 .when(.get, "/y", .json("1", headers: [.setCookie: "sid=2"])),
             ],
             { configuration, _ in configuration.cookies = CookieJar(publicSuffixes: .unknown) }
-        ) { bench in
-            try get(bench, as: "a")
-            bench.start(bench.client.get("/y", options: RequestOptions(usesCookies: false)), as: "without")
-            try bench.advance(100)
-            bench.start(bench.client.stream(.get("/y")), as: "stream")
+        ) { fixture in
+            try get(fixture, as: "a")
+            fixture.start(
+                fixture.client.get("/y", options: RequestOptions(usesCookies: false)), as: "without")
+            try fixture.advance(100)
+            fixture.start(fixture.client.stream(.get("/y")), as: "stream")
         }.intercepted,
     ]
 }

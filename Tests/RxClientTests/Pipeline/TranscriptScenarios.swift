@@ -49,12 +49,12 @@ extension TranscriptScenario {
         TranscriptScenario(
             "web socket",
             [.when(.get, "/live", .webSocket(.receive, .send(.text("hello")), .close(.normalClosure)))]
-        ) { bench in
+        ) { fixture in
             let sink = WebSocketSink()
-            bench.start(sink.send("hi"), as: "sink")
-            bench.start(bench.client.webSocket("/live", sending: sink))
-            try bench.advance(10)
-            bench.cancel()
+            fixture.start(sink.send("hi"), as: "sink")
+            fixture.start(fixture.client.webSocket("/live", sending: sink))
+            try fixture.advance(10)
+            fixture.cancel()
         },
         TranscriptScenario("exchange", [.when(.get, "/goods", .goods([1]))]) {
             $0.start($0.client.exchange(Request(url: URL(string: "https://shop.test/goods")!)))
@@ -62,12 +62,12 @@ extension TranscriptScenario {
         TranscriptScenario("first value of a request", [.when(.get, "/goods", .goods([1]))]) {
             $0.start($0.client.request(GoodsList()).take(1))
         },
-        TranscriptScenario("paused stream", [.when(.get, "/goods", .init(chunks))]) { bench in
-            bench.start(bench.client.stream(GoodsList()))
-            try bench.advance(6)
-            bench.pause()
-            try bench.advance(100)
-            bench.resume()
+        TranscriptScenario("paused stream", [.when(.get, "/goods", .init(chunks))]) { fixture in
+            fixture.start(fixture.client.stream(GoodsList()))
+            try fixture.advance(6)
+            fixture.pause()
+            try fixture.advance(100)
+            fixture.resume()
         },
     ]
 
@@ -87,10 +87,10 @@ extension TranscriptScenario {
                     .get, "/later", .json(#"{"code":503,"message":"busy","wait":2}"#),
                     .json(#"{"code":0,"data":[]}"#)),
             ], { configuration, _ in configuration.options.envelope = envelope }
-        ) { bench in
+        ) { fixture in
             for path in ["/goods", "/failed", "/empty", "/later"] {
-                bench.start(bench.client.request(GoodsList(path: path)), as: path)
-                try bench.advance(5000)
+                fixture.start(fixture.client.request(GoodsList(path: path)), as: path)
+                try fixture.advance(5000)
             }
         },
         TranscriptScenario(
@@ -100,12 +100,12 @@ extension TranscriptScenario {
                 .when(.get, "/other", .json(#"[{"id":"one"}]"#)), .when(.get, "/broken", .json("[{")),
                 .when(.get, "/empty", .json("")), .when(.get, "/none", .status(.noContent)),
             ]
-        ) { bench in
+        ) { fixture in
             for path in ["/html", "/other", "/broken", "/empty", "/none"] {
-                bench.start(bench.client.request(GoodsList(path: path)), as: path)
-                try bench.advance(10)
+                fixture.start(fixture.client.request(GoodsList(path: path)), as: path)
+                try fixture.advance(10)
             }
-            bench.start(bench.client.get("/none"), as: "untyped")
+            fixture.start(fixture.client.get("/none"), as: "untyped")
         },
         TranscriptScenario(
             "error statuses",
@@ -114,12 +114,13 @@ extension TranscriptScenario {
                 .when(.get, "/404", .json(#"{"error":{"message":"no tea"}}"#, status: .notFound)),
                 .when(.get, "/500", .bytes(Array("crashed".utf8), status: .internalServerError)),
             ]
-        ) { bench in
+        ) { fixture in
             for path in ["/403", "/404", "/500"] {
-                bench.start(bench.client.request(GoodsList(path: path)), as: path)
-                bench.start(bench.client.stream(GoodsList(path: path)), as: path + " stream")
-                bench.start(bench.client.download(GoodsList(path: path), to: "/f"), as: path + " download")
-                try bench.advance(10)
+                fixture.start(fixture.client.request(GoodsList(path: path)), as: path)
+                fixture.start(fixture.client.stream(GoodsList(path: path)), as: path + " stream")
+                fixture.start(
+                    fixture.client.download(GoodsList(path: path), to: "/f"), as: path + " download")
+                try fixture.advance(10)
             }
         },
         TranscriptScenario(
@@ -129,13 +130,13 @@ extension TranscriptScenario {
                     throw NetworkError(.invalidParameters, "no parameters")
                 }
             }
-        ) { bench in
-            bench.start(bench.client.request(GoodsList()), as: "parameters")
-            bench.start(bench.client.stream(GoodsList(path: "https://other.test/x")), as: "origin")
+        ) { fixture in
+            fixture.start(fixture.client.request(GoodsList()), as: "parameters")
+            fixture.start(fixture.client.stream(GoodsList(path: "https://other.test/x")), as: "origin")
         },
-        TranscriptScenario("parameters that cannot be encoded", []) { bench in
-            bench.start(bench.client.post("/x", .json(["a": Double.nan])))
-            bench.start(bench.client.stream(.post("/x", .json(["a": Double.nan]))), as: "stream")
+        TranscriptScenario("parameters that cannot be encoded", []) { fixture in
+            fixture.start(fixture.client.post("/x", .json(["a": Double.nan])))
+            fixture.start(fixture.client.stream(.post("/x", .json(["a": Double.nan]))), as: "stream")
         },
     ]
 
@@ -152,10 +153,10 @@ extension TranscriptScenario {
     }
 
     private static let logins: [TranscriptScenario] = [
-        TranscriptScenario("login expired", [goodsForTheNew, unauthorized, login], withSession) { bench in
-            bench.start(bench.client.request(GoodsList()))
-            try bench.advance(100)
-            bench.start(bench.client.request(GoodsList()), as: "b")
+        TranscriptScenario("login expired", [goodsForTheNew, unauthorized, login], withSession) { fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            try fixture.advance(100)
+            fixture.start(fixture.client.request(GoodsList()), as: "b")
         },
         TranscriptScenario("login expired", [goodsForTheNew, unauthorized, login], withSession) {
             $0.start($0.client.stream(GoodsList()))
@@ -164,10 +165,10 @@ extension TranscriptScenario {
             $0.start($0.client.request(GoodsList()))
         },
         TranscriptScenario("one login for three", [goodsForTheNew, unauthorized, login], withSession) {
-            bench in
-            for name in ["a", "b"] { bench.start(bench.client.request(GoodsList()), as: name) }
-            try bench.advance(10)
-            bench.start(bench.client.request(GoodsList()), as: "c")
+            fixture in
+            for name in ["a", "b"] { fixture.start(fixture.client.request(GoodsList()), as: name) }
+            try fixture.advance(10)
+            fixture.start(fixture.client.request(GoodsList()), as: "c")
         },
         TranscriptScenario(
             "renewal",
@@ -184,11 +185,11 @@ extension TranscriptScenario {
         TranscriptScenario(
             "failed login",
             [unauthorized, .when(.post, "/login", .status(.forbidden, after: .milliseconds(20)))], withSession
-        ) { bench in
-            for name in ["a", "b"] { bench.start(bench.client.request(GoodsList()), as: name) }
+        ) { fixture in
+            for name in ["a", "b"] { fixture.start(fixture.client.request(GoodsList()), as: name) }
         },
         TranscriptScenario(
-            "login first", [goodsForTheNew, login], { $0.session = $1.session(nil, logsInFirst: true) }
+            "login first", [goodsForTheNew, login], { $0.session = $1.session(nil, requiresLogin: true) }
         ) { $0.start($0.client.request(GoodsList())) },
     ]
 
@@ -221,10 +222,10 @@ extension TranscriptScenario {
                 .when(.get, "/goods", lost, .goods([1])),
                 .when(.get, "/events", lost, events, .status(.noContent)),
             ]
-        ) { bench in
-            bench.start(bench.client.progress(of: GoodsList()), as: "progress")
-            try bench.advance(1000)
-            bench.start(bench.client.events(GoodsList(path: "/events")), as: "events")
+        ) { fixture in
+            fixture.start(fixture.client.progress(of: GoodsList()), as: "progress")
+            try fixture.advance(1000)
+            fixture.start(fixture.client.events(GoodsList(path: "/events")), as: "events")
         },
         TranscriptScenario("retry of a stream", [.when(.get, "/goods", lost, .init(chunks))]) {
             $0.start($0.client.stream(GoodsList()))
@@ -247,18 +248,18 @@ extension TranscriptScenario {
             "POST",
             [.when(.post, "/goods", lost, .goods([1])), .when(.post, "/unsent", unconnected, .goods([2]))]
         ) {
-            bench in
-            bench.start(bench.client.request(GoodsList(method: .post)), as: "lost")
-            bench.start(bench.client.request(GoodsList(path: "/unsent", method: .post)), as: "unsent")
+            fixture in
+            fixture.start(fixture.client.request(GoodsList(method: .post)), as: "lost")
+            fixture.start(fixture.client.request(GoodsList(path: "/unsent", method: .post)), as: "unsent")
         },
         TranscriptScenario(
             "idempotent POST",
             [.when(.post, "/goods", lost, .goods([1])), .when(.post, "/keyed", lost, .goods([2]))],
             { configuration, _ in configuration.options.interceptors.call = [IdempotencyKeys()] }
-        ) { bench in
-            bench.start(bench.client.request(GoodsList(method: .post)), as: "key")
-            bench.start(
-                bench.client.post("/keyed", .json(["a": 1]), options: RequestOptions(isIdempotent: true)),
+        ) { fixture in
+            fixture.start(fixture.client.request(GoodsList(method: .post)), as: "key")
+            fixture.start(
+                fixture.client.post("/keyed", .json(["a": 1]), options: RequestOptions(isIdempotent: true)),
                 as: "declared")
         },
         TranscriptScenario(
@@ -301,79 +302,81 @@ extension TranscriptScenario {
             { configuration, _ in
                 configuration.limits = RequestLimits(concurrency: 1)
             }
-        ) { bench in
-            bench.start(bench.client.request(GoodsList(path: "/slow")), as: "slow")
-            bench.start(
-                bench.client.request(GoodsList().with { $0.timeouts = Timeouts(total: .seconds(2)) }),
+        ) { fixture in
+            fixture.start(fixture.client.request(GoodsList(path: "/slow")), as: "slow")
+            fixture.start(
+                fixture.client.request(GoodsList().with { $0.timeouts = Timeouts(total: .seconds(2)) }),
                 as: "total")
-            bench.start(
-                bench.client.request(GoodsList().with { $0.timeouts = Timeouts(queue: .seconds(1)) }),
+            fixture.start(
+                fixture.client.request(GoodsList().with { $0.timeouts = Timeouts(queue: .seconds(1)) }),
                 as: "queue")
         },
         TranscriptScenario(
             "time limits of attempts", [.when(nil, "/goods", .stall)],
             { configuration, _ in configuration.options.timeouts = Timeouts(attempt: .seconds(1)) }
-        ) { bench in
-            bench.start(bench.client.request(GoodsList()))
-            bench.start(bench.client.request(GoodsList(method: .post)), as: "POST")
+        ) { fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            fixture.start(fixture.client.request(GoodsList(method: .post)), as: "POST")
         },
     ]
 
     // MARK: - Cancelling
 
     private static let cancels: [TranscriptScenario] = [
-        TranscriptScenario("cancel before anything is sent", [.when(.get, "/goods", .goods([1]))]) { bench in
-            let client = bench.client
-            bench.start(
+        TranscriptScenario("cancel before anything is sent", [.when(.get, "/goods", .goods([1]))]) {
+            fixture in
+            let client = fixture.client
+            fixture.start(
                 client.request(GoodsList().with { $0.willStart = { client.cancel(.id($0.id)) } }),
                 as: "willStart")
-            bench.start(client.request(GoodsList()), as: "at once")
-            bench.cancel("at once")
+            fixture.start(client.request(GoodsList()), as: "at once")
+            fixture.cancel("at once")
         },
-        TranscriptScenario("cancel in flight", [.when(.get, "/goods", .goods([1]))]) { bench in
-            bench.start(bench.client.request(GoodsList()))
-            try bench.advance(5)
-            bench.cancel()
+        TranscriptScenario("cancel in flight", [.when(.get, "/goods", .goods([1]))]) { fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            try fixture.advance(5)
+            fixture.cancel()
         }.intercepted,
-        TranscriptScenario("cancel through the client", [.when(.get, "/goods", .goods([1]))]) { bench in
-            bench.start(bench.client.request(GoodsList()))
-            bench.start(bench.client.stream(GoodsList()), as: "b")
-            bench.start(bench.client.events(GoodsList()), as: "c")
-            try bench.advance(5)
-            bench.client.cancel(.all)
+        TranscriptScenario("cancel through the client", [.when(.get, "/goods", .goods([1]))]) { fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            fixture.start(fixture.client.stream(GoodsList()), as: "b")
+            fixture.start(fixture.client.events(GoodsList()), as: "c")
+            try fixture.advance(5)
+            fixture.client.cancel(.all)
         }.intercepted,
         TranscriptScenario("cancel in a retry's wait", [.when(.get, "/goods", unavailable)]) {
-            bench in
-            bench.start(bench.client.request(GoodsList()))
-            bench.start(bench.client.request(GoodsList()), as: "b")
-            try bench.advance(100)
-            bench.cancel()
-            bench.client.cancel(.all)
+            fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            fixture.start(fixture.client.request(GoodsList()), as: "b")
+            try fixture.advance(100)
+            fixture.cancel()
+            fixture.client.cancel(.all)
         },
-        TranscriptScenario("cancel in a login", [goodsForTheNew, unauthorized, login], withSession) { bench in
-            bench.start(bench.client.request(GoodsList()))
-            bench.start(bench.client.request(GoodsList()), as: "b")
-            try bench.advance(10)
-            bench.cancel()
+        TranscriptScenario("cancel in a login", [goodsForTheNew, unauthorized, login], withSession) {
+            fixture in
+            fixture.start(fixture.client.request(GoodsList()))
+            fixture.start(fixture.client.request(GoodsList()), as: "b")
+            try fixture.advance(10)
+            fixture.cancel()
         },
         TranscriptScenario(
             "cancel in the queue", [.when(.get, "/goods", .goods([1]))],
             { configuration, _ in configuration.limits = RequestLimits(concurrency: 1) }
-        ) { bench in
-            for name in ["a", "b", "c"] { bench.start(bench.client.request(GoodsList()), as: name) }
-            try bench.advance(5)
-            bench.cancel("b")
+        ) { fixture in
+            for name in ["a", "b", "c"] { fixture.start(fixture.client.request(GoodsList()), as: name) }
+            try fixture.advance(5)
+            fixture.cancel("b")
         },
-        TranscriptScenario("cancel in a stream", [.when(.get, "/goods", .init(chunks))]) { bench in
-            bench.start(bench.client.stream(GoodsList()))
-            bench.start(bench.client.stream(GoodsList()).take(2), as: "two events")
-            try bench.advance(12)
-            bench.cancel()
+        TranscriptScenario("cancel in a stream", [.when(.get, "/goods", .init(chunks))]) { fixture in
+            fixture.start(fixture.client.stream(GoodsList()))
+            fixture.start(fixture.client.stream(GoodsList()).take(2), as: "two events")
+            try fixture.advance(12)
+            fixture.cancel()
         }.intercepted,
-        TranscriptScenario("cancel in a download", [.when(.get, "/goods", .init(chunks))]) { bench in
-            bench.start(bench.client.download(GoodsList(), to: "/f"))
-            try bench.advance(12)
-            bench.cancel()
+        TranscriptScenario("cancel in a download", [.when(.get, "/goods", .init(chunks))]) { fixture in
+            fixture.start(fixture.client.download(GoodsList(), to: "/f"))
+            try fixture.advance(12)
+            fixture.cancel()
         },
     ]
 }

@@ -43,7 +43,9 @@ import Testing
         ) { client, clock in
             let account = RetryBudget(ratio: budget.ratio, floor: budget.floor, clock: clock)
             let counted = Observable<Response, NetworkError>(scheduler: clock) { observer in
-                if let origin = client.servers.pair.main.origin { account.account(of: origin).noteRequest() }
+                if let origin = client.servers.pair.main.origin {
+                    account.account(of: origin).recordRequest()
+                }
                 client.response(.get("/x")).subscribe(observer)
             }
             return counted.retry(retry.limited(by: account))
@@ -57,7 +59,7 @@ import Testing
         },
         Stage(testDescription: "circuit breaker", configure: { $0.circuitBreaker = breaker }) {
             client, clock in
-            client.response(.get("/x")).guarded(by: CircuitBreaker(breaker, clock: clock))
+            client.response(.get("/x")).circuitBreaker(CircuitBreaker(breaker, clock: clock))
         },
         Stage(
             testDescription: "limits in all",
@@ -106,7 +108,7 @@ import Testing
                 let budget = client.configuration.retryBudget
             else { return .empty() }
             return client.response(.get("/x"))
-                .hedge(.after(.milliseconds(300)), if: true, asking: { budget.withdraw(for: origin) })
+                .hedge(.after(.milliseconds(300)), if: true, asking: { budget.spend(for: origin) })
         },
         Stage(
             testDescription: "failover",
@@ -137,7 +139,7 @@ import Testing
             func at(_ server: ServerChoice) -> Observable<Response, NetworkError> {
                 client.response(.get("/x"), from: server)
                     .limited(by: limiter, host: "\(server)")
-                    .guarded(by: CircuitBreaker(breaker, clock: clock))
+                    .circuitBreaker(CircuitBreaker(breaker, clock: clock))
             }
             return at(.main).failover(to: at(.standby), through: client.servers).retry(retry)
         },
@@ -156,7 +158,7 @@ import Testing
         ) { client, clock in
             func at(_ server: ServerChoice) -> Observable<Response, NetworkError> {
                 client.response(.get("/x"), from: server)
-                    .guarded(by: CircuitBreaker(breaker, clock: clock))
+                    .circuitBreaker(CircuitBreaker(breaker, clock: clock))
                     .hedge(.after(.milliseconds(300)), if: true)
             }
             return at(.main).failover(to: at(.standby), through: client.servers).retry(retry)
@@ -167,9 +169,9 @@ import Testing
     private func run(
         _ stage: Stage, seed: UInt64, isByHand: Bool
     ) throws -> (exchanges: [String], ends: [String]) {
-        let bench = ResilienceBench()
+        let fixture = ResilienceFixture()
         let random = Mutex(SeededRandom(seed))
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             { configuration in
                 stage.shared(&configuration)
                 if !isByHand { stage.configure(&configuration) }
@@ -186,14 +188,14 @@ import Testing
             default: .failure(.connect, after: wait)
             }
         }
-        let stream = isByHand ? stage.byHand(client, bench.clock) : client.get("/x")
+        let stream = isByHand ? stage.byHand(client, fixture.clock) : client.get("/x")
         var recorders: [Recorder<Response, NetworkError>] = []
         for _ in 0..<80 {
-            recorders.append(Recorder(stream, on: bench.clock))
-            try bench.clock.advance(
+            recorders.append(Recorder(stream, on: fixture.clock))
+            try fixture.clock.advance(
                 by: .milliseconds(random.withLock { Int.random(in: 0..<700, using: &$0) }))
         }
-        try bench.clock.run()
+        try fixture.clock.run()
         let exchanges = transport.exchanges.map {
             "\($0.startedAt) \($0.request.url.host() ?? "") \($0.outcome) \($0.endedAt ?? .zero)"
         }

@@ -11,15 +11,15 @@ import Testing
 @Suite struct CircuitBreakerTests {
     typealias Reply = ScriptedTransport.Reply
 
-    private let bench = ResilienceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = ResilienceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     /// Opens at two failures of four requests.
     private static let policy = CircuitBreaker.Policy(
         failureRatio: 0.5, minimumRequests: 4, window: .seconds(10), openDuration: .seconds(30), probes: 2)
 
     private func client(_ answers: [Reply]) -> (Client, ScriptedTransport) {
-        bench({ $0.circuitBreaker = Self.policy }, answers)
+        fixture({ $0.circuitBreaker = Self.policy }, answers)
     }
 
     /// The effect of consecutive requests on the circuit: `+` succeeds, `-` fails, and a number lets seconds
@@ -53,7 +53,7 @@ import Testing
             pause = ""
             let stream: Observable<Int, NetworkError> =
                 event == "+" ? .just(1) : .fail(NetworkError(.connectionLost, ""))
-            stream.guarded(by: breaker).subscribe()
+            stream.circuitBreaker(breaker).subscribe()
             switch breaker.state.value {
             case .closed: seen += "c"
             case .open: seen += "o"
@@ -74,7 +74,7 @@ import Testing
         ] as [(NetworkError.Code, Bool)])
     func failures(code: NetworkError.Code, isFailure: Bool) throws {
         let (client, transport) = client([.failure(code)])
-        for _ in 0..<6 { try bench.outcome(client.get("/x"), within: .zero) }
+        for _ in 0..<6 { try fixture.outcome(client.get("/x"), within: .zero) }
         #expect(transport.requests.count == (isFailure ? 4 : 6))
     }
 
@@ -83,14 +83,14 @@ import Testing
         arguments: [(500, true), (503, true), (599, true), (404, false), (429, false), (401, false)])
     func statuses(code: Int, isFailure: Bool) throws {
         let (client, transport) = client([.status(.init(code: code))])
-        for _ in 0..<6 { try bench.outcome(client.get("/x"), within: .zero) }
+        for _ in 0..<6 { try fixture.outcome(client.get("/x"), within: .zero) }
         #expect(transport.requests.count == (isFailure ? 4 : 6))
     }
 
     @Test("Cancelled requests do not count")
     func cancelled() throws {
         let (client, _) = client([.stall])
-        let recorders = try bench.burst(10, client.get("/x"))
+        let recorders = try fixture.burst(10, client.get("/x"))
         for recorder in recorders { recorder.cancel() }
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
@@ -101,10 +101,10 @@ import Testing
     func error() throws {
         let (client, transport) = client([.status(.internalServerError)])
         try clock.advance(by: .seconds(5))
-        _ = try bench.burst(4, client.get("/x"))
+        _ = try fixture.burst(4, client.get("/x"))
         #expect(client.circuitBreaker()?.state.value == .open(since: .seconds(5), until: .seconds(35)))
         try clock.advance(by: .seconds(10))
-        let error = try #require(try bench.outcome(client.get("/y"), within: .zero).failure)
+        let error = try #require(try fixture.outcome(client.get("/y"), within: .zero).failure)
         #expect(error.code == .circuitOpen)
         #expect(error.openCircuit == OpenCircuit(since: .seconds(5), until: .seconds(35)))
         #expect(error.message.contains("10.0 seconds") && error.message.contains("20.0 seconds"))
@@ -116,41 +116,41 @@ import Testing
 
     @Test("Attempts that the total time limit ends are failures, whatever the kind of the call")
     func totals() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.circuitBreaker = Self.policy
                 $0.options.timeouts = Timeouts(total: .seconds(2))
             }, [.stall])
-        try bench.outcome(client.get("/x"), within: .seconds(2))
-        try bench.outcome(client.put("/x"), within: .seconds(2))
-        try bench.outcome(client.progress(of: .get("/x")), within: .seconds(2))
+        try fixture.outcome(client.get("/x"), within: .seconds(2))
+        try fixture.outcome(client.put("/x"), within: .seconds(2))
+        try fixture.outcome(client.progress(of: .get("/x")), within: .seconds(2))
         #expect(client.circuitBreaker()?.state.value == .closed)
-        try bench.outcome(client.stream(.get("/x")), within: .seconds(2))
+        try fixture.outcome(client.stream(.get("/x")), within: .seconds(2))
         #expect(client.circuitBreaker()?.state.value == .open(since: .seconds(8), until: .seconds(38)))
         #expect(transport.runningCount == 0)
         try clock.advance(by: .seconds(30))
         // A probe that does not get an answer either opens it again.
-        #expect(try bench.outcome(client.get("/x"), within: .seconds(2)).failure?.code == .totalTimeout)
-        #expect(try bench.outcome(client.get("/x"), within: .seconds(2)).failure?.code == .circuitOpen)
+        #expect(try fixture.outcome(client.get("/x"), within: .seconds(2)).failure?.code == .totalTimeout)
+        #expect(try fixture.outcome(client.get("/x"), within: .seconds(2)).failure?.code == .circuitOpen)
         #expect(transport.requests.count == 5)
     }
 
     @Test("The total time limit during a wait for a turn or between attempts is no failure of the host")
     func totalsWithoutTheHost() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.circuitBreaker = Self.policy
                 $0.hostLimits = RequestLimits(concurrency: 1)
             }, [.stall])
         let first = Recorder(client.get("/x", options: RequestOptions(timeouts: .unlimited)), on: clock)
         let hurried = RequestOptions(timeouts: Timeouts(total: .seconds(2)))
-        for _ in 0..<6 { try bench.outcome(client.get("/x", options: hurried), within: .seconds(2)) }
+        for _ in 0..<6 { try fixture.outcome(client.get("/x", options: hurried), within: .seconds(2)) }
         #expect(transport.requests.count == 1)
         #expect(client.circuitBreaker()?.state.value == .closed)
         first.cancel()
         // The caller leaves before the limit.
         for _ in 0..<6 {
-            let recorder = try bench.outcome(client.get("/x", options: hurried), within: .seconds(1))
+            let recorder = try fixture.outcome(client.get("/x", options: hurried), within: .seconds(1))
             recorder.cancel()
         }
         #expect(client.circuitBreaker()?.state.value == .closed)
@@ -160,7 +160,7 @@ import Testing
         "While it is open, stale-if-error has its stored responses (RFC 5861), and probes find the recovery")
     func staleResponses() throws {
         let clock = clock
-        let (client, transport) = bench({
+        let (client, transport) = fixture({
             $0.circuitBreaker = Self.policy
             $0.options.cachePolicy = .http
         }) { _ in
@@ -170,7 +170,7 @@ import Testing
         }
         var texts: [String] = []
         for second in 0..<140 {
-            let recorder = try bench.outcome(client.get("/x"), within: .seconds(1))
+            let recorder = try fixture.outcome(client.get("/x"), within: .seconds(1))
             let response = try #require(recorder.values.first, "at \(second) s")
             if second > 0, response.text == "1" { #expect(response.cacheUse == .stale) }
             texts.append(response.text)
@@ -188,9 +188,9 @@ import Testing
             .failure(.connect), .failure(.connect), .failure(.connect), .failure(.connect), .json("1"),
         ])
         let states = Recorder(try #require(client.circuitBreaker()).state.observable, on: clock)
-        for _ in 0..<4 { try bench.outcome(client.get("/x"), within: .zero) }
+        for _ in 0..<4 { try fixture.outcome(client.get("/x"), within: .zero) }
         try clock.advance(by: .seconds(30))
-        for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
+        for _ in 0..<2 { try fixture.outcome(client.get("/x"), within: .zero) }
         #expect(states.values == [.closed, .open(since: .zero, until: .seconds(30)), .halfOpen, .closed])
         #expect(transport.requests.count == 6)
         client.circuitBreaker()?.reset()
@@ -200,14 +200,14 @@ import Testing
     @Test("Half-open, as many requests as there are probes pass at a time; a cancelled one makes room")
     func probes() throws {
         let answers = Script(Array(repeating: .failure(.connect), count: 4) + [.stall])
-        let (client, transport) = bench({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
-        for _ in 0..<4 { try bench.outcome(client.get("/x"), within: .zero) }
+        let (client, transport) = fixture({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
+        for _ in 0..<4 { try fixture.outcome(client.get("/x"), within: .zero) }
         try clock.advance(by: .seconds(30))
-        let probes = try bench.burst(5, client.get("/x"))
+        let probes = try fixture.burst(5, client.get("/x"))
         #expect(transport.runningCount == 2)
         #expect(probes.count { $0.failure?.code == .circuitOpen } == 3)
         probes[0].cancel()
-        _ = try bench.burst(2, client.get("/x"))
+        _ = try fixture.burst(2, client.get("/x"))
         #expect(transport.runningCount == 2)
     }
 
@@ -218,8 +218,8 @@ import Testing
         let answers = Script(
             Array(repeating: .failure(.connect), count: 4)
                 + Array(repeating: .steps(head, .chunk([1]), .stall), count: 4))
-        let (client, transport) = bench({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
-        for _ in 0..<4 { try bench.outcome(client.get("/x"), within: .zero) }
+        let (client, transport) = fixture({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
+        for _ in 0..<4 { try fixture.outcome(client.get("/x"), within: .zero) }
         try clock.advance(by: .seconds(30))
         let streams = (0..<2).map { _ in Recorder(client.stream(.get("/x")), on: clock) }
         try clock.advance(by: .zero)
@@ -231,10 +231,10 @@ import Testing
 
     @Test("An incomplete stream counts as a failure while the circuit is closed")
     func brokenStreams() throws {
-        let (client, _) = bench({ $0.circuitBreaker = Self.policy }) { _ in
+        let (client, _) = fixture({ $0.circuitBreaker = Self.policy }) { _ in
             .steps(.head(ResponseHead(status: .ok)), .chunk([1]), .fail(NetworkError(.partialBody, "cut")))
         }
-        for _ in 0..<4 { try bench.outcome(client.stream(.get("/x")), within: .zero) }
+        for _ in 0..<4 { try fixture.outcome(client.stream(.get("/x")), within: .zero) }
         #expect(client.circuitBreaker()?.state.value != .closed)
     }
 
@@ -244,12 +244,12 @@ import Testing
         let late = Signal<Void>()
         let slow = late.observable.setFailureType(to: NetworkError.self)
             .flatMap { Observable<Int, NetworkError>.fail(NetworkError(.connectionLost, "")) }
-        for _ in 0..<8 { slow.guarded(by: breaker).subscribe() }
+        for _ in 0..<8 { slow.circuitBreaker(breaker).subscribe() }
         for _ in 0..<4 {
-            Observable<Int, NetworkError>.fail(NetworkError(.connect, "")).guarded(by: breaker).subscribe()
+            Observable<Int, NetworkError>.fail(NetworkError(.connect, "")).circuitBreaker(breaker).subscribe()
         }
         try clock.advance(by: .seconds(30))
-        for _ in 0..<2 { Observable<Int, NetworkError>.just(1).guarded(by: breaker).subscribe() }
+        for _ in 0..<2 { Observable<Int, NetworkError>.just(1).circuitBreaker(breaker).subscribe() }
         #expect(breaker.state.value == .closed)
         late.send()
         #expect(breaker.state.value == .closed)
@@ -257,22 +257,22 @@ import Testing
 
     @Test("Each host has its own breaker, and it is off by default")
     func hosts() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.circuitBreaker = Self.policy
                 $0.standbyURL = "https://standby.test"
             }) { $0.url.host() == "main.test" ? .failure(.connect) : .json("1") }
-        for _ in 0..<6 { try bench.outcome(client.get("/x"), within: .zero) }
+        for _ in 0..<6 { try fixture.outcome(client.get("/x"), within: .zero) }
         var call = InlineEndpoint(.get, "/x")
         call.options.server = .standby
-        let answer = try bench.outcome(client.request(call), within: .zero)
+        let answer = try fixture.outcome(client.request(call), within: .zero)
         #expect(answer.isFinished)
         #expect(client.circuitBreaker(of: .standby)?.state.value == .closed)
         #expect(transport.hosts.count { $0 == "main.test" } == 4)
 
-        let (plain, unlimited) = bench({ _ in }, [.failure(.connect)])
+        let (plain, unlimited) = fixture({ _ in }, [.failure(.connect)])
         #expect(plain.circuitBreaker() == nil)
-        for _ in 0..<50 { try bench.outcome(plain.get("/x"), within: .zero) }
+        for _ in 0..<50 { try fixture.outcome(plain.get("/x"), within: .zero) }
         #expect(unlimited.requests.count == 50)
     }
 
@@ -287,7 +287,7 @@ import Testing
             let stream = Observable<Int, NetworkError>.deferred {
                 isFailing ? .fail(NetworkError(.connect, "")) : .just(1)
             }
-            let recorder = Recorder(stream.guarded(by: breaker), on: clock)
+            let recorder = Recorder(stream.circuitBreaker(breaker), on: clock)
             let passed = recorder.failure?.code != .circuitOpen
             if case .open(_, let until) = before { #expect(passed == (clock.now >= until)) }
             if before == .closed { #expect(passed) }

@@ -11,10 +11,10 @@ import Testing
 
 /// Cookies belong to the service, not to one of its servers.
 @Suite struct FailoverCookieTests {
-    private let servers = FailoverBench()
-    private var bench: ResilienceBench { servers.bench }
+    private let servers = FailoverFixture()
+    private var fixture: ResilienceFixture { servers.fixture }
     private var clock: VirtualScheduler { servers.clock }
-    private var health: FailoverBench.Health { servers.health }
+    private var health: FailoverFixture.Health { servers.health }
 
     @Test("Cookies follow the service: both servers get the cookies of either")
     func cookies() throws {
@@ -22,11 +22,11 @@ import Testing
         let (client, transport) = servers.client { $0.cookies = jar }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1"])
         health["standby.test"] = .json("1", headers: [.setCookie: "b=2; Path=/v1"])
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         client.servers.use(.standby)
-        for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
+        for _ in 0..<2 { try fixture.outcome(client.get("/x"), within: .zero) }
         client.servers.use(.main)
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", "a=1; b=2", "a=1; b=2"])
         #expect(Set(jar.cookies.map(\.domain)) == ["main.test"])
     }
@@ -39,9 +39,9 @@ import Testing
             $0.standbyURL = "https://standby.test/other/place"
         }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1/shop"])
-        try bench.outcome(client.get("/shop/1"), within: .zero)
+        try fixture.outcome(client.get("/shop/1"), within: .zero)
         client.servers.use(.standby)
-        for path in ["/shop/2", "/x"] { try bench.outcome(client.get(path), within: .zero) }
+        for path in ["/shop/2", "/x"] { try fixture.outcome(client.get(path), within: .zero) }
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", nil])
     }
 
@@ -53,9 +53,9 @@ import Testing
             $0.standbyURL = "http://standby.test/v1"
         }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1; Secure"])
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         client.servers.use(.standby)
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
     }
 
@@ -64,9 +64,9 @@ import Testing
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client { $0.cookies = jar }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1"])
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         client.servers.main = "https://staging.test/v1"
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
     }
 }

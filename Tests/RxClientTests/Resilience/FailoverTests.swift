@@ -12,10 +12,10 @@ import Testing
 @Suite struct FailoverTests {
     typealias Reply = ScriptedTransport.Reply
 
-    private let servers = FailoverBench()
-    private var bench: ResilienceBench { servers.bench }
+    private let servers = FailoverFixture()
+    private var fixture: ResilienceFixture { servers.fixture }
     private var clock: VirtualScheduler { servers.clock }
-    private var health: FailoverBench.Health { servers.health }
+    private var health: FailoverFixture.Health { servers.health }
 
     /// A failure of the main server, and whether a request with a method goes to the standby server.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -61,7 +61,7 @@ import Testing
         health["main.test"] = row.failure
         let (client, transport) = servers.client()
         let call = InlineEndpoint(try #require(HTTPRequest.Method(row.method)), "/x")
-        let recorder = try bench.outcome(client.request(call), within: .zero)
+        let recorder = try fixture.outcome(client.request(call), within: .zero)
         #expect(transport.hosts == (row.goesOn ? ["main.test", "standby.test"] : ["main.test"]))
         #expect(recorder.isFinished == row.goesOn)
         #expect(client.servers.active.value == (row.goesOn ? .standby : .main))
@@ -73,11 +73,11 @@ import Testing
     func bodies() throws {
         health["main.test"] = .status(.serviceUnavailable)
         let (client, transport) = servers.client()
-        try bench.outcome(client.post("/x", headers: ["Idempotency-Key": "1"]), within: .zero)
+        try fixture.outcome(client.post("/x", headers: ["Idempotency-Key": "1"]), within: .zero)
         #expect(transport.hosts == ["main.test", "standby.test"])
         client.servers.use(.main)
         health["main.test"] = .failure(.connect)
-        let recorder = try bench.outcome(client.post("/x", .body(.stream(.just([1])))), within: .zero)
+        let recorder = try fixture.outcome(client.post("/x", .body(.stream(.just([1])))), within: .zero)
         #expect(recorder.failure?.code == .connect)
     }
 
@@ -86,12 +86,12 @@ import Testing
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
         let states = Recorder(client.servers.active.observable, on: clock)
-        for _ in 0..<3 { try bench.outcome(client.get("/x"), within: .seconds(1)) }
+        for _ in 0..<3 { try fixture.outcome(client.get("/x"), within: .seconds(1)) }
         #expect(transport.hosts == ["main.test", "standby.test", "standby.test", "standby.test"])
 
         // The probe goes to the standby server, too, so that its request succeeds.
         try clock.advance(to: .seconds(31))
-        let probes = try bench.burst(3, client.get("/x"))
+        let probes = try fixture.burst(3, client.get("/x"))
         #expect(probes.map(\.isFinished) == [true, true, true])
         #expect(
             transport.hosts.dropFirst(4)
@@ -99,10 +99,10 @@ import Testing
 
         // The next probe only after the interval.
         health["main.test"] = .json("\"back\"")
-        try bench.outcome(client.get("/x"), within: .seconds(29))
+        try fixture.outcome(client.get("/x"), within: .seconds(29))
         #expect(transport.hosts.last == "standby.test")
         try clock.advance(by: .seconds(1))
-        try bench.outcome(client.get("/x"), within: .seconds(1))
+        try fixture.outcome(client.get("/x"), within: .seconds(1))
         #expect(transport.hosts.last == "main.test")
         #expect(states.events.map(\.time) == [.zero, .zero, .seconds(61)])
         #expect(states.values == [.main, .standby, .main])
@@ -112,10 +112,10 @@ import Testing
     func probing() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
-        try bench.outcome(client.get("/x"), within: .seconds(31))
-        try bench.outcome(client.post("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .seconds(31))
+        try fixture.outcome(client.post("/x"), within: .zero)
         #expect(transport.hosts.last == "standby.test")
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         #expect(transport.hosts.suffix(2) == ["main.test", "standby.test"])
     }
 
@@ -129,9 +129,9 @@ import Testing
     func probeOutcomes(answer: Reply, isBack: Bool) throws {
         health["main.test"] = .failure(.connect)
         let (client, _) = servers.client()
-        try bench.outcome(client.get("/x"), within: .seconds(31))
+        try fixture.outcome(client.get("/x"), within: .seconds(31))
         health["main.test"] = answer
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         #expect(client.servers.active.value == (isBack ? .main : .standby))
     }
 
@@ -139,14 +139,14 @@ import Testing
     func cancelledProbe() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
-        try bench.outcome(client.get("/x"), within: .seconds(31))
+        try fixture.outcome(client.get("/x"), within: .seconds(31))
         health["main.test"] = .stall
         let probe = Recorder(client.get("/x"), on: clock)
-        try bench.outcome(client.get("/x"), within: .seconds(1))
+        try fixture.outcome(client.get("/x"), within: .seconds(1))
         #expect(transport.hosts.suffix(2) == ["main.test", "standby.test"])
         probe.cancel()
         health["main.test"] = .json("1")
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         #expect(client.servers.active.value == .main)
     }
 
@@ -154,10 +154,10 @@ import Testing
     func silentProbe() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client { $0.options.timeouts = Timeouts(total: .seconds(2)) }
-        try bench.outcome(client.get("/x"), within: .seconds(31))
+        try fixture.outcome(client.get("/x"), within: .seconds(31))
         health["main.test"] = .stall
-        #expect(try bench.outcome(client.get("/x"), within: .seconds(3)).failure?.code == .totalTimeout)
-        for _ in 0..<3 { #expect(try bench.outcome(client.get("/x"), within: .seconds(3)).isFinished) }
+        #expect(try fixture.outcome(client.get("/x"), within: .seconds(3)).failure?.code == .totalTimeout)
+        for _ in 0..<3 { #expect(try fixture.outcome(client.get("/x"), within: .seconds(3)).isFinished) }
         #expect(
             transport.hosts.dropFirst(2) == ["main.test", "standby.test", "standby.test", "standby.test"])
     }
@@ -170,7 +170,7 @@ import Testing
         health["standby.test"] = .status(.badGateway)
         let (client, transport) = servers.client()
         for _ in 0..<2 {
-            let recorder = try bench.outcome(client.get("/x"), within: .zero)
+            let recorder = try fixture.outcome(client.get("/x"), within: .zero)
             #expect(recorder.failure?.status == .badGateway)
             #expect(recorder.failure?.attempt == 2)
         }
@@ -183,7 +183,7 @@ import Testing
         let (client, transport) = servers.client()
         client.servers.use(.standby)
         health["standby.test"] = .failure(.connect)
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         #expect(transport.hosts == ["standby.test", "main.test"])
         #expect(client.servers.active.value == .main)
     }
@@ -194,9 +194,9 @@ import Testing
         let (client, _) = servers.client(probeInterval: .seconds(1))
         let slow = Recorder(client.get("/slow"), on: clock)
         health["main.test"] = .failure(.connect)
-        try bench.outcome(client.get("/x"), within: .seconds(2))
+        try fixture.outcome(client.get("/x"), within: .seconds(2))
         health["main.test"] = .json("1")
-        try bench.outcome(client.get("/x"), within: .seconds(1))
+        try fixture.outcome(client.get("/x"), within: .seconds(1))
         #expect(client.servers.active.value == .main)
         try clock.run()
         #expect(slow.isFinished)
@@ -209,10 +209,10 @@ import Testing
         let (client, transport) = servers.client()
         var call = InlineEndpoint(.get, "/x")
         call.options.server = .main
-        #expect(try bench.outcome(client.request(call)).failure?.code == .connect)
+        #expect(try fixture.outcome(client.request(call)).failure?.code == .connect)
         #expect(transport.hosts == ["main.test"])
         let (plain, other) = servers.client { $0.failover = nil }
-        #expect(try bench.outcome(plain.get("/x")).failure?.code == .connect)
+        #expect(try fixture.outcome(plain.get("/x")).failure?.code == .connect)
         #expect(other.hosts == ["main.test"])
     }
 
@@ -226,7 +226,7 @@ import Testing
             $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
             $0.retryBudget = RetryBudget(ratio: 0, floor: 0.1)
         }
-        try bench.outcome(client.get("/x"))
+        try fixture.outcome(client.get("/x"))
         #expect(transport.hosts == ["main.test", "standby.test", "standby.test"])
         #expect(transport.starts == [.zero, .zero, .seconds(1)])
     }
@@ -237,8 +237,8 @@ import Testing
         let (client, transport) = servers.client {
             $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 2)
         }
-        for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
-        #expect(try bench.outcome(client.post("/x"), within: .zero).isFinished)
+        for _ in 0..<2 { try fixture.outcome(client.get("/x"), within: .zero) }
+        #expect(try fixture.outcome(client.post("/x"), within: .zero).isFinished)
         #expect(transport.hosts == ["main.test", "main.test", "standby.test"])
     }
 
@@ -247,7 +247,7 @@ import Testing
         health["main.test"] = .failure(.connect)
         health["standby.test"] = .bytes(Array("a\nb".utf8))
         let (client, transport) = servers.client()
-        let lines = try bench.outcome(client.stream(.get("/x")).lines())
+        let lines = try fixture.outcome(client.stream(.get("/x")).lines())
         #expect(lines.values == ["a", "b"])
         health["standby.test"] = .steps(
             .head(ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])),
@@ -265,7 +265,7 @@ import Testing
         health["main.test"] = .failure(.connect)
         let (client, _) = servers.client()
         let events = Recorder(client.traffic, on: clock)
-        try bench.outcome(client.get("/x"), within: .zero)
+        try fixture.outcome(client.get("/x"), within: .zero)
         let told = events.values.compactMap { event -> String? in
             guard case .failover(let role, let error) = event.kind else { return nil }
             return "\(role) \(error.code.rawValue)"
@@ -288,7 +288,7 @@ import Testing
                 health[host] = up ? .json("1") : .failure(.connect)
                 changes += 1
             }
-            let recorder = try bench.outcome(
+            let recorder = try fixture.outcome(
                 client.get("/x"), within: .milliseconds(Int.random(in: 0..<2000, using: &random)))
             #expect(recorder.isFinished == isUp.values.contains(true))
             let active = client.servers.active.value == .main ? "main.test" : "standby.test"

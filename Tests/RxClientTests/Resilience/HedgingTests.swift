@@ -10,14 +10,14 @@ import Testing
 @Suite struct HedgingTests {
     typealias Reply = ScriptedTransport.Reply
 
-    private let bench = ResilienceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = ResilienceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     private func client(
         _ answers: [Reply], _ hedging: Hedging = .after(.milliseconds(100)),
         _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> (Client, ScriptedTransport) {
-        bench(
+        fixture(
             {
                 $0.options.hedging = hedging
                 $0.options.timeouts = .unlimited
@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: rows)
     func timeline(row: Row) throws {
         let (client, transport) = client(row.answers)
-        let recorder = try bench.outcome(client.get("/x").map(\.text))
+        let recorder = try fixture.outcome(client.get("/x").map(\.text))
         #expect(recorder.values == (row.value.map { [$0] } ?? []))
         #expect(recorder.events.first?.time == .milliseconds(row.time))
         #expect(transport.exchanges.map(\.outcome) == row.outcomes)
@@ -110,7 +110,7 @@ import Testing
         ])
     func repeatable(call: InlineEndpoint, attempts: Int) throws {
         let (client, transport) = client([.stall])
-        let recorder = try bench.outcome(client.request(call))
+        let recorder = try fixture.outcome(client.request(call))
         #expect(transport.requests.count == attempts)
         #expect(call.isRepeatable == (attempts == 2))
         recorder.cancel()
@@ -120,8 +120,8 @@ import Testing
     @Test("Never for progress, streams and event sources, which deliver values before they are complete")
     func notHedged() throws {
         let (client, transport) = client([.stall])
-        let progress = try bench.outcome(client.progress(of: .get("/x")))
-        let stream = try bench.outcome(client.stream(.get("/x")))
+        let progress = try fixture.outcome(client.progress(of: .get("/x")))
+        let stream = try fixture.outcome(client.stream(.get("/x")))
         #expect(transport.requests.count == 2)
         for scope in [progress.cancel, stream.cancel] { scope() }
     }
@@ -129,7 +129,7 @@ import Testing
     @Test("A 401 ends the race, and the session logs in at once")
     func unauthorized() throws {
         let session = Session(credential: Credential(token: "old")) { .just(Credential(token: "new")) }
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.options.hedging = .after(.milliseconds(100))
                 $0.session = session
@@ -138,7 +138,7 @@ import Testing
             if request.token == "new" { return .json("1") }
             return request.attempt == 1 ? .status(.unauthorized, after: .milliseconds(150)) : .stall
         }
-        let recorder = try bench.outcome(client.get("/x").map(\.text))
+        let recorder = try fixture.outcome(client.get("/x").map(\.text))
         #expect(recorder.values == ["1"])
         #expect(recorder.events.first?.time == .milliseconds(150))
         #expect(transport.starts == [.zero, .milliseconds(100), .milliseconds(150)])
@@ -147,7 +147,7 @@ import Testing
     @Test("The refusal of an open circuit does not end the attempt that is under way")
     func refused() throws {
         let answers = Script([.json("1", after: .milliseconds(300)), .failure(.connect)])
-        let (client, _) = bench({
+        let (client, _) = fixture({
             $0.options.hedging = .after(.milliseconds(100))
             $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 1)
         }) { _ in answers.next() }
@@ -155,18 +155,18 @@ import Testing
         try clock.advance(by: .milliseconds(50))
         var plain = InlineEndpoint(.get, "/y")
         plain.options.hedging = .never
-        try bench.outcome(client.request(plain))
+        try fixture.outcome(client.request(plain))
         #expect(recorder.values == ["1"])
     }
 
     @Test("The time before a second attempt begins when the first is sent: not while it waits for a login")
     func login() throws {
         let clock = clock
-        let session = Session(logsInFirst: true) {
+        let session = Session(requiresLogin: true) {
             Observable<Credential, NetworkError>.just(Credential(token: "a")).delay(.seconds(5), on: clock)
         }
         let (client, transport) = client([.stall]) { $0.session = session }
-        let recorder = try bench.outcome(client.get("/x"), within: .seconds(60))
+        let recorder = try fixture.outcome(client.get("/x"), within: .seconds(60))
         #expect(transport.starts == [.seconds(5), .milliseconds(5100)])
         recorder.cancel()
     }
@@ -187,7 +187,7 @@ import Testing
             $0.hostLimits = RequestLimits(concurrency: 1)
         }
         let latencies = try #require(client.servers.pair.main.host?.latencies)
-        for _ in 0..<9 { latencies.note(.zero) }
+        for _ in 0..<9 { latencies.record(.zero) }
         let events = Recorder(client.traffic, on: clock)
         var first = InlineEndpoint(.get, "/x")
         first.options.hedging = .never
@@ -207,10 +207,10 @@ import Testing
         let (client, transport) = client([.stall])
         var call = InlineEndpoint(.get, "/x")
         call.options.hedging = .after(.seconds(2))
-        _ = try bench.outcome(client.request(call), within: .seconds(10))
+        _ = try fixture.outcome(client.request(call), within: .seconds(10))
         #expect(transport.starts == [.zero, .seconds(2)])
         call.options.hedging = .never
-        _ = try bench.outcome(client.request(call), within: .seconds(10))
+        _ = try fixture.outcome(client.request(call), within: .seconds(10))
         #expect(transport.requests.count == 3)
     }
 
@@ -218,7 +218,7 @@ import Testing
     func budget() throws {
         let (client, transport) = client([.stall]) { $0.retryBudget = RetryBudget(ratio: 0, floor: 0.3) }
         let events = Recorder(client.traffic, on: clock)
-        _ = try bench.burst(10, client.get("/x"))
+        _ = try fixture.burst(10, client.get("/x"))
         try clock.advance(by: .seconds(5))
         #expect(transport.requests.count == 13)
         #expect(events.values.count { if case .hedged = $0.kind { true } else { false } } == 3)
@@ -228,11 +228,11 @@ import Testing
     func percentile() throws {
         let (client, transport) = client([.stall], .percentile(0.9, initially: .seconds(3)))
         let latencies = try #require(client.servers.pair.main.host?.latencies)
-        for number in 1...9 { latencies.note(.milliseconds(number * 10)) }
-        try bench.outcome(client.get("/x"), within: .seconds(9)).cancel()
+        for number in 1...9 { latencies.record(.milliseconds(number * 10)) }
+        try fixture.outcome(client.get("/x"), within: .seconds(9)).cancel()
         #expect(transport.starts == [.zero, .seconds(3)])
-        for number in 10...20 { latencies.note(.milliseconds(number * 10)) }
-        try bench.outcome(client.get("/x"), within: .seconds(9)).cancel()
+        for number in 10...20 { latencies.record(.milliseconds(number * 10)) }
+        try fixture.outcome(client.get("/x"), within: .seconds(9)).cancel()
         #expect(transport.starts.suffix(2) == [.seconds(9), .milliseconds(9180)])
     }
 
@@ -241,7 +241,7 @@ import Testing
         let (client, transport) = client(
             Array(repeating: .json("1", after: .milliseconds(50)), count: 10) + [.stall],
             .percentile(0.5))
-        for _ in 0..<11 { try bench.outcome(client.get("/x"), within: .seconds(10)).cancel() }
+        for _ in 0..<11 { try fixture.outcome(client.get("/x"), within: .seconds(10)).cancel() }
         #expect(transport.starts.suffix(2) == [.seconds(100), .milliseconds(100_050)])
     }
 
@@ -251,26 +251,26 @@ import Testing
     func rank(share: Double, rank: Int) {
         let latencies = RecentLatencies()
         #expect(latencies.percentile(share) == nil)
-        for number in (1...100).reversed() { latencies.note(.milliseconds(number)) }
+        for number in (1...100).reversed() { latencies.record(.milliseconds(number)) }
         #expect(latencies.percentile(share) == .milliseconds(rank))
     }
 
     @Test("The last 128 attempts are kept")
     func memory() {
         let latencies = RecentLatencies()
-        for number in 0..<1000 { latencies.note(.milliseconds(number)) }
+        for number in 0..<1000 { latencies.record(.milliseconds(number)) }
         #expect(latencies.percentile(0) == .milliseconds(872))
     }
 
     @Test("The time of an abandoned attempt counts, so that hedges do not make the times look short")
     func censored() throws {
         let answers = Script([.stall, .json("2")])
-        let (client, _) = bench { _ in answers.next() }
+        let (client, _) = fixture { _ in answers.next() }
         let latencies = RecentLatencies()
         let stream = client.response(.get("/x"))
             .hedge(.after(.milliseconds(100)), if: true, among: latencies)
-        try bench.outcome(stream)
-        for _ in 0..<8 { latencies.note(.zero) }
+        try fixture.outcome(stream)
+        for _ in 0..<8 { latencies.record(.zero) }
         #expect(latencies.percentile(1) == .milliseconds(100))
     }
 
@@ -288,7 +288,7 @@ import Testing
             }
             return .merge(values).handleEvents(onCancel: { cancelled.update { $0.append(clock.now) } })
         }
-        let recorder = try bench.outcome(stream.hedge(.after(.milliseconds(100)), if: true))
+        let recorder = try fixture.outcome(stream.hedge(.after(.milliseconds(100)), if: true))
         #expect(recorder.values == [2, 2])
         #expect(recorder.isFinished)
         #expect(cancelled.value == [.milliseconds(120)])
@@ -298,7 +298,7 @@ import Testing
     func events() throws {
         let (client, _) = client([.stall, .json("2", after: .milliseconds(50))])
         let events = Recorder(client.traffic, on: clock)
-        try bench.outcome(client.get("/x"))
+        try fixture.outcome(client.get("/x"))
         let told = events.values.map { event in "\(event.kind.name) \(event.exchange)" }
         #expect(
             told == [

@@ -11,15 +11,15 @@ import Testing
 @Suite struct RequestLimiterTests {
     typealias Reply = ScriptedTransport.Reply
 
-    private let bench = ResilienceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = ResilienceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     private func client(
         _ limits: RequestLimits = RequestLimits(), perHost: RequestLimits = RequestLimits(),
         _ configure: (inout ClientConfiguration) -> Void = { _ in },
         answer: @escaping @Sendable (Request) -> Reply = { _ in .json("1", after: .seconds(1)) }
     ) -> (Client, ScriptedTransport) {
-        bench(
+        fixture(
             {
                 $0.limits = limits
                 $0.hostLimits = perHost
@@ -170,7 +170,7 @@ import Testing
             perHost: RequestLimits(rate: .perSecond(1000, burst: 1000)), clock: clock,
             currentDate: { Date(timeIntervalSince1970: 784_111_777) })
         let answers = Script([.status(.tooManyRequests, headers: [.retryAfter: value]), .json("1")])
-        let (client, transport) = bench { _ in answers.next() }
+        let (client, transport) = fixture { _ in answers.next() }
         func send(_ host: String) {
             client.response(.get("/x")).limited(by: limiter, host: host).subscribe()
         }
@@ -188,7 +188,7 @@ import Testing
             .status(.serviceUnavailable, headers: [.retryAfter: "9"]), .status(.tooManyRequests),
         ] {
             let (client, transport) = client(perHost: RequestLimits(concurrency: 10), answer: { _ in answer })
-            for _ in 0..<3 { try bench.outcome(client.get("/x"), within: .zero) }
+            for _ in 0..<3 { try fixture.outcome(client.get("/x"), within: .zero) }
             #expect(transport.requests.count == 3)
         }
     }

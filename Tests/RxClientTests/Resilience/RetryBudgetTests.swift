@@ -8,8 +8,8 @@ import Testing
 @testable import RxClient
 
 @Suite struct RetryBudgetTests {
-    private let bench = ResilienceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = ResilienceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     private func account(
         ratio: Double = 0.2, floor: Double = 10, window: Duration = .seconds(10)
@@ -22,11 +22,11 @@ import Testing
         try #require(URL(string: url).flatMap { Origin($0) })
     }
 
-    private func withdrawals(_ account: RetryBudget.Account, of attempts: Int = 10_000) -> Int {
+    private func spentRetries(_ account: RetryBudget.Account, of attempts: Int = 10_000) -> Int {
         (0..<attempts).count { _ in
-            guard account.withdraw() else { return false }
+            guard account.spend() else { return false }
             // Its retries do not count as requests.
-            account.noteRequest()
+            account.recordRequest()
             return true
         }
     }
@@ -36,9 +36,9 @@ import Testing
         arguments: [(0, 100), (1, 100), (499, 100), (505, 101), (1000, 200), (100_000, 20_000)])
     func allowance(requests: Int, retries: Int) throws {
         let account = try account()
-        for _ in 0..<requests { account.noteRequest() }
-        #expect(withdrawals(account, of: 30_000) == retries)
-        #expect(withdrawals(account) == 0)
+        for _ in 0..<requests { account.recordRequest() }
+        #expect(spentRetries(account, of: 30_000) == retries)
+        #expect(spentRetries(account) == 0)
     }
 
     @Test(
@@ -46,35 +46,35 @@ import Testing
         arguments: [(0.5, 0.0, 10, 50), (0, 1, 10, 10), (0, 0, 10, 0), (0.1, 0, 1, 10), (1, 0, 60, 100)])
     func settings(ratio: Double, floor: Double, seconds: Int, retries: Int) throws {
         let account = try account(ratio: ratio, floor: floor, window: .seconds(seconds))
-        for _ in 0..<100 { account.noteRequest() }
-        #expect(withdrawals(account) == retries)
+        for _ in 0..<100 { account.recordRequest() }
+        #expect(spentRetries(account) == retries)
     }
 
     @Test("The window slides: requests older than ten seconds neither add to the budget nor use it")
     func sliding() throws {
         let account = try account(ratio: 1, floor: 0)
         for second in 0..<10 {
-            for _ in 0..<10 { account.noteRequest() }
-            #expect(withdrawals(account) == 10, "in second \(second)")
+            for _ in 0..<10 { account.recordRequest() }
+            #expect(spentRetries(account) == 10, "in second \(second)")
             try clock.advance(by: .seconds(1))
         }
-        #expect(withdrawals(account) == 0)
-        for _ in 0..<100 { account.noteRequest() }
-        #expect(withdrawals(account, of: 50) == 50)
+        #expect(spentRetries(account) == 0)
+        for _ in 0..<100 { account.recordRequest() }
+        #expect(spentRetries(account, of: 50) == 50)
         try clock.advance(by: .seconds(20))
-        #expect(withdrawals(account) == 0)
+        #expect(spentRetries(account) == 0)
     }
 
     @Test("The floor refills second by second")
     func floor() throws {
         let account = try account(ratio: 0)
-        #expect(withdrawals(account, of: 10) == 10)
+        #expect(spentRetries(account, of: 10) == 10)
         try clock.advance(by: .seconds(5))
-        #expect(withdrawals(account) == 90)
+        #expect(spentRetries(account) == 90)
         try clock.advance(by: .seconds(5))
-        #expect(withdrawals(account) == 10)
+        #expect(spentRetries(account) == 10)
         try clock.advance(by: .seconds(5))
-        #expect(withdrawals(account) == 90)
+        #expect(spentRetries(account) == 90)
     }
 
     @Test("A random load never has more retries than the rule allows, in any order", arguments: 1...5)
@@ -86,12 +86,12 @@ import Testing
         for _ in 0..<20_000 {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
-                account.noteRequest()
+                account.recordRequest()
                 requests.append(clock.now)
             case 5..<9:
-                if account.withdraw() {
+                if account.spend() {
                     // Its retries do not count as requests.
-                    account.noteRequest()
+                    account.recordRequest()
                     retries.append(clock.now)
                 }
             default: try clock.advance(by: .milliseconds(Int.random(in: 0..<200, using: &random)))
@@ -110,13 +110,13 @@ import Testing
         "When the budget is spent the first error is final, with the number of attempts; listeners are notified"
     )
     func spent() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
                 $0.retryBudget = RetryBudget(ratio: 0, floor: 0.3)
             }, [.status(.serviceUnavailable)])
         let events = Recorder(client.traffic, on: clock)
-        let recorders = try bench.burst(2, client.get("/x"))
+        let recorders = try fixture.burst(2, client.get("/x"))
         try clock.run()
         #expect(transport.requests.count == 5)
         #expect(recorders.map { $0.failure?.attempt }.sorted { $0 ?? 0 < $1 ?? 0 } == [2, 3])
@@ -127,22 +127,22 @@ import Testing
 
     @Test("On by default: of a thousand requests that fail at once two hundred are retried")
     func defaults() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             { $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1))) },
             [.failure(.connectionLost, after: .seconds(1))])
-        _ = try bench.burst(1000, client.get("/x"))
+        _ = try fixture.burst(1000, client.get("/x"))
         try clock.run()
         #expect(transport.requests.count == 1200)
     }
 
     @Test("Without a budget the policy alone decides")
     func off() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
                 $0.retryBudget = nil
             }, [.failure(.connectionLost, after: .seconds(1))])
-        _ = try bench.burst(1000, client.get("/x"))
+        _ = try fixture.burst(1000, client.get("/x"))
         try clock.run()
         #expect(transport.requests.count == 2000)
     }
@@ -155,11 +155,11 @@ import Testing
             $0.retryBudget = budget
             $0.allowsOtherOrigins = true
         }
-        let (one, first) = bench(configure, [.status(.badGateway)])
-        let (other, second) = bench(configure, [.status(.badGateway)])
-        _ = try bench.burst(3, one.get("/x"))
-        _ = try bench.burst(3, one.get("https://elsewhere.test/x"))
-        _ = try bench.burst(3, other.get("/x"))
+        let (one, first) = fixture(configure, [.status(.badGateway)])
+        let (other, second) = fixture(configure, [.status(.badGateway)])
+        _ = try fixture.burst(3, one.get("/x"))
+        _ = try fixture.burst(3, one.get("https://elsewhere.test/x"))
+        _ = try fixture.burst(3, other.get("/x"))
         try clock.run()
         #expect(first.hosts.count { $0 == "main.test" } == 4)
         #expect(first.hosts.count { $0 == "elsewhere.test" } == 4)
@@ -168,17 +168,17 @@ import Testing
 
     @Test("A wait that the deadline forbids uses none of it")
     func deadline() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(5)))
                 $0.retryBudget = RetryBudget(ratio: 0, floor: 0.1)
                 $0.options.timeouts = Timeouts(total: .seconds(3))
             }, [.status(.badGateway)])
-        _ = try bench.burst(5, client.get("/x"))
+        _ = try fixture.burst(5, client.get("/x"))
         try clock.run()
         #expect(transport.requests.count == 5)
         let account = try #require(client.servers.pair.main.host?.budget)
-        #expect(account.withdraw())
+        #expect(account.spend())
     }
 
     private static let oneRetry = RetryPolicy<NetworkError>.exponentialBackoff(
@@ -187,12 +187,12 @@ import Testing
     @Test("A policy limited by the client's own budget pays once for a retry")
     func once() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.4)
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.options.retry = Self.oneRetry.limited(by: budget).limited(by: budget)
                 $0.retryBudget = budget
             }, [.status(.badGateway)])
-        _ = try bench.burst(6, client.get("/x"))
+        _ = try fixture.burst(6, client.get("/x"))
         try clock.run()
         #expect(transport.requests.count == 6 + 4)
     }
@@ -206,17 +206,17 @@ import Testing
         for (outer, own, total) in [
             (one, other, nil), (other, one, nil), (one, one, Duration.seconds(1) / 2),
         ] {
-            let (client, transport) = bench(
+            let (client, transport) = fixture(
                 {
                     $0.options.retry = Self.oneRetry.limited(by: outer)
                     $0.retryBudget = own
                     $0.options.timeouts = Timeouts(total: total)
                 }, [.status(.badGateway)])
-            #expect(try bench.outcome(client.get("/x"), within: .zero).failure?.status == .badGateway)
+            #expect(try fixture.outcome(client.get("/x"), within: .zero).failure?.status == .badGateway)
             #expect(transport.requests.count == 1)
         }
-        #expect(one.withdraw(for: main))
-        #expect(!one.withdraw(for: main))
+        #expect(one.spend(for: main))
+        #expect(!one.spend(for: main))
     }
 
     @Test(
@@ -224,7 +224,7 @@ import Testing
         arguments: [false, true])
     func givenBack(isByHand: Bool) throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1, clock: clock)
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             {
                 $0.options.retry = isByHand ? .never : Self.oneRetry
                 $0.retryBudget = isByHand ? nil : budget
@@ -232,12 +232,12 @@ import Testing
         let call = client.get("/x")
         let stream = isByHand ? call.retry(Self.oneRetry.limited(by: budget)) : call
         for _ in 0..<3 {
-            let recorder = try bench.outcome(stream, within: .milliseconds(500))
+            let recorder = try fixture.outcome(stream, within: .milliseconds(500))
             #expect(recorder.completion == nil)
             recorder.cancel()
         }
-        try bench.outcome(stream, within: .seconds(2))
-        try bench.outcome(stream, within: .seconds(2))
+        try fixture.outcome(stream, within: .seconds(2))
+        try fixture.outcome(stream, within: .seconds(2))
         #expect(transport.requests.count == 3 + 2 + 1)
         #expect(clock.pendingCount == 0)
     }
@@ -253,23 +253,23 @@ import Testing
         first.giveBack()
         let second = try #require(account.credit())
         try clock.advance(by: .seconds(20))
-        #expect(account.withdraw())
+        #expect(account.spend())
         // Its time is over.
         second.giveBack()
-        #expect(!account.withdraw())
+        #expect(!account.spend())
 
         let other = RetryBudget(ratio: 1, floor: 0, clock: clock).account(of: try origin("https://b.test"))
-        other.noteRequest()
+        other.recordRequest()
         try #require(other.credit()).giveBack()
-        other.noteRequest()
-        #expect(withdrawals(other, of: 10) == 2)
+        other.recordRequest()
+        #expect(spentRetries(other, of: 10) == 2)
     }
 
     @Test("Accounts of idle hosts are dropped")
     func forgotten() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1, clock: clock)
         let first = budget.account(of: try origin("https://first.test"))
-        #expect(first.withdraw())
+        #expect(first.spend())
         for number in 0..<3000 { _ = budget.account(of: try origin("https://h\(number).test")) }
         #expect(budget.account(of: try origin("https://first.test")) === first)
         try clock.advance(by: .seconds(60))
@@ -283,10 +283,10 @@ import Testing
             (.infinity, .infinity, .seconds(Int.max)), (-1, -1, .zero), (.nan, .nan, .seconds(-5)),
         ] {
             let account = try account(ratio: ratio, floor: floor, window: window)
-            for _ in 0..<20 { account.noteRequest() }
-            _ = account.withdraw()
+            for _ in 0..<20 { account.recordRequest() }
+            _ = account.spend()
         }
         try clock.advance(by: .seconds(1 << 40))
-        #expect(withdrawals(try account()) == 100)
+        #expect(spentRetries(try account()) == 100)
     }
 }

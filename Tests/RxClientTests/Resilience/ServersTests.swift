@@ -10,14 +10,14 @@ import Testing
 
 /// Two servers, chosen by endpoint and changed at run time.
 @Suite struct ServersTests {
-    private let bench = ResilienceBench()
-    private var clock: VirtualScheduler { bench.clock }
+    private let fixture = ResilienceFixture()
+    private var clock: VirtualScheduler { fixture.clock }
 
     private func client(
         standby: String? = "https://standby.test/api/",
         _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> (Client, ScriptedTransport) {
-        bench(
+        fixture(
             {
                 $0.standbyURL = standby
                 configure(&$0)
@@ -39,17 +39,17 @@ import Testing
     func choice(server: ServerChoice, url: String) throws {
         let (client, transport) = client()
         for path in ["/x", "https://main.test/v1/x", "https://standby.test/api/x"] {
-            try bench.outcome(client.request(call(path, on: server)))
+            try fixture.outcome(client.request(call(path, on: server)))
             #expect(transport.requests.last?.url.absoluteString == url, "\(path)")
         }
-        try bench.outcome(client.response(.get("/x"), from: server))
+        try fixture.outcome(client.response(.get("/x"), from: server))
         #expect(transport.requests.last?.url.host() == URL(string: url)?.host())
     }
 
     @Test("Without a standby server, requests that require it fail before anything is sent")
     func none() throws {
         let (client, transport) = client(standby: nil)
-        #expect(try bench.outcome(client.request(call("/x", on: .standby))).failure?.code == .invalidURL)
+        #expect(try fixture.outcome(client.request(call("/x", on: .standby))).failure?.code == .invalidURL)
         client.servers.use(.standby)
         #expect(client.servers.active.value == .main)
         #expect(transport.requests.isEmpty)
@@ -57,7 +57,7 @@ import Testing
 
     @Test("The base URLs can be changed at run time: later requests use them, requests under way do not")
     func change() throws {
-        let (client, transport) = bench(
+        let (client, transport) = fixture(
             { $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1))) },
             [.status(.badGateway), .json("1")])
         let running = Recorder(client.get("/x"), on: clock)
@@ -65,11 +65,11 @@ import Testing
         #expect(client.servers.main == "https://staging.test")
         let later = Recorder(client.get("/x"), on: clock)
         client.servers.standby = "https://second.test"
-        try bench.outcome(client.request(call("/x", on: .standby)))
+        try fixture.outcome(client.request(call("/x", on: .standby)))
         #expect(running.isFinished && later.isFinished)
         #expect(transport.hosts == ["main.test", "staging.test", "second.test", "main.test"])
         client.servers.main = "no url"
-        #expect(try bench.outcome(client.get("/x")).failure?.code == .invalidURL)
+        #expect(try fixture.outcome(client.get("/x")).failure?.code == .invalidURL)
     }
 
     @Test("The app can make the standby server active, without failover")
@@ -77,11 +77,11 @@ import Testing
         let (client, transport) = client()
         let states = Recorder(client.servers.active.observable, on: clock)
         client.servers.use(.standby)
-        try bench.outcome(client.get("/x"))
+        try fixture.outcome(client.get("/x"))
         try clock.advance(by: .seconds(1000))
-        try bench.outcome(client.get("/x"))
+        try fixture.outcome(client.get("/x"))
         client.servers.use(.main)
-        try bench.outcome(client.get("/x"))
+        try fixture.outcome(client.get("/x"))
         #expect(transport.hosts == ["standby.test", "standby.test", "main.test"])
         client.servers.use(.standby)
         client.servers.standby = nil
@@ -97,7 +97,7 @@ import Testing
         }
         client.servers.use(.standby)
         for path in ["https://other.test/v1/x", "https://main.test/v2/x", "https://standby.test/x"] {
-            try bench.outcome(client.get(path))
+            try fixture.outcome(client.get(path))
         }
         #expect(
             transport.requests.map(\.url.absoluteString) == [
@@ -116,7 +116,7 @@ import Testing
             if let name = HTTPField.Name("X-Key") { $0.secretFields = [name] }
         }
         for server: ServerChoice in [.main, .standby] {
-            try bench.outcome(client.request(call("/x", on: server)))
+            try fixture.outcome(client.request(call("/x", on: server)))
         }
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer t", "Bearer t"])
         let keys = try transport.requests.map { $0.headerFields[try #require(HTTPField.Name("X-Key"))] }
@@ -131,7 +131,7 @@ import Testing
             }
         }
         for server: ServerChoice in [.main, .standby] {
-            try bench.outcome(client.request(call("/x", on: server)))
+            try fixture.outcome(client.request(call("/x", on: server)))
         }
         #expect(
             transport.requests.map { $0.url.query() ?? "" } == [
@@ -141,7 +141,7 @@ import Testing
 
     @Test("Requests are cancelled by their path, at either server")
     func cancelling() throws {
-        let (client, transport) = bench({ $0.standbyURL = "https://standby.test" }, [.stall])
+        let (client, transport) = fixture({ $0.standbyURL = "https://standby.test" }, [.stall])
         client.servers.use(.standby)
         let recorder = Recorder(client.get("/x"), on: clock)
         #expect(transport.hosts == ["standby.test"])
@@ -151,14 +151,14 @@ import Testing
 
     @Test("Linked pages stay at the active server, whichever server the links name")
     func links() throws {
-        let (client, transport) = bench({ $0.standbyURL = "https://standby.test" }) { request in
+        let (client, transport) = fixture({ $0.standbyURL = "https://standby.test" }) { request in
             let page = request.url.query().flatMap { Int($0.dropFirst(5)) } ?? 1
             let link =
                 #"<https://\#(page == 1 ? "main.test/v1" : "standby.test")/x?page=\#(page + 1)>; rel="next""#
             return .json("[\(page)]", headers: page < 3 ? [.link: link] : [:])
         }
         client.servers.use(.standby)
-        let items = try bench.outcome(client.items(Numbers(), .link))
+        let items = try fixture.outcome(client.items(Numbers(), .link))
         #expect(items.values == [1, 2, 3])
         #expect(transport.hosts == ["standby.test", "standby.test", "standby.test"])
     }

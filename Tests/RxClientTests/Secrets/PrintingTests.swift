@@ -95,15 +95,15 @@ import Testing
         state.position = .link(url)
         state.phase = .failed(error)
 
-        let arrival = PageArrival(
+        let info = PageInfo(
             position: .cursor(canary), itemCount: 1, largestPage: 0, itemsSoFar: 1, nextCursor: canary,
             previousCursor: canary, response: response)
         let opening = WebSocketOpening(head: head, subprotocol: nil, isCompressed: false)
         let answer = TypedResponse(output: 1, response: response)
-        let context = CallContext(request, of: client, on: VirtualScheduler(), CallSettings())
+        let context = CallContext(request, of: client, on: VirtualScheduler(), CallOverrides())
 
         return [
-            ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageArrival", arrival),
+            ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageInfo", info),
             ("LoadedPage", LoadedPage(items: [1], position: .cursor(canary), next: .link(url))),
             ("EndpointWithOptions", EndpointWithOptions(base: call) { $0.headers["X-Key"] = canary }),
             ("TypedResponse", answer), ("ProgressEvent", [ProgressEvent.finished(answer)]),
@@ -135,7 +135,7 @@ import Testing
             ("CallEvent", [CallEvent.response(response), .transfer(.head(head)), .output(canary)]),
             ("TrafficEvent", event), ("TrafficEvent.Kind", kinds), ("TrafficEvent.Summary", summary),
             ("HARRecording", recording), ("PagePosition", [PagePosition.link(url), .cursor(canary)]),
-            ("PagePlacement", PagePlacement(parameters: ["a": canary], link: url)), ("PagingState", state),
+            ("PageRequest", PageRequest(parameters: ["a": canary], link: url)), ("PagingState", state),
             (
                 "EventSourceUpdate",
                 [EventSourceUpdate.open(head), .reconnecting(after: .zero, because: error)]

@@ -11,27 +11,28 @@ import Testing
 /// WebSockets go through the same stages as the other requests of a client.
 @Suite struct WebSocketClientTests {
     @Test func otherMethodsThanGetAreRefused() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        let recorder = Recorder(bench.client.webSocket(InlineEndpoint(.post, "/live")), on: bench.clock)
-        try bench.clock.run()
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        let recorder = Recorder(fixture.client.webSocket(InlineEndpoint(.post, "/live")), on: fixture.clock)
+        try fixture.clock.run()
         #expect(recorder.failure?.code == .invalidConfiguration)
-        #expect(bench.transport.exchanges.isEmpty)
+        #expect(fixture.transport.exchanges.isEmpty)
     }
 
     @Test func typedMessages() throws {
         struct Price: Codable, Equatable, Sendable { let euro: Int }
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(
                 .receive, .send(.text(#"{"euro": 2}"#)), .send(.binary(Array(#"{"euro": 3}"#.utf8))),
                 .send(.text("nonsense"))))
         let recorder = Recorder(
-            bench.client.webSocket("/live", sending: bench.sink).messages(of: Price.self), on: bench.clock)
-        _ = Recorder(bench.sink.send(json: Price(euro: 1)), on: bench.clock)
-        try bench.clock.advance(by: .seconds(1))
+            fixture.client.webSocket("/live", sending: fixture.sink).messages(of: Price.self),
+            on: fixture.clock)
+        _ = Recorder(fixture.sink.send(json: Price(euro: 1)), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values == [Price(euro: 2), Price(euro: 3)])
         #expect(recorder.failure?.code == .decoding)
         #expect(recorder.failure?.body == Array("nonsense".utf8))
-        #expect(bench.transport.exchanges[0].messages == [.text(#"{"euro":1}"#)])
+        #expect(fixture.transport.exchanges[0].messages == [.text(#"{"euro":1}"#)])
     }
 
     @Test func anExpiredLoginIsRenewedInTheHandshake() throws {
@@ -58,23 +59,23 @@ import Testing
     }
 
     @Test func trafficAndArchivesShowMessages() throws {
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(.receive, .send(.text(#"{"token": "secret"}"#)), .send(.binary([1]))))
-        let recording = HARRecording(of: bench.client.traffic, bodyLimit: 1000)
+        let recording = HARRecording(of: fixture.client.traffic, bodyLimit: 1000)
         let traffic = Recorder(
-            bench.client.traffic.compactMap { event in
+            fixture.client.traffic.compactMap { event in
                 if case .webSocket(let direction, let message) = event.kind {
                     "\(direction) \(message.count)"
                 } else {
                     nil
                 }
-            }, on: bench.clock)
-        let recorder = bench.open()
-        _ = bench.send("hi")
-        try bench.clock.advance(by: .seconds(1))
+            }, on: fixture.clock)
+        let recorder = fixture.open()
+        _ = fixture.send("hi")
+        try fixture.clock.advance(by: .seconds(1))
         #expect(traffic.values == ["sent 2", "received 19", "received 1"])
         recorder.cancel()
-        try bench.clock.advance(by: .seconds(6))
+        try fixture.clock.advance(by: .seconds(6))
         let entry = try #require(recording.archive.log.entries.first)
         #expect(entry.resourceType == "websocket")
         #expect(entry.response.status == 101)
@@ -86,10 +87,10 @@ import Testing
     }
 
     @Test func webSocketSchemesAreThoseOfHTTP() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        let recorder = Recorder(bench.client.webSocket("ws://shop.test/live"), on: bench.clock)
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        let recorder = Recorder(fixture.client.webSocket("ws://shop.test/live"), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values.count == 1)
-        #expect(bench.transport.requests.first?.url.absoluteString == "http://shop.test/live")
+        #expect(fixture.transport.requests.first?.url.absoluteString == "http://shop.test/live")
     }
 }

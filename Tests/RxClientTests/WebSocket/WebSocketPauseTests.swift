@@ -8,16 +8,16 @@ import Testing
 /// Control frames are never held back by a paused subscriber; data is, within a bound.
 @Suite struct WebSocketPauseTests {
     @Test func aPausedSubscriberHoldsNoControlFrameBack() throws {
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(.send(.text("a")), .ping([7]), .send(.text("b")), .close(.normalClosure)))
-        let recorder = bench.open()
+        let recorder = fixture.open()
         recorder.pause()
-        try bench.clock.advance(by: .seconds(1))
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values.count <= 1 && recorder.completion == nil)
-        #expect(bench.transport.exchanges[0].closeCode == .normalClosure)
-        #expect(bench.transport.runningCount == 0)
+        #expect(fixture.transport.exchanges[0].closeCode == .normalClosure)
+        #expect(fixture.transport.runningCount == 0)
         recorder.resume()
-        try bench.clock.advance(by: .seconds(1))
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values == ["opened", "a", "ping [7]", "b", "closing 1000 "])
         #expect(recorder.isFinished)
     }
@@ -26,14 +26,14 @@ import Testing
     @Test func pingsAloneNeverStopTheReading() throws {
         let pings = [ScriptedWebSocket.Step](
             repeating: .ping([UInt8](repeating: 7, count: 125)), count: 10_000)
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(ScriptedWebSocket(pings + [.send(.text("last")), .close(.normalClosure)])))
-        let recorder = bench.open()
+        let recorder = fixture.open()
         recorder.pause()
-        try bench.clock.advance(by: .seconds(1))
-        #expect(bench.transport.exchanges[0].closeCode == .normalClosure)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.transport.exchanges[0].closeCode == .normalClosure)
         recorder.resume()
-        try bench.clock.advance(by: .seconds(1))
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values.suffix(2) == ["last", "closing 1000 "])
         #expect((1000..<10_000).contains(recorder.values.count))
     }
@@ -43,16 +43,16 @@ import Testing
             ScriptedWebSocket.Step.send(
                 .text("\(number) " + String(repeating: "x", count: 64 << 10)))
         }
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(ScriptedWebSocket(messages + [.ping([]), .close(.normalClosure)])))
-        let recorder = bench.open()
+        let recorder = fixture.open()
         recorder.pause()
         // Nothing is read, so silence means nothing.
-        try bench.clock.advance(by: .seconds(600))
-        #expect(bench.transport.exchanges[0].closeCode == nil)
+        try fixture.clock.advance(by: .seconds(600))
+        #expect(fixture.transport.exchanges[0].closeCode == nil)
         #expect(recorder.completion == nil)
         recorder.resume()
-        try bench.clock.advance(by: .seconds(1))
+        try fixture.clock.advance(by: .seconds(1))
         #expect(
             recorder.values.map { $0.prefix { $0 != " " } }
                 == ["opened"] + (0..<20).map { "\($0)" } + ["ping", "closing"])
@@ -60,27 +60,28 @@ import Testing
     }
 
     @Test func aLossIsNoticedWhileTheSubscriberIsPaused() throws {
-        let bench = WebSocketBench(.webSocket(.send(.text("a")), .ignore))
-        let recorder = bench.open()
+        let fixture = WebSocketFixture(.webSocket(.send(.text("a")), .ignore))
+        let recorder = fixture.open()
         recorder.pause()
-        try bench.clock.advance(by: .seconds(100))
-        #expect(bench.transport.runningCount == 0)
+        try fixture.clock.advance(by: .seconds(100))
+        #expect(fixture.transport.runningCount == 0)
         #expect(recorder.completion == nil)
         recorder.resume()
-        try bench.clock.advance(by: .seconds(1))
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values == ["opened", "a"])
         #expect(recorder.failure?.code == .idleTimeout)
     }
 
     @Test func aSubscriberThatLeavesWhilePausedGetsNothing() throws {
-        let bench = WebSocketBench(.webSocket(.send(.text("a")), .close(.normalClosure)), .webSocket(.echo))
-        let recorder = bench.open()
+        let fixture = WebSocketFixture(
+            .webSocket(.send(.text("a")), .close(.normalClosure)), .webSocket(.echo))
+        let recorder = fixture.open()
         recorder.pause()
-        try bench.clock.advance(by: .seconds(1))
+        try fixture.clock.advance(by: .seconds(1))
         recorder.cancel()
         recorder.resume()
-        let next = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let next = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         #expect(!recorder.values.contains("a") && recorder.completion == nil)
         #expect(next.values == ["opened"])
     }

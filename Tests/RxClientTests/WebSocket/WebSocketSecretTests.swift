@@ -27,31 +27,32 @@ import Logging
     func subprotocolsAreShownNowhere(
         offered: [String], fields: [String: String], code: NetworkError.Code?
     ) throws {
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(
                 ScriptedWebSocket([.close(.normalClosure)], subprotocols: ["s3cr3t", "s3cr3t=="])))
-        let recording = HARRecording(of: bench.client.traffic, bodyLimit: 1000)
-        let traffic = Recorder(bench.client.traffic, on: bench.clock)
+        let recording = HARRecording(of: fixture.client.traffic, bodyLimit: 1000)
+        let traffic = Recorder(fixture.client.traffic, on: fixture.clock)
         #if Logging
         let store = InMemoryLogHandler()
         var logger = Logger(label: "test") { _ in store }
         logger.logLevel = .trace
         var style = TrafficLog()
         style.showsHeaders = true
-        bench.client.traffic.log(to: logger, as: style)
+        fixture.client.traffic.log(to: logger, as: style)
         #endif
 
         var settings = WebSocketSettings()
         settings.subprotocols = offered
         let recorder = Recorder(
-            bench.client.webSocket("/live", headers: Headers(fields), settings: settings), on: bench.clock)
-        try bench.clock.run()
+            fixture.client.webSocket("/live", headers: Headers(fields), settings: settings), on: fixture.clock
+        )
+        try fixture.clock.run()
         #expect(recorder.failure?.code == code)
-        let wire = bench.transport.requests.map { $0.headerFields[.secWebSocketProtocol] ?? "" }
+        let wire = fixture.transport.requests.map { $0.headerFields[.secWebSocketProtocol] ?? "" }
         #expect(wire.contains { $0.contains(Self.canary) } == (code != .invalidHeader))
 
         var outputs = [String(decoding: try recording.archive.encoded(), as: UTF8.self)]
-        outputs += bench.transport.requests.flatMap { ["\($0)", $0.curlCommand()] }
+        outputs += fixture.transport.requests.flatMap { ["\($0)", $0.curlCommand()] }
         outputs += traffic.values.flatMap { ["\($0)", String(reflecting: $0)] }
         if let error = recorder.failure { outputs += ["\(error)", error.message, String(reflecting: error)] }
         #if Logging

@@ -9,86 +9,86 @@ import Testing
 
 @Suite struct WebSocketTests {
     @Test func opensReceivesAndFinishes() throws {
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(
                 .send(.text("a")), .wait(.seconds(1)), .send(.binary([1, 2])), .ping([7]),
                 .close(.normalClosure, reason: "done")))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(2))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(2))
         #expect(recorder.values == ["opened", "a", "[1, 2]", "ping [7]", "closing 1000 done"])
         #expect(recorder.isFinished)
-        let request = try #require(bench.transport.requests.first)
+        let request = try #require(fixture.transport.requests.first)
         #expect(request.method == .get)
         #expect(request.headerFields[.upgrade] == "websocket")
         #expect(request.headerFields[HTTPField.Name("Sec-WebSocket-Version")!] == "13")
-        #expect(bench.transport.runningCount == 0)
+        #expect(fixture.transport.runningCount == 0)
     }
 
     @Test func nothingIsSentBeforeTheSubscription() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        _ = bench.client.webSocket("/live")
-        try bench.clock.advance(by: .seconds(1))
-        #expect(bench.transport.exchanges.isEmpty)
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        _ = fixture.client.webSocket("/live")
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.transport.exchanges.isEmpty)
     }
 
     @Test func messagesGoBothWaysInOrder() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        let early = bench.send("early")
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
-        let late = [bench.send("b"), bench.send("c")]
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        let early = fixture.send("early")
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
+        let late = [fixture.send("b"), fixture.send("c")]
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values == ["opened", "early", "b", "c"])
         #expect(early.isFinished && late.allSatisfy(\.isFinished))
-        #expect(bench.transport.exchanges[0].messages == ["early", "b", "c"].map { .text($0) })
+        #expect(fixture.transport.exchanges[0].messages == ["early", "b", "c"].map { .text($0) })
     }
 
     @Test func cancellingClosesWithACloseFrame() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         recorder.cancel()
-        try bench.clock.advance(by: .seconds(1))
-        #expect(bench.transport.exchanges[0].outcome == .finished)
-        #expect(bench.transport.exchanges[0].closeCode == .normalClosure)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.transport.exchanges[0].outcome == .finished)
+        #expect(fixture.transport.exchanges[0].closeCode == .normalClosure)
         #expect(recorder.completion == nil)
     }
 
     /// A server that never answers the close frame.
     @Test func closingHasATimeLimit() throws {
-        let bench = WebSocketBench(.webSocket(.ignore))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(.webSocket(.ignore))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         recorder.cancel()
-        try bench.clock.advance(by: .seconds(4))
-        #expect(bench.transport.runningCount == 1)
-        try bench.clock.advance(by: .seconds(2))
-        #expect(bench.transport.runningCount == 0)
+        try fixture.clock.advance(by: .seconds(4))
+        #expect(fixture.transport.runningCount == 1)
+        try fixture.clock.advance(by: .seconds(2))
+        #expect(fixture.transport.runningCount == 0)
     }
 
     @Test func theSinkCloses() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        let recorder = bench.open(.reconnecting)
-        try bench.clock.advance(by: .seconds(1))
-        let last = bench.send("last")
-        #expect(bench.sink.state.value == .open)
-        let closing = Recorder(bench.sink.close(.goingAway, reason: "bye"), on: bench.clock)
-        let after = bench.send("after")
-        try bench.clock.advance(by: .seconds(10))
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        let recorder = fixture.open(.reconnecting)
+        try fixture.clock.advance(by: .seconds(1))
+        let last = fixture.send("last")
+        #expect(fixture.sink.state.value == .open)
+        let closing = Recorder(fixture.sink.close(.goingAway, reason: "bye"), on: fixture.clock)
+        let after = fixture.send("after")
+        try fixture.clock.advance(by: .seconds(10))
         #expect(last.isFinished && closing.isFinished)
         #expect(after.failure?.code == .webSocketClosed)
         #expect(recorder.values == ["opened", "last", "closing 1001 "])
         #expect(recorder.isFinished)
-        #expect(bench.transport.exchanges.count == 1)
+        #expect(fixture.transport.exchanges.count == 1)
     }
 
     @Test(
         arguments: [(1000, true), (1001, true), (1011, false), (1008, false), (4000, false)]
             as [(UInt16, Bool)])
     func theCodeDecidesAboutTheEnd(code: UInt16, finishes: Bool) throws {
-        let bench = WebSocketBench(.webSocket(.close(WebSocketCloseCode(rawValue: code), reason: "r")))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(.webSocket(.close(WebSocketCloseCode(rawValue: code), reason: "r")))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.isFinished == finishes)
         if !finishes {
             #expect(recorder.failure?.code == .webSocketClosed)
@@ -99,9 +99,9 @@ import Testing
 
     @Test func anEndWithoutACloseFrameIsALoss() throws {
         for step in [ScriptedWebSocket.Step.end, .fail(NetworkError(.connectionLost, "reset"))] {
-            let bench = WebSocketBench(.webSocket(step))
-            let recorder = bench.open()
-            try bench.clock.advance(by: .seconds(1))
+            let fixture = WebSocketFixture(.webSocket(step))
+            let recorder = fixture.open()
+            try fixture.clock.advance(by: .seconds(1))
             #expect(recorder.failure?.code == .connectionLost)
             #expect(recorder.failure?.closeCode == 1006)
         }
@@ -114,13 +114,13 @@ import Testing
             ([0x81, 0x01, 0xFF], 1007),
         ] as [([UInt8], Int)])
     func violationsFailWithTheCodeThatIsSent(bytes: [UInt8], code: Int) throws {
-        let bench = WebSocketBench(.webSocket(.bytes(bytes)))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(.webSocket(.bytes(bytes)))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.failure?.code == .webSocketProtocol)
         #expect(recorder.failure?.closeCode == code)
-        #expect(bench.transport.exchanges[0].closeCode?.rawValue == UInt16(code))
-        #expect(bench.transport.runningCount == 0)
+        #expect(fixture.transport.exchanges[0].closeCode?.rawValue == UInt16(code))
+        #expect(fixture.transport.runningCount == 0)
     }
 
     @Test func aServerThatDoesNotAgree() throws {
@@ -129,47 +129,48 @@ import Testing
             (.status(.ok), .invalidResponse),
             (.steps(.head(ResponseHead(status: .switchingProtocols)), .stall), .invalidResponse),
         ] {
-            let bench = WebSocketBench(reply)
-            let recorder = bench.open()
-            try bench.clock.advance(by: .seconds(1))
+            let fixture = WebSocketFixture(reply)
+            let recorder = fixture.open()
+            try fixture.clock.advance(by: .seconds(1))
             #expect(recorder.failure?.code == code)
-            #expect(bench.transport.runningCount == 0)
+            #expect(fixture.transport.runningCount == 0)
         }
     }
 
     @Test func subprotocolAndCompressionAreAgreedOn() throws {
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(
                 ScriptedWebSocket([.echo], subprotocols: ["v2", "v1"], compression: .permessageDeflate)))
         var settings = WebSocketSettings()
         settings.subprotocols = ["v1", "v2"]
-        let recorder = bench.open(settings)
+        let recorder = fixture.open(settings)
         let text = String(repeating: "all the same ", count: 100)
-        _ = bench.send(text)
-        try bench.clock.advance(by: .seconds(1))
+        _ = fixture.send(text)
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values == ["opened v2 compressed", text])
     }
 
     @Test func aPauseHoldsMessagesBack() throws {
-        let bench = WebSocketBench(.webSocket(.send(.text("a")), .send(.text("b")), .close(.normalClosure)))
-        let recorder = bench.open()
+        let fixture = WebSocketFixture(
+            .webSocket(.send(.text("a")), .send(.text("b")), .close(.normalClosure)))
+        let recorder = fixture.open()
         recorder.pause()
-        try bench.clock.advance(by: .seconds(1))
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values.count <= 1)
         recorder.resume()
-        try bench.clock.advance(by: .seconds(1))
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values == ["opened", "a", "b", "closing 1000 "])
         #expect(recorder.isFinished)
     }
 
     @Test func aSilentServerIsAskedAndThenLost() throws {
-        let bench = WebSocketBench(.webSocket(.ignore))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(49))
+        let fixture = WebSocketFixture(.webSocket(.ignore))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(49))
         #expect(recorder.completion == nil)
-        try bench.clock.advance(by: .seconds(2))
+        try fixture.clock.advance(by: .seconds(2))
         #expect(recorder.failure?.code == .idleTimeout)
-        let answering = WebSocketBench(.webSocket(.echo))
+        let answering = WebSocketFixture(.webSocket(.echo))
         let open = answering.open()
         try answering.clock.advance(by: .seconds(600))
         #expect(open.completion == nil)
@@ -177,19 +178,19 @@ import Testing
     }
 
     @Test func theSinkIsFreeAtTheEnd() throws {
-        let bench = WebSocketBench(
+        let fixture = WebSocketFixture(
             .webSocket(.receive, .close(WebSocketCloseCode(rawValue: 4000), reason: "moved")),
             .webSocket(.echo))
         let state = Box<WebSocketState>()
         let second = Box<Recorder<String, NetworkError>>()
-        bench.client.webSocket("/live", sending: bench.sink).subscribe(onFailure: { _ in
-            state.value = bench.sink.state.value
-            second.value = bench.open()
+        fixture.client.webSocket("/live", sending: fixture.sink).subscribe(onFailure: { _ in
+            state.value = fixture.sink.state.value
+            second.value = fixture.open()
         })
-        let sent = bench.send("a")
-        try bench.clock.advance(by: .seconds(1))
-        let echoed = bench.send("b")
-        try bench.clock.advance(by: .seconds(1))
+        let sent = fixture.send("a")
+        try fixture.clock.advance(by: .seconds(1))
+        let echoed = fixture.send("b")
+        try fixture.clock.advance(by: .seconds(1))
         #expect(state.value == .idle)
         #expect(sent.isFinished && echoed.isFinished)
         #expect(second.value?.values == ["opened", "b"])
@@ -202,14 +203,14 @@ import Testing
             + (1...20).flatMap {
                 [ScriptedWebSocket.Step.wait(.milliseconds(100)), .send(.text("\($0)"))]
             }
-        let bench = WebSocketBench(.webSocket(ScriptedWebSocket(flood)), .webSocket(.echo))
-        let former = bench.open()
-        try bench.clock.advance(by: .milliseconds(150))
+        let fixture = WebSocketFixture(.webSocket(ScriptedWebSocket(flood)), .webSocket(.echo))
+        let former = fixture.open()
+        try fixture.clock.advance(by: .milliseconds(150))
         former.cancel()
-        let recorder = bench.open()
+        let recorder = fixture.open()
         for number in 0..<5 {
-            let sent = bench.send("message \(number)")
-            try bench.clock.advance(by: .milliseconds(90))
+            let sent = fixture.send("message \(number)")
+            try fixture.clock.advance(by: .milliseconds(90))
             #expect(sent.isFinished)
         }
         #expect(recorder.values == ["opened"] + (0..<5).map { "message \($0)" })
@@ -217,68 +218,69 @@ import Testing
 
     /// A message that has failed because its WebSocket ended, and is sent again at once.
     @Test func aMessageIsSentAgainOnTheNextWebSocket() throws {
-        let bench = WebSocketBench(.status(.forbidden), .webSocket(.echo))
+        let fixture = WebSocketFixture(.status(.forbidden), .webSocket(.echo))
         let second = Box<Recorder<String, NetworkError>>()
         let again = Box<Recorder<Void, NetworkError>>()
-        bench.sink.send("a").subscribe(onFailure: { _ in
-            second.value = bench.open()
-            again.value = bench.send("a")
+        fixture.sink.send("a").subscribe(onFailure: { _ in
+            second.value = fixture.open()
+            again.value = fixture.send("a")
         })
-        let first = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let first = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         #expect(first.failure?.code == .status)
         #expect(again.value?.isFinished == true)
         #expect(second.value?.values == ["opened", "a"])
     }
 
     @Test func afterTheEndMessagesFail() throws {
-        let bench = WebSocketBench(.webSocket(.close(.normalClosure)), .webSocket(.echo))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(.webSocket(.close(.normalClosure)), .webSocket(.echo))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.isFinished)
-        #expect(bench.send("a").failure?.code == .webSocketClosed)
-        #expect(Recorder(bench.sink.close(), on: bench.clock).isFinished)
-        let next = bench.open()
-        #expect(bench.send("b").completion == nil)
-        try bench.clock.advance(by: .seconds(1))
+        #expect(fixture.send("a").failure?.code == .webSocketClosed)
+        #expect(Recorder(fixture.sink.close(), on: fixture.clock).isFinished)
+        let next = fixture.open()
+        #expect(fixture.send("b").completion == nil)
+        try fixture.clock.advance(by: .seconds(1))
         #expect(next.values == ["opened", "b"])
     }
 
     @Test func closingBeforeTheConnection() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        #expect(Recorder(bench.sink.close(), on: bench.clock).isFinished)
-        let message = bench.send("a")
-        let closing = Recorder(bench.sink.close(), on: bench.clock)
-        #expect(bench.send("b").failure?.code == .webSocketClosed)
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        #expect(Recorder(fixture.sink.close(), on: fixture.clock).isFinished)
+        let message = fixture.send("a")
+        let closing = Recorder(fixture.sink.close(), on: fixture.clock)
+        #expect(fixture.send("b").failure?.code == .webSocketClosed)
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         #expect(message.isFinished && closing.isFinished && recorder.isFinished)
-        #expect(bench.transport.exchanges[0].messages == [.text("a")])
+        #expect(fixture.transport.exchanges[0].messages == [.text("a")])
     }
 
     @Test func aCloseThatIsWithdrawnClosesNothing() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        _ = bench.send("a")
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        _ = fixture.send("a")
         #expect(
-            Recorder(bench.sink.close(.abnormalClosure), on: bench.clock).failure?.code == .invalidParameters)
-        Recorder(bench.sink.close(), on: bench.clock).cancel()
-        let recorder = bench.open()
-        _ = bench.send("b")
-        try bench.clock.advance(by: .seconds(1))
+            Recorder(fixture.sink.close(.abnormalClosure), on: fixture.clock).failure?.code
+                == .invalidParameters)
+        Recorder(fixture.sink.close(), on: fixture.clock).cancel()
+        let recorder = fixture.open()
+        _ = fixture.send("b")
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.values == ["opened", "a", "b"])
         #expect(recorder.completion == nil)
     }
 
     @Test func theSinkClosesWithoutACode() throws {
-        let bench = WebSocketBench(.webSocket(.echo))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
-        let refused = Recorder(bench.sink.close(nil, reason: "bye"), on: bench.clock)
+        let fixture = WebSocketFixture(.webSocket(.echo))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
+        let refused = Recorder(fixture.sink.close(nil, reason: "bye"), on: fixture.clock)
         #expect(refused.failure?.code == .invalidParameters)
-        #expect(Recorder(bench.sink.close(nil), on: bench.clock).isFinished)
-        try bench.clock.advance(by: .seconds(1))
+        #expect(Recorder(fixture.sink.close(nil), on: fixture.clock).isFinished)
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.isFinished)
-        #expect(bench.transport.exchanges[0].closeCode == .noStatus)
+        #expect(fixture.transport.exchanges[0].closeCode == .noStatus)
     }
 
     /// The status and the fields of the response decide, whatever its body.
@@ -286,17 +288,17 @@ import Testing
         let head = ResponseHead(status: .serviceUnavailable, headerFields: [.retryAfter: "7"])
         let chunk = ScriptedTransport.Step.chunk([UInt8](repeating: 7, count: 700_000))
         let reply = ScriptedTransport.Reply.steps(.head(head), chunk, chunk, .stall)
-        let bench = WebSocketBench(reply, reply)
-        let recorder = bench.open()
-        try bench.clock.advance(by: .seconds(1))
+        let fixture = WebSocketFixture(reply, reply)
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.failure?.code == .status)
         #expect(recorder.failure?.body.count == 1 << 20)
-        #expect(bench.transport.runningCount == 0)
-        let events = Recorder(bench.client.events(.get("/events")), on: bench.clock)
-        try bench.clock.advance(by: .seconds(1))
+        #expect(fixture.transport.runningCount == 0)
+        let events = Recorder(fixture.client.events(.get("/events")), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
         #expect(events.failure?.code == .status)
         #expect(events.failure?.body.count == 1 << 20)
-        #expect(bench.transport.runningCount == 0)
+        #expect(fixture.transport.runningCount == 0)
     }
 
     /// RFC 6455 §4.1; the second request goes to another host by its redirect.
@@ -332,15 +334,15 @@ import Testing
 
     /// The sink's messages go out before its close frame, even if the subscriber leaves.
     @Test func cancellingAfterCloseStillCloses() throws {
-        let bench = WebSocketBench(.webSocket(.wait(.seconds(1)), .receive, .echo))
-        let recorder = bench.open()
-        try bench.clock.advance(by: .milliseconds(500))
-        _ = bench.send("last")
-        _ = Recorder(bench.sink.close(.goingAway), on: bench.clock)
+        let fixture = WebSocketFixture(.webSocket(.wait(.seconds(1)), .receive, .echo))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .milliseconds(500))
+        _ = fixture.send("last")
+        _ = Recorder(fixture.sink.close(.goingAway), on: fixture.clock)
         recorder.cancel()
-        try bench.clock.advance(by: .seconds(3))
-        #expect(bench.transport.exchanges[0].messages == [.text("last")])
-        #expect(bench.transport.exchanges[0].closeCode == .goingAway)
+        try fixture.clock.advance(by: .seconds(3))
+        #expect(fixture.transport.exchanges[0].messages == [.text("last")])
+        #expect(fixture.transport.exchanges[0].closeCode == .goingAway)
     }
 }
 

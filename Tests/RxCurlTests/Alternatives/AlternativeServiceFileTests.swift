@@ -80,7 +80,7 @@ import Testing
         try await withLoop { loop in
             let services = Self.services(path)
             await load(services, on: loop)
-            services.noteMisdirected(Self.place, on: loop)
+            services.recordMisdirected(Self.place, on: loop)
             try await expect(folder, on: loop) { !$0.contains("a.test") }
             // It is not used for a while if it is announced again.
             services.take(#"h3=":443""#, from: Self.place, over: .http2, age: "7", on: loop)

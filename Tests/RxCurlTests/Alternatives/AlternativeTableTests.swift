@@ -113,28 +113,28 @@ import Testing
         var table = AlternativeTable()
         var now = 0
         for minutes in [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 2880, 2880, 2880] {
-            table.noteFailure(place, at: now)
+            table.recordFailure(place, at: now)
             // Failures of requests that were under way.
-            table.noteFailure(place, at: now + 1)
+            table.recordFailure(place, at: now + 1)
             #expect(table.isBroken(place, at: now + minutes * 60 - 1))
             now += minutes * 60
             #expect(!table.isBroken(place, at: now))
         }
-        table.noteSuccess(place)
-        table.noteFailure(place, at: now)
+        table.recordSuccess(place)
+        table.recordFailure(place, at: now)
         #expect(!table.isBroken(place, at: now + 300))
     }
 
     @Test func aClockThatWasSetBackDoesNotKeepItAway() {
         var table = AlternativeTable()
-        table.noteFailure(place, at: 1_000_000)
+        table.recordFailure(place, at: 1_000_000)
         #expect(table.isBroken(place, at: 1_000_000))
         #expect(!table.isBroken(place, at: 0))
     }
 
     @Test func failuresAreLimitedInNumber() {
         var table = AlternativeTable()
-        for port in 1...2000 { table.noteFailure(.init(host: "a.test", port: port), at: port) }
+        for port in 1...2000 { table.recordFailure(.init(host: "a.test", port: port), at: port) }
         #expect((1...2000).count { table.isBroken(.init(host: "a.test", port: $0), at: 2000) } < 1024)
         #expect(table.isBroken(.init(host: "a.test", port: 2000), at: 2000))
     }

@@ -124,26 +124,26 @@ import Testing
 
     /// Records idle writes up to the last one that changes nothing.
     private static func exhaust(_ state: inout SocketState) {
-        for _ in 1..<State.patience { #expect(state.noteWrite(isIdle: true) == .nothing) }
+        for _ in 1..<State.patience { #expect(state.recordWrite(isIdle: true) == .nothing) }
     }
 
     @Test func aSocketThatIsWritableForNothingIsMuted() {
         var state = Self.writing([.readable, .writable])
         Self.exhaust(&state)
-        #expect(state.noteWrite(isIdle: true) == .mute(.report(.readable)))
+        #expect(state.recordWrite(isIdle: true) == .mute(.report(.readable)))
         #expect(state.wanted == [.readable, .writable])
         // They are not counted while the socket is muted.
-        #expect(state.noteWrite(isIdle: true) == .nothing)
+        #expect(state.recordWrite(isIdle: true) == .nothing)
         #expect(state.receive(.readable, isFailed: false) == .tell(.readable))
         #expect(state.unmute() == .report([.readable, .writable]))
         Self.exhaust(&state)
-        #expect(state.noteWrite(isIdle: true) == .mute(.report(.readable)))
+        #expect(state.recordWrite(isIdle: true) == .mute(.report(.readable)))
     }
 
     @Test func whereOnlyRoomIsWantedNothingIsReportedWhileMuted() {
         var state = Self.writing(.writable)
         Self.exhaust(&state)
-        #expect(state.noteWrite(isIdle: true) == .mute(.stop))
+        #expect(state.recordWrite(isIdle: true) == .mute(.stop))
         #expect(state.polled == [])
         #expect(state.unmute() == .report(.writable))
     }
@@ -151,9 +151,9 @@ import Testing
     @Test func contentBeginsTheCountAnew() {
         var state = Self.writing(.writable)
         Self.exhaust(&state)
-        #expect(state.noteWrite(isIdle: false) == .nothing)
+        #expect(state.recordWrite(isIdle: false) == .nothing)
         Self.exhaust(&state)
-        #expect(state.noteWrite(isIdle: true) == .mute(.stop))
+        #expect(state.recordWrite(isIdle: true) == .mute(.stop))
     }
 
     @Test func whatCurlWantsBeginsTheCountAnew() {
@@ -161,14 +161,14 @@ import Testing
         Self.exhaust(&state)
         #expect(state.want(.writable) == .nothing)
         Self.exhaust(&state)
-        #expect(state.noteWrite(isIdle: true) == .mute(.stop))
+        #expect(state.recordWrite(isIdle: true) == .mute(.stop))
     }
 
     @Test func whatCurlLetGoOfIsNotUnmuted() {
         var state = Self.writing([.readable, .writable])
         _ = state.keep(isShared: true)
         Self.exhaust(&state)
-        #expect(state.noteWrite(isIdle: true) == .mute(.report(.readable)))
+        #expect(state.recordWrite(isIdle: true) == .mute(.report(.readable)))
         #expect(state.wantNothing() == .nothing)
         #expect(state.unmute() == .nothing)
         #expect(state.polled == .readable)

@@ -119,7 +119,7 @@ import Testing
         var hosts = HSTSHosts()
         for index in 0...HSTSHosts.limit {
             let policy = try #require(HSTSPolicy("max-age=\(1000 + (index + 7) % HSTSHosts.limit)"))
-            _ = hosts.note(policy, of: "h\(index).test", at: Self.now)
+            _ = hosts.record(policy, of: "h\(index).test", at: Self.now)
         }
         #expect(hosts.entries.count == HSTSHosts.limit)
         #expect(hosts.entries["h\(HSTSHosts.limit - 7).test"] == nil)

@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("A subscriber that pauses at each line gets one at a time; the network waits, a few pieces ahead")
-    func brake() throws {
+    func backpressure() throws {
         let pieces = (0..<60).map { ScriptedTransport.Step.chunk(Array("\($0)\n\($0)a\n".utf8)) }
         let transport = ScriptedTransport(on: clock) { _ in
             .init([.head(ResponseHead(status: .ok))] + pieces + [.finish])

@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test("A slow disk pauses the network, and loses nothing")
-    func brake() throws {
+    func backpressure() throws {
         let files = MemoryFileSystem(on: clock, latency: .seconds(1))
         let chunk = Array(repeating: UInt8(1), count: 1 << 20)
         let steps = [Self.head()] + Array(repeating: .chunk(chunk), count: 20) + [.finish]

@@ -28,7 +28,7 @@ struct AcceptLanguage: Interceptor {
 func addInterceptors() {
     var configuration = ClientConfiguration()
     configuration.options.interceptors.call = [IdempotencyKeys(), AcceptLanguage(language: "zh-Hans")]
-    configuration.options.interceptors.attempt = [RateLimitFollower(), AttemptTiming()]
+    configuration.options.interceptors.attempt = [ServerRateLimiter(), AttemptTiming()]
     configuration.options.interceptors.exchange = [ContentDigestVerification()]
     show(configuration)
 }

@@ -73,10 +73,10 @@ func findCursors(client: Client, loadMore: Signal<Void>) {
 
 func divideByDays() -> PagingRule {
     let byDay = PagingRule(first: .cursor("today")) { position in
-        guard case .cursor(let day) = position else { return PagePlacement() }
-        return PagePlacement(parameters: ["day": day])
-    } next: { arrival in
-        arrival.nextCursor.map { .cursor($0) }
+        guard case .cursor(let day) = position else { return PageRequest() }
+        return PageRequest(parameters: ["day": day])
+    } next: { info in
+        info.nextCursor.map { .cursor($0) }
     }
     return byDay
 }
@@ -116,11 +116,11 @@ struct GoodsStore: Sendable {
 func pagesFromElsewhere(
     commands: Observable<PagingCommand, Never>, store: GoodsStore
 ) -> (Observable<PagingState<Goods>, Never>, Observable<Goods, NetworkError>) {
-    let states = commands.accumulatePages(.offset(size: 20)) { placement in
-        store.goods(at: placement.position).map { rows in Page(rows.goods, total: rows.count) }
+    let states = commands.accumulatePages(.offset(size: 20)) { request in
+        store.goods(at: request.position).map { rows in Page(rows.goods, total: rows.count) }
     }
-    let all = Observable<Goods, NetworkError>.items(.offset(size: 100)) { placement in
-        store.goods(at: placement.position).map { rows in Page(rows.goods, total: rows.count) }
+    let all = Observable<Goods, NetworkError>.items(.offset(size: 100)) { request in
+        store.goods(at: request.position).map { rows in Page(rows.goods, total: rows.count) }
     }
     return (states, all)
 }

@@ -58,7 +58,7 @@ func chainTheStages(_ client: Client, _ goods: GoodsList) async throws {
 
     let list = try await client.response(goods)
         .limited(by: limiter, host: "api.example.com", within: .seconds(5))
-        .guarded(by: breaker)
+        .circuitBreaker(breaker)
         .hedge(.after(.milliseconds(80)), if: goods.isRepeatable)
         .retry(.exponentialBackoff().limited(by: budget))
         .decode([Goods].self)

@@ -50,7 +50,9 @@ func awaitALogin(_ login: Client) -> Session {
 }
 
 func logInFirst(_ logIn: Observable<Credential, NetworkError>) -> Session {
-    let eager = Session(logsInFirst: true, loginLimit: LoginLimit(3, within: .seconds(60))) { logIn }
+    let eager = Session(requiresLogin: true, loginAttemptLimit: LoginAttemptLimit(3, within: .seconds(60))) {
+        logIn
+    }
     return eager
 }
 

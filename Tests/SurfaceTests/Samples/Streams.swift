@@ -44,7 +44,7 @@ func errors() {
     UnhandledFailure.handler = { failure in print("unhandled:", failure) }
 }
 
-func theBrake() async {
+func backpressure() async {
     let lines = Signal<String>()
     let reading =
         lines

@@ -8,21 +8,21 @@ import RxLite
 struct ServerSelection: Stage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (call, prepared, client) = (walk.call, walk.call.prepared, walk.call.client)
-        walk.route.onSend = nil
+        walk.context.onSend = nil
         // A request that an interceptor has redirected to another origin carries no data of the service.
         let isElsewhere = request.isCredentialFree && Origin(request.url) != prepared.servers.main.origin
         guard prepared.isAtService, !isElsewhere else {
-            (walk.route.server, walk.route.host) = (nil, Origin(request.url).map { client.hosts[$0] })
+            (walk.context.server, walk.context.host) = (nil, Origin(request.url).map { client.hosts[$0] })
             return .next
         }
         let main = prepared.servers.main
         guard let standby = prepared.servers.standby else {
-            (walk.route.server, walk.route.host) = (main, main.host)
+            (walk.context.server, walk.context.host) = (main, main.host)
             return .next
         }
         guard prepared.server == .active, call.kind != .response else {
             let server = client.servers.role(for: prepared.server) == .main ? main : standby
-            (walk.route.server, walk.route.host) = (server, server.host)
+            (walk.context.server, walk.context.host) = (server, server.host)
             return .next
         }
         let rest = walk.rest
@@ -38,12 +38,12 @@ struct HedgedAttempts: Stage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (original, call, rest) = (request, walk.call, walk.rest)
         guard let hedging = call.prepared.options.hedging, hedging.isOn, request.isRepeatable,
-            let host = walk.route.host
+            let host = walk.context.host
         else { return .next }
         let budget = host.budget
         return .respond(
             with: .hedged(
-                by: hedging, host.latencies, on: call.scheduler, asking: { budget?.withdraw() ?? true },
+                by: hedging, host.latencies, on: call.scheduler, asking: { budget?.spend() ?? true },
                 trace: call.trace
             ) { onSend in rest.reportingSends(to: onSend)(original) })
     }
@@ -52,40 +52,40 @@ struct HedgedAttempts: Stage {
 /// Fails at once while the host's circuit is open; counts the outcome of each attempt.
 struct CircuitBreaking: Stage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
-        walk.memory.passage = nil
+        walk.memory.permit = nil
         let call = walk.call
-        guard let breaker = walk.route.host?.breaker else { return .next }
-        breaker.adopt(call.scheduler)
-        let passage: GuardedPassage
+        guard let breaker = walk.context.host?.breaker else { return .next }
+        breaker.setClockIfUnset(call.scheduler)
+        let permit: CircuitPermit
         do throws(NetworkError) {
             // The connection of an event source always ends at some point, which is not a failure of the host.
-            passage = try GuardedPassage(
+            permit = try CircuitPermit(
                 breaker, settlesWithHead: call.kind == .events || call.kind == .webSocket)
         } catch { throw call.attributed(error) }
-        walk.memory.passage = passage
-        let (former, scope) = (walk.route.onSend, walk.scope)
-        walk.route.onSend = {
+        walk.memory.permit = permit
+        let (former, scope) = (walk.context.onSend, walk.scope)
+        walk.context.onSend = {
             former?()
-            scope.enter { passage.noteSent() }
+            scope.enter { permit.didSend() }
         }
         return .next
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
         if case .transfer(let event) = event {
-            walk.memory.passage?.note(event)
+            walk.memory.permit?.record(event)
         } else {
-            walk.memory.passage?.note(nil)
+            walk.memory.permit?.record(nil)
         }
         return true
     }
 
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
-        walk.memory.passage.take()?.end(completion)
+        walk.memory.permit.take()?.end(completion)
         return .end
     }
 
-    func cancel(_ walk: Walk) { walk.memory.passage.take()?.abandon(isOverdue: walk.call.isOverdue) }
+    func cancel(_ walk: Walk) { walk.memory.permit.take()?.abandon(isOverdue: walk.call.isOverdue) }
 }
 
 /// Waits for a place within the client's limits, and holds it until the end of the attempt.
@@ -93,7 +93,7 @@ struct RequestLimiting: Stage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.turn = nil
         let call = walk.call
-        guard let limiter = call.client.hosts.limiter, let place = walk.route.host?.place else {
+        guard let limiter = call.client.hosts.limiter, let place = walk.context.host?.place else {
             return .next
         }
         let limit = request.timeouts.queue
@@ -103,7 +103,7 @@ struct RequestLimiting: Stage {
                 call.client.configuration.session?
                     .mayServeLogin(scope.lane, usesSession: call.session != nil) ?? false
             },
-            onWait: { waited in call.trace?.tell(waited.map { .admitted(after: $0) } ?? .queued) },
+            onWait: { waited in call.trace?.emit(waited.map { .admitted(after: $0) } ?? .queued) },
             attribute: { call.attributed($0) })
         let turn = QueueTurn(wait, in: walk.scope)
         walk.memory.turn = turn
@@ -132,17 +132,17 @@ struct RequestLimiting: Stage {
 struct Authorization: Stage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         let call = walk.call
-        request = try call.attempt(request, at: walk.route.server, walk.route.host)
+        request = try call.attempt(request, at: walk.context.server, walk.context.host)
         guard let session = call.session, let account = call.account?.number, !request.isCredentialFree
         else { return .next }
         guard let authorized = try session.authorized(request, for: account) else {
             return .wait(
                 for: session.authorize(request, for: account).map { request in
-                    call.note(request.credentialVersion)
+                    call.record(request.credentialVersion)
                     return request
                 })
         }
-        call.note(authorized.credentialVersion)
+        call.record(authorized.credentialVersion)
         request = authorized
         return .next
     }
@@ -158,7 +158,7 @@ struct ResponseGathering: Stage {
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
-        guard case .transfer(let part) = event else { throw walk.call.misplaced(event) }
+        guard case .transfer(let part) = event else { throw walk.call.unexpected(event) }
         guard let response = try walk.memory.gatherer?.receive(part) else { return false }
         event = .response(response)
         return true

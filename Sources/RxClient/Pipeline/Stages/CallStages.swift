@@ -30,7 +30,7 @@ struct Deadline: Stage {
             let error = call.attributed(
                 NetworkError(.totalTimeout, "total timeout: no response within \(limit)"))
             // The exchanges ask for the reason when they are abandoned.
-            call.trace?.noteFailure(error)
+            call.trace?.recordFailure(error)
             fail(error)
         }
         return .next
@@ -77,10 +77,10 @@ struct Caching: Stage {
         let joins = call.session?.isLoggingIn(walk.scope.lane) != true
         return .respond(
             with: cached.respond(
-                joining: joins ? ClientStages(of: call).map { .client($0) } : nil, trace: call.trace,
+                joining: joins ? CoalescingKey(of: call).map { .client($0) } : nil, trace: call.trace,
                 validation: call.validation, retrying: { call.wait(after: $0, sharing: $1) }
             ) { entry in
-                cached.confirmable = entry
+                cached.entryToRevalidate = entry
                 return rest(original).responses(of: call)
             } refreshing: { _ in
                 call.client.refreshed(call)
@@ -90,7 +90,7 @@ struct Caching: Stage {
 
     /// Records the response before interceptors around the call change it.
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
-        if case .response(let response) = event, !response.isFromCache { walk.call.cached?.note(response) }
+        if case .response(let response) = event, !response.isFromCache { walk.call.cached?.record(response) }
         return true
     }
 }
@@ -102,18 +102,18 @@ extension CallContext {
     /// The cache's view of `request`; `nil` if the cache does not apply.
     fileprivate func cached(_ request: Request) -> CachedRequest? {
         let options = prepared.options
-        var asker = CacheAsker()
-        if let session, !request.isCredentialFree { asker = CacheAsker(session) }
+        var requester = CacheRequester()
+        if let session, !request.isCredentialFree { requester = CacheRequester(session) }
         // Responses to requests with cookies are not reused for requests without cookies.
         if client.configuration.cookies != nil, options.usesCookies == false {
-            asker.name += " without cookies"
+            requester.name += " without cookies"
         }
-        asker.jar = cookies
-        asker.servers = prepared.servers
+        requester.jar = cookies
+        requester.servers = prepared.servers
         let mode = trace?.isCacheDisabled == true ? .reload : options.cacheMode ?? .standard
         cached = CachedRequest(
             request, in: client.configuration.cache, options.cachePolicy ?? .never,
-            settings.isRefresh ? .noCache : mode, asker: asker, tags: options.tags,
+            overrides.isRefresh ? .noCache : mode, requester: requester, tags: options.tags,
             decoder: client.configuration.decoder)
         return cached
     }
@@ -137,7 +137,7 @@ struct Retrying: Stage {
             completion = .failed(error)
             return .end
         }
-        call.cached?.noteRetry()
+        call.cached?.recordRetry()
         history.count += 1
         history.lastDelay = delay
         walk.memory.retries = history
@@ -165,7 +165,9 @@ struct Relogin: Stage {
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
-        if let stamp = walk.memory.renewed { walk.call.session?.noteSuccess(of: stamp) }
+        if let credentialVersion = walk.memory.renewed {
+            walk.call.session?.recordSuccess(of: credentialVersion)
+        }
         return true
     }
 
@@ -176,8 +178,8 @@ struct Relogin: Stage {
         else { return .end }
         return .again(
             request,
-            after: session.renewal(after: error, call.replay, trace: call.trace).map { stamp in
-                walk.memory.renewed = stamp
+            after: session.renewal(after: error, call.replay, trace: call.trace).map { credentialVersion in
+                walk.memory.renewed = credentialVersion
             })
     }
 }
@@ -197,7 +199,7 @@ struct ResponseValidation: Stage {
             return true
         }
         let validated = try call.validation.validate(response)
-        call.session?.noteSuccess(of: validated.request.credentialVersion)
+        call.session?.recordSuccess(of: validated.request.credentialVersion)
         event = .response(validated)
         return true
     }
@@ -217,9 +219,9 @@ struct Revalidation: Stage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.question = nil
         guard let cached = walk.call.cached else { return .next }
-        let entry = cached.confirmable
+        let entry = cached.entryToRevalidate
         walk.memory.question = Question(request: request, entry: cached.key.rules == .http ? entry : nil)
-        cached.prepare(&request, confirming: entry)
+        cached.prepare(&request, revalidating: entry)
         return .next
     }
 
@@ -227,13 +229,13 @@ struct Revalidation: Stage {
         guard let entry = walk.memory.question?.entry, let cached = walk.call.cached,
             case .response(let response) = event, response.status == .notModified
         else { return true }
-        guard let confirmed = cached.confirm(entry, with: response) else {
+        guard let revalidated = cached.revalidate(entry, with: response) else {
             walk.memory.question?.entry = nil
             walk.memory.question?.isRefuted = true
             return false
         }
-        walk.call.trace?.tellCached(.revalidated, confirmed.head)
-        event = .response(confirmed)
+        walk.call.trace?.emitCached(.revalidated, revalidated.head)
+        event = .response(revalidated)
         return true
     }
 
@@ -243,7 +245,7 @@ struct Revalidation: Stage {
         else { return .end }
         walk.memory.question?.isRefuted = false
         var request = question.request
-        cached.prepare(&request, confirming: nil)
+        cached.prepare(&request, revalidating: nil)
         return .again(request, after: nil)
     }
 }
@@ -255,8 +257,8 @@ struct StreamOpening: Stage {
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
         guard case .transfer(.head(var head)) = event else { return true }
         let call = walk.call
-        call.noteResponse()
-        call.session?.noteSuccess(of: call.stamp)
+        call.recordResponse()
+        call.session?.recordSuccess(of: call.credentialVersion)
         head.decoder = call.client.configuration.decoder
         event = .transfer(.head(head))
         return true
@@ -269,7 +271,7 @@ struct Reading: Stage {
     var readsResponse: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        guard let reader = walk.call.settings.reader else { return .next }
+        guard let reader = walk.call.overrides.reader else { return .next }
         return .respond(with: reader.intercept(request, in: walk.call, walk.rest))
     }
 }
@@ -280,7 +282,7 @@ struct PathReservation: Stage {
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (original, call, rest) = (request, walk.call, walk.rest)
-        guard let reader = call.settings.reader as? DownloadReading else { return .next }
+        guard let reader = call.overrides.reader as? DownloadReading else { return .next }
         return .respond(
             with: reader.files.reserving(
                 reader.path, inFolder: reader.draftName(for: request), on: call.scheduler

@@ -25,7 +25,7 @@ struct Redirects: Stage {
     }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        walk.route.first = nil
+        walk.context.first = nil
         walk.memory.hops = nil
         let transport = walk.call.client.transport
         guard request.digest == nil else {
@@ -98,7 +98,7 @@ struct Redirects: Stage {
     private func follow(_ walk: Walk) -> Request? {
         guard var hops = walk.memory.hops, let (request, head) = hops.next.take() else { return nil }
         // The cookies of all exchanges belong to the account of the first request.
-        if hops.count == 0 { walk.route.first = CopyOnWrite(wrappedValue: hops.request) }
+        if hops.count == 0 { walk.context.first = CopyOnWrite(wrappedValue: hops.request) }
         hops.request = request
         hops.count += 1
         hops.discarded = 0
@@ -109,12 +109,12 @@ struct Redirects: Stage {
 
     private func announce(_ request: Request, by head: ResponseHead, _ walk: Walk) {
         let event = TransferEvent.redirected(request, by: head)
-        if let trace = walk.call.trace, trace.isShown { trace.tell(.transfer(event)) }
+        if let trace = walk.call.trace, trace.isShown { trace.emit(.transfer(event)) }
         if let place = walk.memory.hops?.place { walk.ascend(.transfer(event), from: place) }
     }
 
     private func policy(of call: CallContext) -> RedirectPolicy {
-        call.settings.redirects ?? call.client.configuration.redirects
+        call.overrides.redirects ?? call.client.configuration.redirects
     }
 
     /// The later stages, as the transport of the exchanges of a request with Digest credentials, which takes one or more
@@ -169,11 +169,11 @@ struct CookieHandling: Stage {
         let call = walk.call
         walk.memory.cookies = nil
         // The exchanges of a redirect belong to the account of the first request.
-        let first = walk.route.first?.wrappedValue ?? request
+        let first = walk.context.first?.wrappedValue ?? request
         guard let jar = call.cookies, !first.isCredentialFree else { return .next }
-        let account = first.credentialVersion.flatMap { stamp in
+        let account = first.credentialVersion.flatMap { credentialVersion in
             call.client.configuration.session.map {
-                CookieJar.Account(stamp.identity, of: $0.seed)
+                CookieJar.Account(credentialVersion.identity, of: $0.seed)
             }
         }
         guard !jar.isRestored else {
@@ -192,10 +192,10 @@ struct CookieHandling: Stage {
     ) -> Request {
         guard let origin = walk.call.prepared.servers.cookieOrigin(of: request.url) else { return request }
         guard let (sent, cookies, epoch) = jar.adding(to: request, at: origin, as: account) else {
-            request.sentFields?.note(cookies: "")
+            request.sentFields?.record(cookies: "")
             return request
         }
-        request.sentFields?.note(cookies: cookies)
+        request.sentFields?.record(cookies: cookies)
         walk.memory.cookies = { head in jar.store(head, for: request, at: origin, epoch: epoch, as: account) }
         return sent
     }
@@ -212,7 +212,7 @@ struct ExchangeTracing: Stage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let trace = walk.call.trace else { return .next }
         walk.memory.exchange = ExchangeTrace(
-            &request, of: trace, at: walk.route.server, walk.route.host, place: walk.place)
+            &request, of: trace, at: walk.context.server, walk.context.host, place: walk.place)
         return trace.emulated(request, walk.rest).map { .transfer($0) } ?? .next
     }
 
@@ -222,7 +222,7 @@ struct ExchangeTracing: Stage {
         guard case .head(let head) = part, head.status == .switchingProtocols else { return true }
         walk.ascend(event, from: exchange.place)
         // The client has checked the handshake, unless it has ended the exchange.
-        exchange.noteUpgrade()
+        exchange.recordUpgrade()
         return false
     }
 
@@ -239,10 +239,10 @@ struct Sending: Stage {
     var readsResponse: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        guard let response = walk.route.response?.wrappedValue else {
+        guard let response = walk.context.response?.wrappedValue else {
             // The cache distinguishes variants by the fields that a request is sent with.
-            request.sentFields?.note(request.headerFields)
-            walk.route.onSend?()
+            request.sentFields?.record(request.headerFields)
+            walk.context.onSend?()
             return .transfer(walk.call.client.transport.send(request))
         }
         var events: [TransferEvent] = response.interim.map { .interim($0) }

@@ -13,7 +13,7 @@ extension Observable {
         _ combine: @escaping @Sendable (Element, Other) throws(Failure) -> T
     ) -> Observable<T, Failure> {
         Observable<T, Failure>(scheduler: scheduler) { [source] observer in
-            let latest = Confined<Other?>(nil, in: observer.scope.lane)
+            let latest = LaneState<Other?>(nil, in: observer.scope.lane)
             let scope = observer.scope.child()
             other.notify(observer, in: scope) { value, _ in latest.value = value }
             guard scope.isOpen else { return }

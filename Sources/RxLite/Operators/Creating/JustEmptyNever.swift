@@ -23,7 +23,7 @@ extension Observer {
     /// Sends one value and the end, on the lane's scheduler.
     @inlinable
     func sendOnly(_ value: Element) {
-        guard scope.lane.isHere else {
+        guard scope.lane.isOnScheduler else {
             return scope.lane.enqueue { [self] in emitOnly(value) }
         }
         emitOnly(value)

@@ -61,9 +61,9 @@ where Iterator.Element: Sendable {
         var iterator = iterator
         let observer = observer
         let scope = observer.scope
-        var turn = Turn(in: scope.lane)
+        var budget = StepBudget(in: scope.lane)
         while scope.isOpen && !scope.isPaused {
-            guard turn.step() else {
+            guard budget.step() else {
                 // As `any Pumping`, because the iterator's type need not be sendable.
                 let pump: any Pumping = self
                 scope.inNextTurn { pump.run() }

@@ -71,9 +71,9 @@ final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private func proceed() {
         guard !isStarting else { return }
         isStarting = true
-        var turn = Turn(in: observer.scope.lane, of: Self.turnLength)
+        var budget = StepBudget(in: observer.scope.lane, of: Self.turnLength)
         while isDue && observer.scope.isOpen && !observer.scope.isPaused {
-            guard turn.step() else { return proceedInNextTurn() }
+            guard budget.step() else { return proceedInNextTurn() }
             isDue = false
             run()
         }

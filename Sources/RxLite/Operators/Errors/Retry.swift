@@ -72,9 +72,9 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
         isDue = true
         guard !isStarting else { return }
         isStarting = true
-        var turn = Turn(in: observer.scope.lane, of: Self.turnLength)
+        var budget = StepBudget(in: observer.scope.lane, of: Self.turnLength)
         while isDue && observer.scope.isOpen {
-            guard turn.step() else { return startInNextTurn() }
+            guard budget.step() else { return startInNextTurn() }
             isDue = false
             attempt()
         }

@@ -52,7 +52,7 @@ extension Observable {
         by areEquivalent: @escaping @Sendable (Element, Element) throws(Failure) -> Bool
     ) -> Observable {
         lift { observer in
-            let latest = Confined<Element?>(nil, in: observer.scope.lane)
+            let latest = LaneState<Element?>(nil, in: observer.scope.lane)
             return Observer(
                 scope: observer.scope,
                 next: { value in
@@ -79,7 +79,7 @@ extension Observable {
         by key: @escaping @Sendable (Element) throws(Failure) -> Key
     ) -> Observable {
         lift { observer in
-            let latest = Confined<Key?>(nil, in: observer.scope.lane)
+            let latest = LaneState<Key?>(nil, in: observer.scope.lane)
             return Observer(
                 scope: observer.scope,
                 next: { value in
@@ -150,7 +150,7 @@ extension Observable {
     public func ifEmpty(switchTo other: Observable) -> Observable {
         lift { observer in
             let scope = observer.scope.child()
-            let isEmpty = Confined(true, in: observer.scope.lane)
+            let isEmpty = LaneState(true, in: observer.scope.lane)
             return Observer(
                 scope: scope,
                 next: { value in

@@ -10,7 +10,7 @@ extension Observable {
     public func skip(_ count: Int) -> Observable {
         guard count > 0 else { return self }
         return lift { observer in
-            let remaining = Confined(count, in: observer.scope.lane)
+            let remaining = LaneState(count, in: observer.scope.lane)
             return Observer(
                 scope: observer.scope,
                 next: { value in
@@ -32,7 +32,7 @@ extension Observable {
     @_disfavoredOverload
     public func skip(while predicate: @escaping @Sendable (Element) throws(Failure) -> Bool) -> Observable {
         lift { observer in
-            let isSkipping = Confined(true, in: observer.scope.lane)
+            let isSkipping = LaneState(true, in: observer.scope.lane)
             return Observer(
                 scope: observer.scope,
                 next: { value in
@@ -66,7 +66,7 @@ extension Observable {
     @inlinable
     public func skip<Notice>(until notifier: Observable<Notice, Failure>) -> Observable {
         Observable(scheduler: scheduler) { [source] observer in
-            let isSkipping = Confined(true, in: observer.scope.lane)
+            let isSkipping = LaneState(true, in: observer.scope.lane)
             let scope = observer.scope.child()
             notifier.notify(observer, in: scope) { _, notifierScope in
                 notifierScope.close()

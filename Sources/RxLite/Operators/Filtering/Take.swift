@@ -184,7 +184,7 @@ extension Observable {
     public func last() -> Observable {
         lift { observer in
             let scope = observer.scope.child()
-            let latest = Confined<Element?>(nil, in: observer.scope.lane)
+            let latest = LaneState<Element?>(nil, in: observer.scope.lane)
             return Observer(
                 scope: scope, next: { latest.value = $0 },
                 end: { completion in
@@ -212,7 +212,7 @@ extension Observable {
         guard count > 0 else { return .empty() }
         return lift { observer in
             let scope = observer.scope.child()
-            let latest = Confined(FIFO<Element>(), in: observer.scope.lane)
+            let latest = LaneState(FIFO<Element>(), in: observer.scope.lane)
             return Observer(
                 scope: scope,
                 next: { value in

@@ -197,12 +197,12 @@ class SharedSource: @unchecked Sendable {
             change(&demand)
             return mustPause.exchange(demand.mustPause, ordering: .relaxed) != demand.mustPause
         }
-        if isChanged { scope.enter { self.brake() } }
+        if isChanged { scope.enter { self.applyBackpressure() } }
     }
 
     /// Pauses or resumes the source if its state differs from the demand. Only from inside its lane.
     @inlinable
-    final func brake() {
+    final func applyBackpressure() {
         let mustPause = mustPause.load(ordering: .relaxed)
         guard mustPause != isPaused else { return }
         isPaused = mustPause

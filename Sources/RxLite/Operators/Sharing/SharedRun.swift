@@ -80,13 +80,13 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     func start(_ connection: Connection) {
         let scope = connection.scope
         if scope.isOpen {
-            connection.brake()
+            connection.applyBackpressure()
             stream.subscribe(
                 Observer(
                     scope: scope,
                     next: { value in
                         connection.send(value, to: connection.multicaster)
-                        connection.brake()
+                        connection.applyBackpressure()
                     },
                     end: { completion in scope.end { self.end(connection, completion) } }))
         }
@@ -187,7 +187,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     /// Whether a delivery is in the lane's queue.
     @usableFromInline let isScheduled = Atomic<Bool>(false)
     /// Accessed only from inside the observer's lane: a resumption during a delivery must not overtake it.
-    @usableFromInline let isDelivering: Confined<Bool>
+    @usableFromInline let isDelivering: LaneState<Bool>
     /// The state in which the subscriber is counted. Accessed only while the source's demand is being
     /// changed, which is under a lock.
     @usableFromInline let part = Atomic(SharedDemand.Part.joining)
@@ -204,7 +204,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         self.policy = policy
         self.droppedCount = droppedCount
         scope = observer.scope.child()
-        isDelivering = Confined(false, in: observer.scope.lane)
+        isDelivering = LaneState(false, in: observer.scope.lane)
     }
 
     /// Begins to receive values, and to have pauses counted. Only from inside the observer's lane.

@@ -68,9 +68,9 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// Keeps the timer that has fired until it sets the next, so that values appended meanwhile set none.
     private func deliver() {
         isHeldUp = false
-        var turn = Turn(in: observer.scope.lane)
+        var budget = StepBudget(in: observer.scope.lane)
         while let first = line.first, first.due <= clock.now {
-            guard turn.step() else { return arm(after: .zero) }
+            guard budget.step() else { return arm(after: .zero) }
             if observer.scope.isPaused { return isHeldUp = true }
             _ = line.popFirst()
             guard let value = first.value else { return observer.finish() }

@@ -10,7 +10,7 @@ extension Observable {
     @inlinable
     public func sample<Notice>(by notifier: Observable<Notice, Failure>) -> Observable {
         Observable(scheduler: scheduler) { [source] observer in
-            let latest = Confined<Element?>(nil, in: observer.scope.lane)
+            let latest = LaneState<Element?>(nil, in: observer.scope.lane)
             let scope = observer.scope.child()
             scope.onClose { latest.value = nil }
             source(

@@ -197,7 +197,7 @@ extension Observable {
         by notifier: Observable<Notice, Failure>
     ) -> Observable<[Element], Failure> {
         Observable<[Element], Failure>(scheduler: scheduler) { [source] observer in
-            let list = Confined<[Element]>([], in: observer.scope.lane)
+            let list = LaneState<[Element]>([], in: observer.scope.lane)
             let scope = observer.scope.child()
             observer.scope.onClose { list.value = [] }
             @Sendable func deliver() {

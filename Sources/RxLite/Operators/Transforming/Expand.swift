@@ -117,9 +117,9 @@ final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private func proceed() {
         guard !isStarting else { return }
         isStarting = true
-        var turn = Turn(in: scope.lane)
+        var budget = StepBudget(in: scope.lane)
         while running < limit, scope.isOpen, !scope.isPaused, !waiting.isEmpty {
-            guard turn.step() else { return proceedInNextTurn() }
+            guard budget.step() else { return proceedInNextTurn() }
             if let value = waiting.popFirst() { start(value) }
         }
         isStarting = false

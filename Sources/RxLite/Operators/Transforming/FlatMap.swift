@@ -253,10 +253,10 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         guard case .merge = strategy, !isStarting else { return }
         guard !scope.isPaused else { return startWaitingLater() }
         isStarting = true
-        var turn = Turn(in: scope.lane)
+        var budget = StepBudget(in: scope.lane)
         while running < limit, scope.isOpen, !scope.isPaused, !waiting.isEmpty {
             // `isStarting` stays set, so that no other stream begins before the next turn.
-            guard turn.step() else { return startInNextTurn() }
+            guard budget.step() else { return startInNextTurn() }
             guard let value = waiting.popFirst() else { continue }
             if let cause = causes?.popFirst(), let cause {
                 StreamCause.restore(cause) { start(value) }

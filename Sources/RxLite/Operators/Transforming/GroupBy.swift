@@ -155,13 +155,13 @@ final class Grouping<Key: Hashable & Sendable, Element: Sendable, Failure: Error
 
     private func start() {
         if scope.isOpen {
-            brake()
+            applyBackpressure()
             stream.subscribe(
                 Observer(
                     scope: scope,
                     next: { value in
                         self.receive(value)
-                        self.brake()
+                        self.applyBackpressure()
                     },
                     end: { completion in
                         let groups = self.groups

@@ -90,7 +90,7 @@ extension Observable {
     @inlinable
     public func pairwise() -> Observable<(previous: Element, current: Element), Failure> {
         lift { observer in
-            let latest = Confined<Element?>(nil, in: observer.scope.lane)
+            let latest = LaneState<Element?>(nil, in: observer.scope.lane)
             return Observer(
                 scope: observer.scope,
                 next: { value in

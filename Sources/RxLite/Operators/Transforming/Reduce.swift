@@ -16,7 +16,7 @@ extension Observable {
     ) -> Observable<Result, Failure> {
         lift { observer in
             let scope = observer.scope.child()
-            let result = Confined(initial, in: observer.scope.lane)
+            let result = LaneState(initial, in: observer.scope.lane)
             return Observer(
                 scope: scope,
                 next: { value in
@@ -70,7 +70,7 @@ extension Observable {
     public func collect() -> Observable<[Element], Failure> {
         lift { observer in
             let scope = observer.scope.child()
-            let values = Confined<[Element]>([], in: observer.scope.lane)
+            let values = LaneState<[Element]>([], in: observer.scope.lane)
             return Observer(
                 scope: scope, next: { values.value.append($0) },
                 end: { completion in

@@ -22,7 +22,7 @@ extension Observable {
         onCancel: @escaping @Sendable () -> Void = {}
     ) -> Observable {
         lift { observer in
-            let hasEnded = Confined(false, in: observer.scope.lane)
+            let hasEnded = LaneState(false, in: observer.scope.lane)
             let scope = observer.scope.child()
             scope.onClose { if !hasEnded.value { onCancel() } }
             onSubscribe()
@@ -98,7 +98,7 @@ extension Observable {
         let subscriptions = SubscriptionCount()
         return Observable(scheduler: self.scheduler) { observer in
             let name = "\(label) #\(subscriptions.next())"
-            let count = Confined(0, in: observer.scope.lane)
+            let count = LaneState(0, in: observer.scope.lane)
             let log: @Sendable (String) -> Void = { event in
                 sink("\(seconds(clock.now)) s  \(name) \(event.onOneLine)")
             }

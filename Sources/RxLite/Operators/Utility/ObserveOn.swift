@@ -261,8 +261,8 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
             return waiting.values
         }
         isDelivering = true
-        var turn = Turn(in: scope.lane)
-        while scope.isOpen && !scope.isPaused, turn.step(), let value = batch.popFirst() {
+        var budget = StepBudget(in: scope.lane)
+        while scope.isOpen && !scope.isPaused, budget.step(), let value = batch.popFirst() {
             observer.next(value)
         }
         isDelivering = false

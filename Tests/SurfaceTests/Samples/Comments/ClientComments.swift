@@ -92,7 +92,7 @@ private struct Chosen: Endpoint {
 
     client.response(goods).hedge(.after(.milliseconds(80)), if: goods.isRepeatable)
 
-    client.response(GoodsList(keyword: "tea")).guarded(by: breaker)
+    client.response(GoodsList(keyword: "tea")).circuitBreaker(breaker)
 
     client.servers.main = "https://staging.example.com/v1"
     client.servers.active.subscribe { role in badge.isHidden = role == .main }
@@ -188,7 +188,7 @@ func interceptors(_ configuration: inout ClientConfiguration, _ call: CallContex
 
     configuration.options.interceptors.call.append(IdempotencyKeys())
 
-    configuration.options.interceptors.attempt.append(RateLimitFollower())
+    configuration.options.interceptors.attempt.append(ServerRateLimiter())
 }
 
 private struct Gate: Interceptor {

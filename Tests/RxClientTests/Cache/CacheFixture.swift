@@ -9,7 +9,7 @@ import RxTesting
 import Testing
 
 /// A client with a cache, connected to a scripted shop.
-struct CacheBench {
+struct CacheFixture {
     let clock = VirtualScheduler()
 
     struct Goods: Endpoint {

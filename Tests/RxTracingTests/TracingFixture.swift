@@ -11,7 +11,7 @@ import Testing
 import Tracing
 
 /// A traced client in virtual time.
-struct TracingBench {
+struct TracingFixture {
     let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 1_000_000))
     /// A scheduler with a clock of its own.
     let elsewhere = VirtualScheduler()

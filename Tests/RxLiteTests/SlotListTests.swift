@@ -3,11 +3,11 @@ import Testing
 @testable import RxLite
 
 /// Members leave in constant time, for any number and order, and the others keep their order.
-@Suite struct SeatsTests {
-    private final class Guest: Seated {
+@Suite struct SlotListTests {
+    private final class Guest: SlotMember {
         let number: Int
         let moves: Shared<Int>
-        var seat: Int? { didSet { moves.change { $0 += 1 } } }
+        var slot: Int? { didSet { moves.change { $0 += 1 } } }
 
         init(_ number: Int, _ moves: Shared<Int>) {
             self.number = number
@@ -19,17 +19,17 @@ import Testing
     {
         let moves = Shared(0)
         let count = 20_000
-        var seats = Seats<Guest>()
+        var slots = SlotList<Guest>()
         var guests = (0..<count).map { Guest($0, moves) }
-        for guest in guests { seats.append(guest) }
+        for guest in guests { slots.append(guest) }
         if order == "from the last" { guests.reverse() }
         if order == "at random" { guests.shuffle() }
         for (left, guest) in guests.enumerated() {
-            seats.remove(guest)
-            seats.remove(guest)
+            slots.remove(guest)
+            slots.remove(guest)
             let rest = count - left - 1
-            #expect(seats.count == rest)
-            #expect(seats.seats.count <= 2 * rest + Seats<Guest>.spareSeats)
+            #expect(slots.count == rest)
+            #expect(slots.slots.count <= 2 * rest + SlotList<Guest>.spareSlots)
         }
         // One step to add and one to remove, and at most two for moves.
         #expect(moves.value <= 4 * count)
@@ -37,13 +37,13 @@ import Testing
 
     @Test func theRestStayInOrder() {
         let moves = Shared(0)
-        var seats = Seats<Guest>()
+        var slots = SlotList<Guest>()
         let guests = (0..<1000).map { Guest($0, moves) }
-        for guest in guests { seats.append(guest) }
-        for guest in guests where !guest.number.isMultiple(of: 7) { seats.remove(guest) }
-        seats.append(Guest(1000, moves))
+        for guest in guests { slots.append(guest) }
+        for guest in guests where !guest.number.isMultiple(of: 7) { slots.remove(guest) }
+        slots.append(Guest(1000, moves))
         var numbers: [Int] = []
-        seats.forEach { numbers.append($0.number) }
+        slots.forEach { numbers.append($0.number) }
         #expect(numbers == Array(stride(from: 0, to: 1000, by: 7)) + [1000])
     }
 

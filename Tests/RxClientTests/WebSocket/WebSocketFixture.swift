@@ -6,7 +6,7 @@ import RxTesting
 import RxWebSocket
 
 /// A WebSocket in virtual time, before scripted servers: one reply for each connection.
-struct WebSocketBench {
+struct WebSocketFixture {
     let clock = VirtualScheduler()
     let sink: WebSocketSink
     let transport: ScriptedTransport

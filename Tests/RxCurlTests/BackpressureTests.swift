@@ -14,7 +14,7 @@ import Darwin
 #endif
 
 /// A paused subscriber stops the server, and loses nothing.
-@Suite(.timeLimit(.minutes(1))) struct BrakeTests {
+@Suite(.timeLimit(.minutes(1))) struct BackpressureTests {
     /// More than the socket buffers of both sides can hold.
     private static let bound = 48 << 20
     private static let block = NginxServer.large

@@ -7,7 +7,7 @@ import Testing
 @testable import RxClient
 
 /// The queue for a server's allowance, in isolation.
-@Suite struct AllowanceQueueTests {
+@Suite struct RateLimitQueueTests {
     /// A clock that stands still and counts its timers.
     private final class StandingClock: Scheduler {
         private struct Timer: Cancellable {
@@ -36,9 +36,9 @@ import Testing
     }
 
     /// A queue whose server has one request under way and allows no more.
-    private func closedQueue() -> (AllowanceQueue, running: AllowanceQueue.Ticket) {
-        let queue = AllowanceQueue(on: clock)
-        let (first, running) = (AllowanceQueue.Ticket {}, AllowanceQueue.Ticket {})
+    private func closedQueue() -> (RateLimitQueue, running: RateLimitQueue.Ticket) {
+        let queue = RateLimitQueue(on: clock)
+        let (first, running) = (RateLimitQueue.Ticket {}, RateLimitQueue.Ticket {})
         _ = (queue.arrive(first), queue.arrive(running))
         queue.leave(first, Self.head(remaining: 0))
         return (queue, running)
@@ -50,13 +50,13 @@ import Testing
         arguments: [false, true])
     func givingUp(isFirstFirst: Bool) {
         let (queue, running) = closedQueue()
-        let waiting = (0..<100_000).map { _ in AllowanceQueue.Ticket {} }
+        let waiting = (0..<100_000).map { _ in RateLimitQueue.Ticket {} }
         let waits = waiting.map { queue.arrive($0) }
         #expect(waits.allSatisfy { $0 == .seconds(10) })
         for ticket in isFirstFirst ? waiting : waiting.reversed() { queue.leave(ticket, nil) }
         #expect(clock.timerCount == 1)
         // No place remains taken.
-        let last = AllowanceQueue.Ticket {}
+        let last = RateLimitQueue.Ticket {}
         queue.leave(running, Self.head(remaining: 1))
         #expect(queue.arrive(last) == nil)
     }
@@ -66,7 +66,7 @@ import Testing
         let (queue, running) = closedQueue()
         let begun = Mutex<[Int]>([])
         let waiting = (0..<6).map { number in
-            AllowanceQueue.Ticket { begun.withLock { $0.append(number) } }
+            RateLimitQueue.Ticket { begun.withLock { $0.append(number) } }
         }
         for ticket in waiting { _ = queue.arrive(ticket) }
         for number in [0, 3, 5] { queue.leave(waiting[number], nil) }

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// The environment of downloads under test: a scripted server and files in memory.
-struct DownloadBench {
+struct DownloadFixture {
     static let content = (0..<50).map { UInt8($0) }
     static let other = (0..<60).map { UInt8(200 - $0) }
 

@@ -8,15 +8,15 @@ import Synchronization
 /// Sends no more requests to a server than its responses allow: excess requests wait, in order of arrival.
 ///
 /// ```swift
-/// configuration.options.interceptors.attempt.append(RateLimitFollower())
+/// configuration.options.interceptors.attempt.append(ServerRateLimiter())
 /// ```
 ///
 /// It reads `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), their predecessors
 /// `RateLimit-Remaining` and `X-RateLimit-Remaining` with `-Reset` and `-Limit`, and the `Retry-After` of 429
 /// and 503 (RFC 9110 §10.2.3). Place it around attempts, and use it with one client only.
-public final class RateLimitFollower: Interceptor {
+public final class ServerRateLimiter: Interceptor {
     private struct Contents {
-        var queues: [Origin: AllowanceQueue] = [:]
+        var queues: [Origin: RateLimitQueue] = [:]
         /// The number of queues kept before idle ones are dropped.
         var limit = 1024
     }
@@ -42,14 +42,14 @@ public final class RateLimitFollower: Interceptor {
         }
     }
 
-    private func queue(of origin: Origin, on clock: any Scheduler) -> AllowanceQueue {
+    private func queue(of origin: Origin, on clock: any Scheduler) -> RateLimitQueue {
         contents.withLock { contents in
             if let queue = contents.queues[origin] { return queue }
             if contents.queues.count >= contents.limit {
                 contents.queues = contents.queues.filter { $0.value.isInUse }
                 contents.limit = max(1024, contents.queues.count * 2)
             }
-            let queue = AllowanceQueue(on: clock)
+            let queue = RateLimitQueue(on: clock)
             contents.queues[origin] = queue
             return queue
         }
@@ -61,15 +61,15 @@ final class PacedRequest: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial; the queue admits it through that
     // lane.
     private let request: Request
-    private let queue: AllowanceQueue
+    private let queue: RateLimitQueue
     private let observer: Observer<CallEvent, NetworkError>
     private let scope: Scope
-    private var ticket: AllowanceQueue.Ticket?
+    private var ticket: RateLimitQueue.Ticket?
     private var timer: OperatorTimer?
     private var hasBegun = false
 
     init(
-        _ request: Request, in queue: AllowanceQueue, into observer: Observer<CallEvent, NetworkError>
+        _ request: Request, in queue: RateLimitQueue, into observer: Observer<CallEvent, NetworkError>
     ) {
         self.request = request
         self.queue = queue
@@ -80,7 +80,7 @@ final class PacedRequest: @unchecked Sendable {
     func start(_ next: Next, within limit: Duration) {
         guard scope.isOpen else { return }
         scope.onClose { self.leave(nil) }
-        let ticket = AllowanceQueue.Ticket { self.scope.enter { self.begin(next) } }
+        let ticket = RateLimitQueue.Ticket { self.scope.enter { self.begin(next) } }
         self.ticket = ticket
         switch queue.arrive(ticket) {
         case nil: begin(next)
@@ -127,7 +127,7 @@ final class PacedRequest: @unchecked Sendable {
 // MARK: - The queue of a server
 
 /// The requests to one server, in order of arrival.
-final class AllowanceQueue: Sendable {
+final class RateLimitQueue: Sendable {
     /// A request's ticket: first in the queue, then among the requests in flight.
     final class Ticket: Sendable {
         fileprivate let begin: @Sendable () -> Void
@@ -277,15 +277,15 @@ struct RequestAllowance {
         guard let head, let said = RateLimitFields(head, at: date) else {
             // The request counts at the server, too.
             if reset != nil { remaining = remaining.map { max($0 - 1, 0) } }
-            return notePause(head, at: now, date)
+            return recordPause(head, at: now, date)
         }
         remaining = said.remaining
         reset = now + said.reset
         quota = said.quota ?? quota
-        notePause(head, at: now, date)
+        recordPause(head, at: now, date)
     }
 
-    private mutating func notePause(_ head: ResponseHead?, at now: Duration, _ date: Date) {
+    private mutating func recordPause(_ head: ResponseHead?, at now: Duration, _ date: Date) {
         guard let head else { return }
         if head.status.code == 429 || head.status.code == 503 {
             var error = NetworkError(.status, "")

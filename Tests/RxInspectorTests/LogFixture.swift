@@ -8,7 +8,7 @@ import Synchronization
 @testable import RxInspector
 
 /// A client with scripted responses, and the messages that a front end would receive.
-final class LogBench: Sendable {
+final class LogFixture: Sendable {
     let clock = VirtualScheduler()
     let client: Client
     private let log: Mutex<NetworkLog>

@@ -7,7 +7,7 @@ import RxTesting
 
 /// A client of a service with two servers, main.test and standby.test, with scripted responses, in virtual
 /// time.
-struct ResilienceBench {
+struct ResilienceFixture {
     typealias Reply = ScriptedTransport.Reply
 
     let clock = VirtualScheduler()

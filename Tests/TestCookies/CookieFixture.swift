@@ -6,7 +6,7 @@ package import RxTesting
 import Synchronization
 
 /// A jar in virtual time, with a list of public suffixes that a test can read.
-package final class CookieBench: Sendable {
+package final class CookieFixture: Sendable {
     package let clock: VirtualScheduler
     package let jar: CookieJar
     package let storage: ScriptedStorage
@@ -22,7 +22,7 @@ package final class CookieBench: Sendable {
     }
 
     package init(
-        suffixes: PublicSuffixes = CookieBench.suffixes, limits: CookieLimits = CookieLimits(),
+        suffixes: PublicSuffixes = CookieFixture.suffixes, limits: CookieLimits = CookieLimits(),
         isStored: Bool = false, keepsSessionCookies: Bool = false,
         on clock: VirtualScheduler = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 0)),
         storage: ScriptedStorage = ScriptedStorage()

@@ -11,7 +11,7 @@ import Testing
 
 extension StageTests {
     /// One way to make the request, with everything that the stages need.
-    struct Bench: Sendable {
+    struct Fixture: Sendable {
         let clock = VirtualScheduler()
         let transport: ScriptedTransport
         let session: Session
@@ -86,21 +86,21 @@ extension StageTests {
     struct Stage: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let answers: [Reply]
-        let endpoint: @Sendable (Bench) -> Observable<String, NetworkError>
-        let byHand: @Sendable (Bench) -> Observable<String, NetworkError>
+        let endpoint: @Sendable (Fixture) -> Observable<String, NetworkError>
+        let byHand: @Sendable (Fixture) -> Observable<String, NetworkError>
 
         init(
             _ name: String, _ answers: Reply...,
-            endpoint: @escaping @Sendable (Bench) -> Observable<String, NetworkError>,
-            byHand: @escaping @Sendable (Bench) -> Observable<String, NetworkError>
+            endpoint: @escaping @Sendable (Fixture) -> Observable<String, NetworkError>,
+            byHand: @escaping @Sendable (Fixture) -> Observable<String, NetworkError>
         ) {
             self.init(name, answers, endpoint: endpoint, byHand: byHand)
         }
 
         init(
             _ name: String, _ answers: [Reply],
-            endpoint: @escaping @Sendable (Bench) -> Observable<String, NetworkError>,
-            byHand: @escaping @Sendable (Bench) -> Observable<String, NetworkError>
+            endpoint: @escaping @Sendable (Fixture) -> Observable<String, NetworkError>,
+            byHand: @escaping @Sendable (Fixture) -> Observable<String, NetworkError>
         ) {
             testDescription = name
             self.answers = answers

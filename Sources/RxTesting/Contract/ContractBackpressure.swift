@@ -52,7 +52,7 @@ extension ContractChecker {
             try clock.advance(by: patience)
             let (sent, before) = (consumer.probe.sent, consumer.sentAtPause)
             guard let before, isEager ? sent == limit && before < limit : sent > before else { return }
-            consumer.probe.report(.brake, "\(sent - before) values were taken while paused")
+            consumer.probe.report(.backpressure, "\(sent - before) values were taken while paused")
         }
         let ending = run("paused in value 2, then resumed") { consumer, clock in
             consumer.staysPausedFromValue = 2
@@ -109,7 +109,7 @@ extension ContractChecker {
             do {
                 try consumer.awaitPause(clock)
                 if canWait && isPatient && probe.valueCount > last {
-                    probe.report(.brake, "\(probe.valueCount - last) values came while paused")
+                    probe.report(.backpressure, "\(probe.valueCount - last) values came while paused")
                 }
                 consumer.resume()
                 try clock.advance(by: patience)
@@ -145,7 +145,7 @@ extension ContractChecker {
                         try clock.advance(by: .milliseconds(90))
                         if probe.outcome != before {
                             probe.report(
-                                .brake, "\(probe.outcome) at the end of a pause, \(before) before it")
+                                .backpressure, "\(probe.outcome) at the end of a pause, \(before) before it")
                         }
                         consumer.resume()
                     }
@@ -190,7 +190,8 @@ extension ContractChecker {
                     let opened = probe.opened
                     try clock.advance(by: patience)
                     if probe.opened > opened {
-                        probe.report(.brake, "\(probe.opened - opened) streams were begun while paused")
+                        probe.report(
+                            .backpressure, "\(probe.opened - opened) streams were begun while paused")
                     }
                     consumer.resume()
                 } else {

@@ -24,11 +24,11 @@ extension LoadedPage: CustomStringConvertible, CustomReflectable {
 }
 
 /// Loads all pages of a list in order, as fast as the subscriber takes them, some of them ahead.
-final class PageWalk<Item: Sendable>: @unchecked Sendable {
+final class PageIterator<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     /// A page that has been requested.
     private final class Slot: @unchecked Sendable {
-        // Unchecked: runs only inside the walk's lane, which is serial.
+        // Unchecked: runs only inside the iterator's lane, which is serial.
         let position: PagePosition?
         let scope: Scope
         var result: Result<Page<Item>?, NetworkError>?
@@ -106,7 +106,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     private func load(_ position: PagePosition?) {
         let slot = Slot(position, observer.scope.child())
         slots.append(slot)
-        load(run.placement(at: position)).subscribe(
+        load(run.request(at: position)).subscribe(
             Observer(
                 scope: slot.scope, next: { self.settle(slot, .success($0)) },
                 end: { completion in

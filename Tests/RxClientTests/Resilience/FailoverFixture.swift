@@ -9,11 +9,11 @@ import Testing
 @testable import RxClient
 
 /// A client with two servers that respond as instructed.
-struct FailoverBench {
+struct FailoverFixture {
     typealias Reply = ScriptedTransport.Reply
 
-    let bench = ResilienceBench()
-    var clock: VirtualScheduler { bench.clock }
+    let fixture = ResilienceFixture()
+    var clock: VirtualScheduler { fixture.clock }
 
     /// The current responses of the two servers.
     final class Health: Sendable {
@@ -30,7 +30,7 @@ struct FailoverBench {
     func client(
         probeInterval: Duration = .seconds(30), _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> (Client, ScriptedTransport) {
-        bench(
+        fixture(
             {
                 $0.standbyURL = "https://standby.test/v1"
                 $0.failover = Failover(probeInterval: probeInterval)

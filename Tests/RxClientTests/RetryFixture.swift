@@ -7,7 +7,7 @@ import RxTesting
 import Testing
 
 /// A client with scripted responses, in virtual time, which waits one second before each of two retries.
-struct RetryBench {
+struct RetryFixture {
     typealias Reply = ScriptedTransport.Reply
 
     let clock = VirtualScheduler()

@@ -4,7 +4,7 @@ import RxLite
 import Synchronization
 
 /// The requests in flight that equal requests may join.
-final class CacheFlights: Sendable {
+final class InFlightRequests: Sendable {
     /// The properties by which two requests are equal. A request gets the response of another only if
     /// everything that affects the outcome up to the response is in here; everything else must come after the
     /// joining.
@@ -27,12 +27,12 @@ final class CacheFlights: Sendable {
     enum Stages: Hashable {
         /// A closure of the caller: the first caller's closure runs.
         case byHand
-        case client(ClientStages)
+        case client(CoalescingKey)
     }
 
     /// One request that several subscribers wait for. It does not retain its response, which retains the
     /// waiting requests.
-    final class Flight: Sendable {
+    final class SharedRequest: Sendable {
         fileprivate let number: Int
         /// The time at which the first request began.
         let start: CacheHistory.Moment
@@ -46,16 +46,16 @@ final class CacheFlights: Sendable {
         }
 
         /// Returns `true` to the first caller that wants to store the response.
-        func claimKeeping() -> Bool { !isKept.exchange(true, ordering: .relaxed) }
+        func claimStore() -> Bool { !isKept.exchange(true, ordering: .relaxed) }
 
         /// The number of retries so far.
         var retryCount: Int { retries.load(ordering: .relaxed) }
 
         /// Counts a retry.
-        func noteRetry() { retries.add(1, ordering: .relaxed) }
+        func recordRetry() { retries.add(1, ordering: .relaxed) }
 
         /// Sets the record for the cookies of the next exchange.
-        func note(_ fields: SentFields) { sentFields.withLock { $0 = fields } }
+        func record(_ fields: SentFields) { sentFields.withLock { $0 = fields } }
 
         /// Whether the request has been sent with other cookies than these.
         fileprivate func isSentWithout(_ cookies: String) -> Bool {
@@ -65,64 +65,65 @@ final class CacheFlights: Sendable {
     }
 
     private struct Contents {
-        var flights: [ID: (flight: Flight, response: Observable<Response, NetworkError>)] = [:]
+        var requests: [ID: (sharedRequest: SharedRequest, response: Observable<Response, NetworkError>)] = [:]
         var count = 0
     }
 
     private let contents = Mutex(Contents())
 
-    /// The flight of `id`; `response` starts one if there is none. Its transfer ends with its last
+    /// The shared request of `id`; `response` starts one if there is none. Its transfer ends with its last
     /// subscriber.
     ///
-    /// A flight is removed before its response is delivered, so that a request that begins after a response
+    /// A request is removed before its response is delivered, so that a request that begins after a response
     /// gets another one.
     ///
     /// - Parameters:
-    ///   - cookies: the cookies that would be sent now; a flight with other cookies is not joined.
+    ///   - cookies: the cookies that would be sent now; a request with other cookies is not joined.
     ///   - start: the time at which the request began.
-    ///   - history: the changes since a flight began, after which it is not joined (RFC 9111 §4.4).
+    ///   - history: the changes since a request began, after which it is not joined (RFC 9111 §4.4).
     func join(
         _ id: ID, cookies: String = "", since start: CacheHistory.Moment, in history: CacheHistory,
         or response: Observable<Response, NetworkError>
-    ) -> (flight: Flight, response: Observable<Response, NetworkError>, isNew: Bool) {
+    ) -> (sharedRequest: SharedRequest, response: Observable<Response, NetworkError>, isNew: Bool) {
         let names = CacheSelection.names(of: id.key, tags: id.tags)
         return contents.withLock { contents in
-            if let (flight, response) = contents.flights[id], !flight.isSentWithout(cookies),
-                !history.hasChanged(names, since: flight.start)
+            if let (sharedRequest, response) = contents.requests[id], !sharedRequest.isSentWithout(cookies),
+                !history.hasChanged(names, since: sharedRequest.start)
             {
-                return (flight, response, false)
+                return (sharedRequest, response, false)
             }
             contents.count += 1
             let number = contents.count
-            let landing = response.handleEvents(
-                onNext: { _ in self.land(id, number) }, onEnd: { _ in self.land(id, number) },
-                onCancel: { self.land(id, number) })
-            // A request that has found the flight before its end, and subscribes later, still gets the
+            let removing = response.handleEvents(
+                onNext: { _ in self.remove(id, number) }, onEnd: { _ in self.remove(id, number) },
+                onCancel: { self.remove(id, number) })
+            // A request that has found another before its end, and subscribes later, still gets the
             // response.
-            let flight = Flight(number, start)
-            let shared = landing.share(replay: 1, reset: .unused)
-            contents.flights[id] = (flight, shared)
-            return (flight, shared, true)
+            let sharedRequest = SharedRequest(number, start)
+            let shared = removing.share(replay: 1, reset: .unused)
+            contents.requests[id] = (sharedRequest, shared)
+            return (sharedRequest, shared, true)
         }
     }
 
-    private func land(_ id: ID, _ number: Int) {
-        let landed = contents.withLock { contents in
-            contents.flights[id]?.flight.number == number ? contents.flights.removeValue(forKey: id) : nil
+    private func remove(_ id: ID, _ number: Int) {
+        let removed = contents.withLock { contents in
+            contents.requests[id]?.sharedRequest.number == number
+                ? contents.requests.removeValue(forKey: id) : nil
         }
         // Released outside the lock.
-        withExtendedLifetime(landed) {}
+        withExtendedLifetime(removed) {}
     }
 }
 
 // MARK: - Equal stages
 
-/// The stages of a client that a response goes through before it is shared with equal requests, as far as
-/// endpoints can choose them: requests with equal stages can share one run.
+/// The key by which requests share one run: the stages of a client that a response goes through before, as far as
+/// endpoints can choose them.
 ///
 /// Closures cannot be compared. A retry policy or an envelope of an endpoint counts as equal if the endpoints
 /// are equal (`Hashable`); other endpoints with such options share with no request.
-struct ClientStages: Hashable, Sendable {
+struct CoalescingKey: Hashable, Sendable {
     private let client: ObjectIdentifier
     private let main: ObjectIdentifier
     private let standby: ObjectIdentifier?

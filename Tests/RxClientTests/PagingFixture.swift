@@ -20,7 +20,7 @@ struct GoodsList: Endpoint {
 }
 
 /// A list of numbered pages behind a scripted transport, its signals, and the resulting states.
-struct PagingBench {
+struct PagingFixture {
     let clock = VirtualScheduler()
     let transport: ScriptedTransport
     let client: Client

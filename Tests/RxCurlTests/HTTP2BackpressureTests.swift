@@ -8,7 +8,7 @@ import TestServers
 import Testing
 
 /// A paused subscriber, over HTTP/2.
-@Suite(.timeLimit(.minutes(1))) struct HTTP2BrakeTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTP2BackpressureTests {
     private let server: NginxServer
 
     init() throws { server = try .shared() }

@@ -6,7 +6,7 @@ import RxLite
 import RxTesting
 
 /// Event sources in virtual time, with scripted connections.
-struct EventSourceBench {
+struct EventSourceFixture {
     let clock = VirtualScheduler()
 
     static func answer(

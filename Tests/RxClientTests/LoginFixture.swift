@@ -75,7 +75,7 @@ struct Login: Decodable, Sendable {
 
 /// A client with a session, connected to a ``TokenServer``, in virtual time. Its credential is one that the
 /// server no longer knows.
-struct LoginBench {
+struct LoginFixture {
     let clock: VirtualScheduler
     let server = TokenServer()
     let transport: ScriptedTransport
@@ -83,15 +83,15 @@ struct LoginBench {
     let client: Client
     let events: Recorder<SessionEvent, Never>
 
-    /// The date when the bench's clock begins.
+    /// The date when the fixture's clock begins.
     static let start = Date(timeIntervalSince1970: 1000)
 
     init(
         on clock: VirtualScheduler = VirtualScheduler(startingAt: start),
         credential: Credential? = Credential(token: "old"), store: (any CredentialStore)? = nil,
         expiry: SessionExpiry = .unauthorized(),
-        placement: CredentialPlacement = .bearer, logsInFirst: Bool = false,
-        loginLimit: LoginLimit = LoginLimit(), onSecondRefusal: SecondRefusal = .fail,
+        placement: CredentialPlacement = .bearer, requiresLogin: Bool = false,
+        loginAttemptLimit: LoginAttemptLimit = LoginAttemptLimit(), onSecondRefusal: SecondRefusal = .fail,
         cookies: CookieJar? = nil, cachePolicy: CachePolicy = .never,
         retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
         login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil,
@@ -109,7 +109,8 @@ struct LoginBench {
         }
         session = Session(
             credential: credential, store: store, expiry: expiry, placement: placement,
-            logsInFirst: logsInFirst, loginLimit: loginLimit, onSecondRefusal: onSecondRefusal,
+            requiresLogin: requiresLogin, loginAttemptLimit: loginAttemptLimit,
+            onSecondRefusal: onSecondRefusal,
             renewal: renewing, login: { login(plain) })
         configuration.session = session
         configuration.options.retry = retry

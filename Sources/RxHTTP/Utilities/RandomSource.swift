@@ -3,9 +3,9 @@ import Synchronization
 
 /// The random numbers of everything that needs no secret beyond them: the system's, or within a simulation the numbers
 /// that follow from its seed.
-package struct Chance: RandomNumberGenerator, Sendable {
+package struct RandomSource: RandomNumberGenerator, Sendable {
     /// The numbers and ids of one simulation. Thread-safe.
-    package final class Source: Sendable {
+    package final class Simulated: Sendable {
         private struct Contents {
             var generator: any RandomNumberGenerator & Sendable
             var latestID: UInt64 = 0
@@ -31,13 +31,13 @@ package struct Chance: RandomNumberGenerator, Sendable {
     }
 
     /// The source of the simulation that runs the caller; `nil` outside of simulations.
-    @TaskLocal package static var source: Source?
+    @TaskLocal package static var simulated: Simulated?
 
     // ThreadSanitizer reads generators at the address that they are passed by, so this may not be an empty value.
-    private let simulated: Source?
+    private let simulated: Simulated?
 
     /// Creates a generator for the caller.
-    package init() { simulated = Self.source }
+    package init() { simulated = Self.simulated }
 
     /// The next number.
     package mutating func next() -> UInt64 {
@@ -48,19 +48,19 @@ package struct Chance: RandomNumberGenerator, Sendable {
 
     /// A number from 0 up to 1.
     package static func fraction() -> Double {
-        var chance = Chance()
-        return .random(in: 0..<1, using: &chance)
+        var generator = RandomSource()
+        return .random(in: 0..<1, using: &generator)
     }
 
     /// A number.
     package static func number() -> UInt64 {
-        var chance = Chance()
-        return chance.next()
+        var generator = RandomSource()
+        return generator.next()
     }
 
     /// A random UUID (version 4, RFC 9562 §5.4).
     package static func uuid() -> UUID {
-        guard source != nil else { return UUID() }
+        guard simulated != nil else { return UUID() }
         let (high, low) = (number() & ~0xF000 | 0x4000, number() & ~(3 << 62) | 1 << 63)
         func byte(_ word: UInt64, _ index: Int) -> UInt8 {
             UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
