@@ -157,7 +157,7 @@ extension CacheVariant {
     /// - Parameters:
     ///   - head: the head that names the fields.
     ///   - sent: the fields of the request as sent.
-    ///   - secret: the fields of which only a digest is stored.
+    ///   - secret: the fields that are stored as digests only.
     ///   - ignoringAny: whether `*` is ignored. Default false.
     package init?(
         _ head: ResponseHead, sent: HTTPFields, secret: Set<HTTPField.Name>, ignoringAny: Bool = false

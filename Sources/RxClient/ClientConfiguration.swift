@@ -25,8 +25,8 @@ public struct ClientConfiguration: Sendable {
 
     // MARK: - All requests
 
-    /// The options of all requests, for everything that an endpoint leaves open: header fields, retries,
-    /// timeouts, cache policy, envelope and more.
+    /// The options of all requests, for every setting that an endpoint leaves open: header fields, retries, timeouts,
+    /// cache policy, envelope and more.
     public var options = RequestOptions()
     /// The `User-Agent` of every request (RFC 9110 §10.1.5), unless the request's header fields contain one;
     /// `nil` sends none. Default ``defaultUserAgent``.

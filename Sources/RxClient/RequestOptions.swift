@@ -47,7 +47,7 @@ public struct RequestOptions: Sendable {
         get { values.cachePolicy }
         _modify { yield &values.cachePolicy }
     }
-    /// How a request uses the cache. Default: as the policy says.
+    /// How a request uses the cache. Default: according to the policy.
     public var cacheMode: CacheMode? {
         get { values.cacheMode }
         _modify { yield &values.cacheMode }
@@ -120,7 +120,7 @@ public struct RequestOptions: Sendable {
         get { values.accessories }
         _modify { yield &values.accessories }
     }
-    /// Called with each request before anything of it is sent: its id is what ``Client/cancel(_:)`` and logs name it by.
+    /// Called with each request before anything is sent: its id identifies it in ``Client/cancel(_:)`` and in logs.
     /// Called again for each page of a list and each connection of an event source, on the transport's scheduler.
     /// Default: not called.
     ///
@@ -267,7 +267,7 @@ final class MergedOptions: Sendable {
     /// The header fields of the endpoint.
     let ownHeaders: Headers
 
-    /// The options of raw requests, which follow no client.
+    /// The options of requests built by hand, which follow no client.
     static let none = MergedOptions(RequestOptions(), over: RequestOptions())
 
     init(_ own: RequestOptions = RequestOptions(), over clients: RequestOptions) {

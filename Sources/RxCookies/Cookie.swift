@@ -118,7 +118,7 @@ public enum CookieRefusal: String, Error, Sendable {
     case invalidURL
     /// The domain of the cookie is neither the host that set it nor one of its parent domains.
     case foreignDomain
-    /// The domain of the cookie is one under which anybody can register, such as `co.uk`.
+    /// The domain of the cookie is a public suffix, under which anyone can register names, such as `co.uk`.
     case publicSuffix
     /// The cookie is marked `Secure`, but was not received over https.
     case insecureOrigin

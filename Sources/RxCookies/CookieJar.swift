@@ -353,8 +353,8 @@ public struct CookieLimits: Sendable, Equatable {
     }
 }
 
-/// The domains under which anybody can register a name, such as `com`, `co.uk` and `github.io`: a cookie for
-/// such a whole domain would also be sent to strangers.
+/// The domains under which anyone can register a name, such as `com`, `co.uk` and `github.io`: a cookie for such a
+/// whole domain would also be sent to strangers.
 ///
 /// RxNetworking's `.system` is the Public Suffix List (https://publicsuffix.org) of libpsl.
 public struct PublicSuffixes: Sendable {

@@ -207,7 +207,7 @@ extension Cookie {
         return lastUsed == other.lastUsed ? isBefore(other) : lastUsed < other.lastUsed
     }
 
-    /// Whether a server could have set the cookie: anybody may have changed a file.
+    /// Whether a server could have set the cookie: a file may have been edited.
     fileprivate func isSound(_ suffixes: PublicSuffixes) -> Bool {
         guard let line = try? SetCookie("\(name)=\(value); Path=\(path)\(isSecure ? "; Secure" : "")"),
             line.name == name, line.value == value, line.path == path, line.isSecure == isSecure,

@@ -8,7 +8,7 @@ package struct HARDraft {
     /// The number of the exchange, in the order in which exchanges began.
     package let number: Int
     private var request: Request
-    /// The number of bytes of the request's body, of which `request` has at most the limit; `nil` if it is unknown.
+    /// The number of bytes of the request's body; `request` holds at most the limit. `nil` if it is unknown.
     private let requestSize: Int64?
     private let date: Date
     private let start: Duration

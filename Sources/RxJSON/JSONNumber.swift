@@ -1,7 +1,7 @@
 /// The parts of a number (RFC 8259 §6): `-12.5e3` is negative, with the significand 125 and the exponent 2.
 struct JSONNumber {
     private(set) var isNegative = false
-    /// The digits before the exponent, of which those after the 19th are cut off.
+    /// The digits before the exponent, cut off after the 19th.
     private(set) var significand: UInt64 = 0
     private(set) var exponent = 0
     private(set) var hasExponent = false

@@ -6,9 +6,9 @@ import FoundationEssentials
 /// Strings and numbers are not validated before they are read: those in the tape may be invalid, as for
 /// `JSONDecoder`.
 ///
-/// A scalar takes one word. An array or object takes two, of which the second has the count in its lower half
-/// and the end offset in its upper half; the elements follow, or a key and a value for each member. The last
-/// word is a `null` that stands for absent values.
+/// A scalar takes one word. An array or object takes two; the second has the count in its lower half and the end offset
+/// in its upper half; the elements follow, or a key and a value for each member. The last word is a `null` that stands
+/// for absent values.
 package struct JSONTape: Sendable, Equatable {
     let words: [UInt64]
 
@@ -86,7 +86,7 @@ extension JSONTape {
         return nil
     }
 
-    /// What stands where `path` leads, in words: `a string`, or `an object with the fields code and data`; `nil` if it
+    /// A description of the value at `path`: `a string`, or `an object with the fields code and data`; `nil` if it
     /// leads nowhere, as one of converted keys may.
     package func words(for path: [any CodingKey], in bytes: [UInt8]) -> String? {
         let end = path.reduce(Self.root) { (place: Int?, key) in

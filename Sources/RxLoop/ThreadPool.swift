@@ -6,12 +6,11 @@ extension EventLoop {
     /// The result of `body`, run on a thread of libuv's pool (`uv_queue_work`), for work that would block the
     /// loop, such as disk access and decoding of large documents.
     ///
-    /// Each subscription runs it once. Four run at a time in the whole process, unless the environment
-    /// variable `UV_THREADPOOL_SIZE` says otherwise. Cancelling drops work that has not begun; work that has
-    /// begun runs to its end, and its result is discarded. While the subscriber is paused the result waits.
-    /// ``shutDown()`` waits for running work. Work that
-    /// is subscribed to later fails with ``UVError/canceled``, or with ``startError`` if the loop could not
-    /// be started.
+    /// Each subscription runs it once. Four run at a time in the whole process, unless the environment variable
+    /// `UV_THREADPOOL_SIZE` sets another number. Cancelling drops work that has not begun; work that has begun runs to
+    /// its end, and its result is discarded. While the subscriber is paused the result waits. ``shutDown()`` waits for
+    /// running work. Work that is subscribed to later fails with ``UVError/canceled``, or with ``startError`` if the
+    /// loop could not be started.
     public func work<T: Sendable>(
         _ body: @escaping @Sendable () throws(UVError) -> T
     ) -> Observable<T, UVError> {

@@ -15,7 +15,7 @@ extension Client {
     /// No value is secret: there are neither URLs nor parameters, and of a path only the endpoint's template.
     ///
     /// - Parameters:
-    ///   - factory: makes the metrics. Default: the factory of the task or of the program, as it is now.
+    ///   - factory: makes the metrics. Default: the current factory of the task or of the program.
     ///   - templateLimit: the maximum number of different `url.template`; endpoints beyond it are recorded without
     ///     that attribute. It bounds the cost of paths that an app writes with values instead of placeholders.
     ///     Default 500.
@@ -43,10 +43,10 @@ extension Client {
 /// | `server.address`, `server.port`, `url.scheme` | of the request's origin; missing beyond 500 different ones |
 /// | `url.template` | the path of the base URL and the endpoint's, with its placeholders, without query; missing for requests without an endpoint, and for redirects to other services |
 ///
-/// With the outcome, there are also `http.response.status_code` if there was a response,
-/// `network.protocol.version` if it was complete, and `error.type` if there was an error: the status from 400 on, the
-/// `NetworkError.Code`, or `cancelled` if nobody waited for the end. Leaving a stream, an event source or a WebSocket
-/// that has begun is no error.
+/// With the outcome, there are also `http.response.status_code` if there was a response, `network.protocol.version` if
+/// it was complete, and `error.type` if there was an error: the status from 400 on, the `NetworkError.Code`, or
+/// `cancelled` if no subscriber waited for the end. Leaving a stream, an event source or a WebSocket that has begun is
+/// not an error.
 public enum ClientMetric: String, Sendable, Hashable, CaseIterable {
     /// The time of an exchange, from its start to its last byte or its failure; of a WebSocket, to the end of the
     /// handshake. Histogram in seconds, a `Timer`. Stable.

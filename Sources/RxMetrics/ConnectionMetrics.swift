@@ -44,7 +44,7 @@ final class ConnectionMetrics: Sendable {
         var open: [Int: (meters: Meters, isActive: Bool)] = [:]
     }
 
-    /// The number of places that have metrics of their own: a host may have any number of addresses.
+    /// The number of places that have separate metrics: a host may have any number of addresses.
     fileprivate static let placeLimit = 1000
 
     private let factory: any MetricsFactory

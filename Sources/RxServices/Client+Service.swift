@@ -18,7 +18,7 @@ extension Client: Service {
     /// `NetworkError.Code.shutDown` and lets the running ones end; see `shutDown(within:)`. Returns when no request
     /// is running. If the task is cancelled, the requests are cancelled at once.
     ///
-    /// - Parameter limit: the time that requests may take to end. What still runs then is cancelled.
+    /// - Parameter limit: the time that requests may take to end. Requests still running then are cancelled.
     public func run(endingRequestsWithin limit: Duration) async throws {
         var limit = limit
         // Cancelled without a shutdown, for example because another service failed.

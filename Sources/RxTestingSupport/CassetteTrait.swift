@@ -19,9 +19,10 @@ public import Testing
 /// ```
 ///
 /// The file is `Cassettes/login.har` in the folder of the test's source. Tests replay it in virtual time; at the end
-/// the test fails unless every exchange was used and nothing else was asked, by the rules of the trait. With
-/// `RX_CASSETTES=record swift test --filter theCartIsShown` the test runs against the network and writes the file, unless
-/// it throws an error. A test with arguments cannot have one. Where `CI` is set, a test that should record fails. `CassetteMode` lists the modes.
+/// the test fails unless every exchange was used and no other request was made, by the rules of the trait. With
+/// `RX_CASSETTES=record swift test --filter theCartIsShown` the test runs against the network and writes the file,
+/// unless it throws an error. A test with arguments cannot have one. Where `CI` is set, a test that should record
+/// fails. `CassetteMode` lists the modes.
 public struct CassetteTrait: TestTrait, TestScoping {
     private let path: String
     private let rules: ReplayRules

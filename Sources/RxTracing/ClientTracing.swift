@@ -23,8 +23,8 @@ extension Client {
     /// No attribute is secret: URLs have neither user info nor query, and errors no text of the server. Baggage is not
     /// sent to another origin than that of the service.
     ///
-    /// - Parameter tracer: makes the spans and sends their context. Default `nil`: the tracer and the instrument of
-    ///   the task or of the program, as they are now.
+    /// - Parameter tracer: makes the spans and sends their context. Default `nil`: the current tracer and instrument of
+    ///   the task or of the program.
     @discardableResult
     public func traceCalls(with tracer: (any Tracer)? = nil) -> Subscription {
         ContextBox.capture()

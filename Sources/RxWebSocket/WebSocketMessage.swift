@@ -2,7 +2,7 @@
 public enum WebSocketMessage: Sendable, Hashable {
     /// A text; on the wire it is UTF-8.
     case text(String)
-    /// Bytes without a meaning of their own to the protocol.
+    /// Bytes without a meaning to the protocol.
     case binary([UInt8])
 }
 

@@ -137,7 +137,7 @@ extension Observable<Response, NetworkError> {
         }
     }
 
-    /// Informs the cache about the outcome of a raw request that may change something.
+    /// Informs the cache about the outcome of a request built by hand that may change something.
     func changing(_ cache: ResponseCache, by request: Request) -> Observable {
         guard !request.isSafe else { return self }
         let change = CacheChange(request, in: cache)

@@ -173,7 +173,7 @@ final class CachedRequest: Sendable {
         let sentFields = SentFields()
         request.sentFields = sentFields
         progress.withLock { $0.sharedRequest }?.record(sentFields)
-        // A caller's `fetch` may not record the fields.
+        // A custom `fetch` may not record the fields.
         if requester.servers == nil, let fields = requester.fields(of: request) { sentFields.record(fields) }
     }
 
@@ -248,7 +248,7 @@ final class CachedRequest: Sendable {
     /// Whether a server has sent the response, and no interceptor.
     private func isSent(_ response: Response) -> Bool {
         let sentFields = response.request.sentFields
-        // A caller's `fetch` may return a response to any request.
+        // A custom `fetch` may return a response to any request.
         guard requester.servers != nil else { return sentFields?.isStandIn != true }
         return sentFields.map { $0.last != nil && !$0.isStandIn } ?? false
     }

@@ -104,8 +104,7 @@ public final class ResponseCache: Sendable {
 }
 
 extension ResponseCache {
-    /// The response to a raw request: a stored one, if the rules allow its use, or the response of
-    /// `fetch`.
+    /// The response to a request built by hand: a stored one, if the rules allow its use, or the response of `fetch`.
     ///
     /// ```swift
     /// cache.response(to: request) { request in client.exchange(request).response(to: request) }
@@ -120,7 +119,7 @@ extension ResponseCache {
     /// - Parameters:
     ///   - request: the request.
     ///   - policy: the responses that are stored. Default: those that RFC 9111 allows.
-    ///   - mode: the use of the cache by this request. Default: as the policy says.
+    ///   - mode: the use of the cache by this request. Default: according to the policy.
     ///   - identity: the requester, if the request does not identify it: responses of one requester are never
     ///     given to another. Default: empty.
     ///   - tags: the tags by which the response can be removed.

@@ -86,7 +86,7 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// A request with its accessories, each of which hears once of the outcome and once of the end.
+/// A request with its accessories. Each accessory is notified once of the outcome and once of the end.
 class AccompaniedRequest: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
     let accompanied: Request

@@ -80,20 +80,21 @@ extension RequestSelection: RedactedDescription {
 // MARK: - Shutting down
 
 extension Client {
-    /// Shuts the client down: refuses new requests with ``NetworkError/Code/shutDown``, and lets those that run end; what
-    /// still runs after `limit` is cancelled (``NetworkError/Code/cancelled``).
+    /// Shuts the client down: refuses new requests with ``NetworkError/Code/shutDown``, lets running requests end, and
+    /// cancels those still running after `limit` (``NetworkError/Code/cancelled``).
     ///
     /// ```swift
     /// try await client.shutDown(within: .seconds(20)).value()
     /// ```
     ///
-    /// Nothing happens before a subscription. The stream ends with a value, when no request runs any more; cancelling
-    /// it cancels the requests at once. A client that has been shut down stays so. Its transport, which other clients may
-    /// use, is not shut down.
+    /// Nothing happens before a subscription. The stream sends one value and ends when no request is running;
+    /// cancelling it cancels the requests at once. A shutdown is permanent. Its transport, which other clients may use,
+    /// is not shut down.
     ///
-    /// A login that requests wait for may still send its own. Raw requests (``exchange(_:following:usesCookies:)``)
-    /// are not cancelled, but not awaited beyond the limit. Streams without end, such as those of events and WebSockets,
-    /// run until the limit; so do lists, whose next page is refused.
+    /// A login that requests wait for may still send its requests. Requests built by hand
+    /// (``exchange(_:following:usesCookies:)``) are not cancelled, and are awaited only up to the limit. Streams
+    /// without end, such as those of events and WebSockets, run until the limit; so do lists, whose next page is
+    /// refused.
     ///
     /// - Parameter limit: the time that requests may take to end.
     public func shutDown(within limit: Duration) -> Observable<Void, Never> {
@@ -140,9 +141,9 @@ final class RunningRequests: Sendable {
 
     private struct Contents {
         var entries: [RequestID: Entry] = [:]
-        /// The number of running raw requests.
+        /// The number of running requests that were built by hand.
         var rawCount = 0
-        /// Whether nobody waits for those.
+        /// Whether no subscriber waits for them.
         var abandonsRaw = false
         /// Whether new requests are refused.
         var isClosed = false
@@ -177,7 +178,7 @@ final class RunningRequests: Sendable {
         }
     }
 
-    /// Adds a raw request; false if new requests are refused.
+    /// Adds a request built by hand; false if new requests are refused.
     func insertRaw() -> Bool {
         contents.withLock { contents in
             if !contents.isClosed { contents.rawCount += 1 }
@@ -193,7 +194,7 @@ final class RunningRequests: Sendable {
         for waiter in waiters { waiter() }
     }
 
-    /// Waits no longer for raw requests.
+    /// Stops waiting for requests built by hand.
     func abandonRaw() {
         let waiters = contents.withLock { contents in
             contents.abandonsRaw = true

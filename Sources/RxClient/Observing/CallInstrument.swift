@@ -4,8 +4,8 @@ package import RxLite
 
 /// Watches the calls of a client: the base of metrics and tracing.
 ///
-/// It costs a call less than a subscriber of ``Client/traffic``: events are passed on as they are, without a copy of
-/// the request, a time and a place in a stream. See `Docs/Decisions/Instruments.md`.
+/// It costs a call less than a subscriber of ``Client/traffic``: events are passed on unchanged, without a copy of the
+/// request, a time and a place in a stream. See `Docs/Decisions/Instruments.md`.
 package protocol CallInstrument: AnyObject, Sendable {
     /// Whether the start and the end of calls matter, besides those of exchanges and what happens in between.
     var watchesCalls: Bool { get }
@@ -112,7 +112,7 @@ private final class ExchangeRecords: ExchangeRecord {
 
 /// The call that events belong to.
 package final class CallOrigin: Sendable {
-    /// The endpoint; `nil` for a raw request.
+    /// The endpoint; `nil` for a request built by hand.
     package let endpoint: (any Endpoint)?
     /// The kind of the call.
     package let kind: CallKind

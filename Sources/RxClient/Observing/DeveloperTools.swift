@@ -56,7 +56,7 @@ extension Client {
     /// applies to running exchanges, too; disabling the cache, to requests that begin afterwards.
     ///
     /// - Parameters:
-    ///   - tools: the settings; the default ones withdraw the former settings.
+    ///   - tools: the settings; the default settings withdraw the previous ones.
     ///   - owner: the developer tools.
     package func apply(_ tools: DeveloperTools, of owner: AnyObject) { trafficHub.apply(tools, of: owner) }
 }

@@ -15,7 +15,7 @@ final class Trace: Sendable {
         var bytesReceived: Int64 = 0
         var start: Duration
         var hasResult = false
-        /// The failure of the call because of which its exchanges are abandoned.
+        /// The failure of the call that causes its exchanges to be abandoned.
         var failure: NetworkError?
         /// Whether reporting has ended. Exchanges that continue for other waiting requests belong to those.
         var hasEnded = false
@@ -162,7 +162,7 @@ final class Trace: Sendable {
     /// Records why the exchanges that have not ended are about to be abandoned: not because the subscriber leaves.
     func recordFailure(_ error: NetworkError) { progress.withLock { $0.failure = error } }
 
-    /// The reason why exchanges are abandoned; `nil` if nobody waits for them.
+    /// The reason why exchanges are abandoned; `nil` if no subscriber waits for them.
     var failure: NetworkError? { progress.withLock { $0.failure } }
 
     /// Records that the subscriber has received the result; leaving is not a cancellation from now on.

@@ -11,8 +11,8 @@ public import RxWebSocket
 /// attempt is a separate exchange: ``Kind/sent``, then ``Kind/transfer(_:)`` for the transport's events, then
 /// its end, which is `transfer(.finished)`, ``Kind/broken(_:)`` or ``Kind/abandoned``.
 ///
-/// The events contain unchanged requests and responses, including credentials. Apply ``Request/redaction`` to
-/// everything that is shown.
+/// The events contain unchanged requests and responses, including credentials. Apply ``Request/redaction`` before you
+/// show them.
 public struct TrafficEvent: Sendable {
     /// The kind of an event.
     public enum Kind: Sendable {

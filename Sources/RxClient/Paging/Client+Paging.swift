@@ -10,11 +10,11 @@ extension Client {
     ///     .subscribe { state in render(state.items, state.phase) }
     /// ```
     ///
-    /// A subscription loads the first page. One page is loaded at a time: the list ignores `next` while it
-    /// loads, and `reload` replaces a load in progress. After a failed page the items stay, and `next` tries
-    /// the page again. After a `paging` failure there is no page to try, and only `reload` continues. The
-    /// stream never fails and never ends; each value is the whole state. A list belongs to the account at its
-    /// subscription: when that is gone, its pages fail with `loginExpired`, and another account needs another list.
+    /// A subscription loads the first page. One page is loaded at a time: the list ignores `next` while it loads, and
+    /// `reload` replaces a load in progress. After a failed page the items stay, and `next` tries the page again. After
+    /// a `paging` failure there is no page to try, and only `reload` continues. The stream never fails and never ends;
+    /// each value is the whole state. A list belongs to the account that is logged in when it is subscribed to: once
+    /// that account is logged out, its pages fail with `loginExpired`, and another account needs another list.
     public func pages<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         next: Signal<Void>, reload: Signal<Void> = Signal()
@@ -86,7 +86,7 @@ extension Client {
         eachPage(endpoint, rule, options: options, content: content).flatMap(.concat) { .sequence($0.items) }
     }
 
-    /// The pages of a list, one after the other, each with its position and that of the next: for a list that is read in a
+    /// The pages of a list in order, each with its position and that of the next page: for a list that is read in a
     /// loop and continued later.
     ///
     /// ```swift
@@ -95,8 +95,8 @@ extension Client {
     /// }
     /// ```
     ///
-    /// The stream loads the next page when the previous one has been taken, or as far ahead as ``PagingOptions/ahead``
-    /// says. The first failure ends it.
+    /// The stream loads the next page once the previous page has been consumed, or as far ahead as
+    /// ``PagingOptions/ahead`` says. The first failure ends it.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the list.
@@ -198,7 +198,7 @@ extension Observable where Failure == NetworkError {
     /// }
     /// ```
     ///
-    /// The stream loads the next page when the items of the previous one have been taken, or as far ahead as
+    /// The stream loads the next page once the previous page has been consumed, or as far ahead as
     /// ``PagingOptions/ahead`` says. The first failure ends the stream.
     ///
     /// - Parameters:
@@ -222,8 +222,8 @@ extension Observable where Failure == NetworkError {
     /// The pages of a list whose pages come from any source, one after the other. It is the stream behind
     /// `Client.eachPage`.
     ///
-    /// The stream loads the next page when the previous one has been taken, or as far ahead as ``PagingOptions/ahead``
-    /// says. The first failure ends the stream.
+    /// The stream loads the next page once the previous page has been consumed, or as far ahead as
+    /// ``PagingOptions/ahead`` says. The first failure ends the stream.
     ///
     /// - Parameters:
     ///   - rule: how the list is divided into pages.
@@ -242,8 +242,8 @@ extension Observable where Failure == NetworkError {
 }
 
 extension Observable where Failure == Never {
-    /// Shows the items of the previous list until the first page of the new one is there, for a list that is replaced by
-    /// another one, such as the results of a search. Without it the new list begins empty.
+    /// Shows the items of the previous list until the first page of the new one arrives, for a list that is replaced by
+    /// another one, such as the results of a search. Without this operator the new list begins empty.
     ///
     /// ```swift
     /// keywords.flatMap(.latest) { keyword in

@@ -89,17 +89,17 @@ public enum PagingCommand: Sendable, Hashable {
 public struct PagingOptions<Item: Sendable>: Sendable {
     /// The identity of an item. A repeated item replaces the earlier one. Default `nil`: all items are kept.
     public var identity: (@Sendable (Item) -> AnyHashable)?
-    /// The maximum number of loaded pages, without empty ones; then the list is at its end, in both directions.
+    /// The maximum number of loaded pages, without empty ones; at that number the list ends, in both directions.
     /// Default: no limit.
     public var maxPages: Int?
-    /// The maximum number of items; then the list is at its end, in both directions. Items that a ``window``
-    /// has dropped count. Default: no limit.
+    /// The maximum number of items; at that number the list ends, in both directions. Items that a ``window`` has
+    /// dropped count. Default: no limit.
     public var maxItems: Int?
     /// The maximum number of pages held at a time: loading a page at one end drops the page at the other end,
     /// which can be loaded again by going back. Only for lists with a state; `items` holds no pages. Default: no limit.
     public var window: Int?
-    /// The maximum number of consecutive empty pages that name a next one, as those of databases that filter after
-    /// paging do; then the list fails with `paging`. Default 100.
+    /// The maximum number of consecutive empty pages that name a next one, as databases send that filter after paging;
+    /// beyond it the list fails with `paging`. Default 100.
     public var maxEmptyPages = 100
     /// The distance from an end, in items, at which ``PagingCommand/visible(_:)`` loads more. Default 5.
     public var prefetchDistance = 5

@@ -8,7 +8,7 @@ import Synchronization
 public final class CallContext: Sendable {
     /// The kind of the call.
     public let kind: CallKind
-    /// The endpoint; `nil` for a raw request.
+    /// The endpoint; `nil` for a request built by hand.
     public let endpoint: (any Endpoint)?
     /// The scheduler of the call. Interceptors that wait use its clock.
     public var scheduler: any Scheduler { prepared.scheduler }
@@ -82,7 +82,7 @@ public final class CallContext: Sendable {
         progress = Mutex(Progress())
     }
 
-    /// A call for a raw request.
+    /// A call for a request built by hand.
     init(_ request: Request, of client: Client, on scheduler: any Scheduler, _ overrides: CallOverrides) {
         kind = .exchange
         endpoint = nil
@@ -225,7 +225,7 @@ extension CallContext: RedactedDescription {
     public var description: String { "\(id), \(kind), attempt \(attempt)" }
 }
 
-/// The kinds of calls, each of which goes through some of the stages.
+/// The kinds of calls. Each kind goes through some of the stages.
 public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     /// ``Client/request(_:)``: a typed result. Pages are loaded in the same way.
     case request
@@ -241,7 +241,7 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     case events
     /// ``Client/webSocket(_:sending:settings:)``: one connection of a WebSocket.
     case webSocket
-    /// ``Client/exchange(_:following:usesCookies:)``: a raw request.
+    /// ``Client/exchange(_:following:usesCookies:)``: a request built by hand.
     case exchange
 
     /// Whether the result is an endpoint's output.

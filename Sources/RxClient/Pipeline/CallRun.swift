@@ -237,7 +237,7 @@ extension CallContext {
 }
 
 extension Response {
-    /// The response with its content at `part`, relative to the former place.
+    /// The response with its content at `part`, relative to the previous place.
     fileprivate func at(_ part: [String]) -> Response {
         var response = self
         response.payloadPath += part

@@ -16,10 +16,10 @@ public import RxLite
 /// configuration.options.interceptors.attempt.append(Timing())
 /// ```
 ///
-/// An interceptor can change the request, look at the events, respond itself (``Next/respond(with:)``), wait,
-/// fail, or proceed more than once: each subscription to `next(request)` runs the later stages again. The
-/// pipeline calls `intercept` anew for each subscription, so its local variables belong to one run. Change a
-/// copy of the received request; a new request would lose id, timeouts and the marks of its secrets.
+/// An interceptor can change the request, inspect the events, respond itself (``Next/respond(with:)``), wait, fail, or
+/// proceed more than once: each subscription to `next(request)` runs the later stages again. The pipeline calls
+/// `intercept` anew for each subscription, so its local variables belong to one run. Change a copy of the received
+/// request; a new request would lose id, timeouts and the marks of its secrets.
 ///
 /// There are three places for interceptors, see ``Interceptors``. The pipeline calls them on the client's
 /// scheduler; they must not block.

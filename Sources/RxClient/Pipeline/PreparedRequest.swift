@@ -67,7 +67,7 @@ final class PreparedRequest: Sendable {
         signature = merged.values.isSigned == false ? nil : client.configuration.signature
     }
 
-    /// A raw request, unchanged.
+    /// A request built by hand, unchanged.
     init(_ request: Request, of client: Client, on scheduler: any Scheduler) {
         self.client = client
         self.scheduler = scheduler

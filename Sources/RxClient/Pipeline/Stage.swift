@@ -3,10 +3,10 @@ import RxLite
 
 /// A stage of a call: a rule, with one hook for each way that a call can take through it.
 ///
-/// Down, ``send(_:_:)`` gets the request; up, ``receive(_:_:)`` gets each event, and ``end(_:_:)`` the end. A stage that is
-/// left without an end, because the subscriber leaves or another stage has ended the call or begun it again further out,
-/// gets ``cancel(_:)``: for each `send` that does not throw there is one of the two. A stage has no state of its own; what it has to
-/// remember of a call is in the ``Walk``. All hooks run in the lane of the call.
+/// Down, ``send(_:_:)`` gets the request; up, ``receive(_:_:)`` gets each event, and ``end(_:_:)`` the end. A stage
+/// gets ``cancel(_:)`` instead of an end if the subscriber leaves, or if another stage has ended the call or restarted
+/// it further out: for each `send` that does not throw there is one of the two. A stage is stateless; its state of a
+/// call is in the ``Walk``. All hooks run in the lane of the call.
 protocol Stage: Sendable {
     /// Whether the stage also processes responses that no server has sent (``Next/respond(with:)``).
     var readsResponse: Bool { get }
@@ -21,7 +21,7 @@ protocol Stage: Sendable {
     /// - Returns: whether the earlier stages get the event.
     func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool
 
-    /// Changes the end of the later stages, or goes on in another way.
+    /// Changes the end of the later stages, or continues in another way.
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation
 
     /// Releases what the stage holds for this walk.

@@ -6,7 +6,7 @@ import RxLite
 /// Down, each stage gets the request, until one responds: the last one, which sends it, or an earlier one. Up, every event and
 /// the end pass the same stages in reverse order. A stage may send the request down again after an end.
 ///
-/// An interceptor of the app responds with a stream of its own; each subscription to its `next` is another walk, from the
+/// An interceptor of the app responds with a separate stream; each subscription to its `next` is another walk, from the
 /// stage after the interceptor. The stages that fork a call do the same.
 final class Walk: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial. Debug builds check
@@ -48,7 +48,7 @@ final class Walk: @unchecked Sendable {
         place = first
     }
 
-    /// The state of all stages, which have none of their own.
+    /// The state of all stages, which are themselves stateless.
     struct Memory {
         /// The request as it was before its attempts.
         var request: Request?

@@ -38,8 +38,8 @@ public final class RequestQueue: Sendable {
     ///   one. Default: no limit.
     public init(limit: Int = .max) { self.limit = max(1, limit) }
 
-    /// One value once no stream waits or runs, then completion: at once if the queue is idle. Each subscription asks anew,
-    /// and also waits for streams that are added meanwhile. For an indicator use ``activity``.
+    /// One value once no stream waits or runs, then completion: at once if the queue is idle. Each subscription checks
+    /// again, and also waits for streams that are added in the meantime. For an indicator use ``activity``.
     public var allComplete: Observable<Void, Never> {
         activity.count.observable.filter { $0 == 0 }.map { _ in }.take(1)
     }
@@ -88,9 +88,9 @@ public final class RequestQueue: Sendable {
 }
 
 extension Observable {
-    /// Starts this stream when `queue` has a place for it; the stream holds the place until it ends or is
-    /// cancelled. A call belongs to the account of its session at the time of the subscription; if that is gone when
-    /// its turn comes, it fails with `loginExpired`.
+    /// Starts this stream when `queue` has a place for it; the stream holds the place until it ends or is cancelled. A
+    /// call belongs to the account of its session at the time of the subscription; if that account has been logged out
+    /// when its turn comes, it fails with `loginExpired`.
     public func queued(in queue: RequestQueue) -> Observable {
         Observable(scheduler: scheduler) { observer in
             let scope = observer.scope

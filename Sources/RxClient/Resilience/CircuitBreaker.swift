@@ -55,7 +55,7 @@ public final class CircuitBreaker: Sendable {
         throw error
     }
 
-    /// Records how the request ended; `nil` for an outcome that says nothing about the host.
+    /// Records the end of the request; `nil` for an outcome that does not depend on the host.
     func leave(_ permit: Circuit.Permit, isFailure: Bool?) {
         let now = clock.scheduler.now
         change { $0.leave(permit, isFailure: isFailure, at: now) }
@@ -87,8 +87,8 @@ extension CircuitBreaker {
         public var window: Duration
         /// How long the circuit stays open before it is probed. Default 30 s.
         public var openDuration: Duration
-        /// The number of requests admitted at a time as probes, all of which must succeed to close the
-        /// circuit; one failure opens it again. Default 1.
+        /// The number of requests admitted at a time as probes. All must succeed to close the circuit; one failure
+        /// opens it again. Default 1.
         public var probes: Int
 
         /// Creates a policy.
@@ -109,7 +109,7 @@ extension CircuitBreaker {
 public enum CircuitState: Sendable, Hashable {
     /// Requests pass, and their failures are counted.
     case closed
-    /// No requests pass until the second time; both times are on the breaker's clock.
+    /// Requests fail until the second time; both times are on the breaker's clock.
     case open(since: Duration, until: Duration)
     /// A few requests pass, to probe whether the circuit can close.
     case halfOpen
@@ -188,7 +188,7 @@ final class CircuitPermit: @unchecked Sendable {
         }
     }
 
-    /// A host that lets the time of the call pass has failed; a caller that leaves says nothing about it.
+    /// A host that exceeds the time of the call has failed; a cancellation by the caller does not count.
     func abandon(isOverdue: Bool = false) { leave(isFailure: isSent && isOverdue ? true : nil) }
 
     private func leave(isFailure: Bool?) {

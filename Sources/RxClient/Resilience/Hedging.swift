@@ -8,8 +8,8 @@ import Synchronization
 /// configuration.options.hedging = .percentile(0.95)
 /// ```
 ///
-/// The first response counts, and the other attempt is cancelled. Only requests that may be repeated and
-/// whose body is replayable are hedged, and each hedge is taken from the ``RetryBudget``.
+/// The first response is the result, and the other attempt is cancelled. Only requests that may be repeated and whose
+/// body is replayable are hedged, and each hedge is taken from the ``RetryBudget``.
 public struct Hedging: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
         case never
@@ -58,9 +58,9 @@ extension Observable where Failure == NetworkError {
     /// client.response(goods).hedge(.after(.milliseconds(80)), if: goods.isRepeatable)
     /// ```
     ///
-    /// A failure before the second attempt begins fails the stream. After that, a failure that no attempt can mend, such
-    /// as a status that is not temporary, fails the stream too; after any other, the stream waits for the other attempt,
-    /// and the last failure is final.
+    /// A failure before the second attempt begins fails the stream. After that, a failure that another attempt cannot
+    /// avoid, such as a status that is not temporary, fails the stream too; after any other failure, the stream waits
+    /// for the other attempt, and the last failure is final.
     ///
     /// - Parameters:
     ///   - hedging: the rule for the delay before the second attempt.

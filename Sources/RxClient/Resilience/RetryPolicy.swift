@@ -101,8 +101,8 @@ extension RetryPolicy<NetworkError> {
     /// ```
     ///
     /// The requests that earn the budget are counted when they are sent: by the client, if `budget` is its
-    /// ``ClientConfiguration/retryBudget``. A budget pays once for a retry, even if it is the client's too, and a
-    /// retry that is cancelled in its wait, or that another budget or the deadline refuses, costs nothing.
+    /// ``ClientConfiguration/retryBudget``. A budget is charged once for a retry, even if it is also the client's. A
+    /// retry that is cancelled during its wait, or that another budget or the deadline refuses, costs nothing.
     public func limited(by budget: RetryBudget) -> RetryPolicy {
         RetryPolicy(
             weighing: { [weigh] error, history in

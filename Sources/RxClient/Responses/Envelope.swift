@@ -14,13 +14,13 @@ import RxParameters
 ///     loginExpired: [11010, "TOKEN_GONE"], noContent: 20404, retryLater: 50301, retryDelay: "error.seconds")
 /// ```
 ///
-/// A code is the same as a number, Bool or string. Other keys are ignored.
+/// A code matches as a number, a Bool or a string. Other keys are ignored.
 public struct Envelope: Sendable {
     /// The place of the code.
     public var code: Keys { didSet { lookup = paths } }
     /// The place of the server's message.
     public var message: Keys { didSet { lookup = paths } }
-    /// The place of the payload; `""` for an envelope whose keys are beside those of the content.
+    /// The place of the payload; `""` for an envelope whose keys are at the level of the content's keys.
     public var payload: Keys { didSet { lookup = paths } }
     /// The codes that mean success. All other codes are failures.
     public var success: Codes

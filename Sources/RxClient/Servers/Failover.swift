@@ -171,7 +171,7 @@ struct FailoverState: Sendable {
 
     /// The outcome of an attempt.
     enum Outcome: Sendable {
-        /// The first server responded, or nothing shows that it could not.
+        /// The first server responded, or the outcome does not show that it could not.
         case responded
         /// The first server did not respond, and the other one did.
         case otherResponded

@@ -97,7 +97,7 @@ extension Session {
         return renewal(former)
             .map { credential in
                 // The former credential may be that of another session, and of another account. Without a new refresh
-                // token the former one stays valid (RFC 6749 §6).
+                // token the previous one stays valid (RFC 6749 §6).
                 var credential = credential.keepingAccount(of: former)
                 credential.refreshToken = credential.refreshToken ?? former.refreshToken
                 return Gain(credential: credential)
@@ -201,7 +201,7 @@ extension Session {
         guard let change else { return }
         for jar in change.jars { jar.finishSwitch() }
         guard let event = change.event else { return }
-        // What belongs to the former account ends before others learn of the change.
+        // The streams of the previous account end before others learn of the change.
         if case .renewed = event {} else { accountChanged.send() }
         signal.send(event)
     }

@@ -8,9 +8,8 @@ extension Session {
     /// read. A request that already has a version belongs to that account. A request that must not carry a
     /// credential (``Request/isCredentialFree``) stays unchanged.
     ///
-    /// A stage for chains made by hand: subscribe to it for each attempt, so that each attempt gets the
-    /// credential of that moment. From the version, ``Observable/relogin(through:)`` further down knows whether
-    /// the credential is outdated.
+    /// A stage for chains composed by hand: subscribe to it for each attempt, so that each attempt gets the current
+    /// credential. The stamp tells ``Observable/relogin(through:)`` further down whether the credential is outdated.
     public func authorize(_ request: Request) -> Observable<Request, NetworkError> {
         Observable { observer in
             let account = SessionAccount(of: self, in: observer.scope.lane)
@@ -96,7 +95,7 @@ extension Session {
         }
     }
 
-    /// The failure of a request that has waited for a login in vain. The request that started the login fails with its
+    /// The failure of a request whose login failed while it waited. The request that started the login fails with its
     /// error; if the login was refused, the others fail with `loginExpired`, so that the refusal is reported once.
     ///
     /// - Parameter own: the reason why the request had to wait.
@@ -212,9 +211,8 @@ extension Session {
 }
 
 extension Observable where Failure == NetworkError {
-    /// When the server says that the login has expired, lets `session` log in again, once for all requests
-    /// that find out, and sends the request once more. A second refusal is final; it may end the session
-    /// (``SecondRefusal``).
+    /// Lets `session` log in again when the server reports an expired login, once for all affected requests, and sends
+    /// the request once more. A second refusal is final; it may end the session (``SecondRefusal``).
     public func relogin(through session: Session) -> Observable {
         Observable(scheduler: scheduler) { observer in
             self.handleEvents(onNext: { _ in session.recordSuccess() })

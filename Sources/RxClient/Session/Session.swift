@@ -17,18 +17,17 @@ import Synchronization
 /// let client = Client(baseURL: url, configuration: configuration)
 /// ```
 ///
-/// When the login has expired, the session logs in once, however many requests find out at the same time;
-/// then each of them is sent again, once. The login belongs to the session: it continues when the request
-/// that started it is cancelled. Requests of the login itself bypass the session, even through a client that
-/// has it: they neither wait for themselves nor start another login. This applies to the stream that the
-/// login closure returns, and to everything that `async` and `create` in it await or subscribe to. Requests
-/// that the login starts elsewhere (a detached task, a queue of callbacks) need an endpoint whose
-/// ``RequestOptions/usesSession`` is false.
+/// When the login has expired, the session logs in once, however many requests detect it at the same time; then each of
+/// them is sent again, once. The login belongs to the session: it continues when the request that started it is
+/// cancelled. Requests of the login itself bypass the session, even through a client that has it: they neither wait for
+/// themselves nor start another login. This applies to the stream that the login closure returns, and to everything
+/// that `async` and `create` in it await or subscribe to. Requests that the login starts elsewhere (a detached task, a
+/// queue of callbacks) need an endpoint whose ``RequestOptions/usesSession`` is false.
 ///
-/// A subscription belongs to the account at its start, wherever it waits: a call, an event source, a WebSocket, a list.
-/// After that account has been logged out, nothing more is sent for it, and it fails with `loginExpired`; a response that
-/// is already under way still arrives. The cookie jars of the session's clients belong to the account as well: they are
-/// emptied when it is logged out.
+/// A subscription belongs to the account that is logged in when it starts, wherever it waits: a call, an event source,
+/// a WebSocket, a list. After that account has been logged out, nothing more is sent for it, and it fails with
+/// `loginExpired`; a response that is already in flight still arrives. The cookie jars of the session's clients belong
+/// to the account as well: they are emptied when it is logged out.
 ///
 /// Several clients can share a session. Safe from any thread.
 public final class Session: Sendable {
@@ -99,9 +98,8 @@ public final class Session: Sendable {
     ///   - clock: the clock for the login limit and expiry dates. Default: the virtual time of the session's
     ///     first client, if it has one, otherwise the system clock.
     ///   - renewal: makes a new credential from the current one, for example by its refresh token. A new credential
-    ///     without a refresh token keeps the former one. If the
-    ///     server refuses that (see `isRejection`), or there is no credential, the session calls `login`.
-    ///     Default `nil`: always `login`.
+    ///     without a refresh token keeps the previous one. If the server refuses that (see `isRejection`), or there is
+    ///     no credential, the session calls `login`. Default `nil`: always `login`.
     ///   - login: gets a credential. Its first value counts.
     public init(
         credential: Credential? = nil,

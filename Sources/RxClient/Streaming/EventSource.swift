@@ -17,15 +17,14 @@ extension Client {
     /// })
     /// ```
     ///
-    /// A new connection names the last received event (`Last-Event-ID`). It waits three seconds, or the
-    /// server's latest reconnection time (`retry`, at least 0.1 s). After failed connections the wait doubles
-    /// each time, up to a minute or the server's time, whichever is longer; see ``ReconnectionWaits``. An
-    /// open circuit and a machine without network are such failures. The status 204 ends the stream
-    /// successfully, also one with an `end`: the server has nothing more to send. The stream fails with
-    /// `status` for every status other than 200 and 204, with `invalidResponse` for a response that is not
-    /// `text/event-stream`, and with errors that a reconnection cannot fix, such as an invalid URL or
-    /// certificate. The client's retry policy does not apply; its session does: the stream fails with `loginExpired` when
-    /// the account at its start is gone.
+    /// A new connection names the last received event (`Last-Event-ID`). It waits three seconds, or the server's latest
+    /// reconnection time (`retry`, at least 0.1 s). After failed connections the wait doubles each time, up to a minute
+    /// or the server's time, whichever is longer; see ``ReconnectionWaits``. An open circuit and a machine without
+    /// network are such failures. The status 204 ends the stream successfully, even one with an `end`: the server has
+    /// nothing more to send. The stream fails with `status` for every status other than 200 and 204, with
+    /// `invalidResponse` for a response that is not `text/event-stream`, and with errors that a reconnection cannot
+    /// fix, such as an invalid URL or certificate. The client's retry policy does not apply; its session does: the
+    /// stream fails with `loginExpired` when the account that it started with is logged out.
     ///
     /// The endpoint specifies method, parameters and header fields. A request that must not be sent twice,
     /// such as a POST whose endpoint is not declared idempotent, has one connection, unless `resumption` says
@@ -34,8 +33,8 @@ extension Client {
     /// without an event counts as failed. `Accept: text/event-stream` and `Cache-Control: no-cache` are sent
     /// unless the endpoint or the client sets these fields.
     ///
-    /// If the stream has an `end`, it finishes with that event and closes the connection. A response that is
-    /// complete without that event is a failure with `partialBody`.
+    /// If the stream has an `end`, it finishes with that event and closes the connection. A complete response without
+    /// that event is a failure with `partialBody`.
     ///
     /// A connection has no ``Timeouts/attempt`` and no ``Timeouts/total``: its duration is unlimited. Silence
     /// ends it with `idleTimeout` after 60 s, or after the ``Timeouts/idle`` of the endpoint's timeouts, or of the

@@ -28,7 +28,7 @@ extension Observable where Failure == NetworkError {
 extension NetworkError {
     /// Whether another connection may succeed after this error.
     var isPassingOnReconnection: Bool {
-        // A TLS handshake that breaks off has no failure of its own; a certificate that is refused has.
+        // A TLS handshake that breaks off has no specific failure; a refused certificate has one.
         code == .tls ? tlsFailure == nil : code.recoveryOptions.contains(.reconnection)
     }
 

@@ -11,13 +11,13 @@ extension Client {
     /// }, reading: { $0.jsonLines(Goods.self) })
     /// ```
     ///
-    /// Each connection is a separate ``stream(_:)``, with the timeouts and the retry policy of its endpoint. If
-    /// it is interrupted, its items have been sent, and the next connection follows after a wait. A connection
-    /// without an item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends
-    /// the stream, unless it has an `end`: then the stream finishes with that item, and a response that ends
-    /// without that item is a failure with `partialBody`. An unterminated line at the end of such a response is
-    /// an item only if it is the `end`. Errors of the content, such as `decoding` or `tooLarge`, are final. The stream fails
-    /// with `loginExpired` when the account at its start is gone.
+    /// Each connection is a separate ``stream(_:)``, with the timeouts and the retry policy of its endpoint. If it is
+    /// interrupted, its items have been sent, and the next connection follows after a wait. A connection without an
+    /// item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends the stream, unless
+    /// it has an `end`: then the stream finishes with that item, and a response that ends without that item is a
+    /// failure with `partialBody`. An unterminated line at the end of such a response is an item only if it is the
+    /// `end`. Errors of the content, such as `decoding` or `tooLarge`, are final. The stream fails with `loginExpired`
+    /// when the account that it started with is logged out.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the first connection.

@@ -20,14 +20,14 @@ extension Client {
     /// port follow one another (RFC 6455 §4.1).
     ///
     /// The stream finishes when the server closes with 1000 or 1001, or without a code. It fails with
-    /// ``NetworkError/Code/webSocketClosed`` for any other code, with ``NetworkError/Code/webSocketProtocol``
-    /// if the server breaks the protocol or a limit, with ``NetworkError/Code/connectionLost`` if the
-    /// connection ends without a close frame, with ``NetworkError/Code/idleTimeout`` if the server does not
-    /// answer a ping, with ``NetworkError/Code/status`` if the server refuses the request, with
-    /// ``NetworkError/Code/invalidResponse`` if the handshake response is invalid, and with
-    /// ``NetworkError/Code/invalidHeader`` if a subprotocol is; see ``NetworkError/closeCode``. With
-    /// ``WebSocketSettings/reconnection`` it connects again instead of most of these ends. It belongs to the account at
-    /// its start: when that is gone, it closes the connection and fails with ``NetworkError/Code/loginExpired``.
+    /// ``NetworkError/Code/webSocketClosed`` for any other code, with ``NetworkError/Code/webSocketProtocol`` if the
+    /// server breaks the protocol or a limit, with ``NetworkError/Code/connectionLost`` if the connection ends without
+    /// a close frame, with ``NetworkError/Code/idleTimeout`` if the server does not answer a ping, with
+    /// ``NetworkError/Code/status`` if the server refuses the request, with ``NetworkError/Code/invalidResponse`` if
+    /// the handshake response is invalid, and with ``NetworkError/Code/invalidHeader`` if a subprotocol is; see
+    /// ``NetworkError/closeCode``. With ``WebSocketSettings/reconnection`` it connects again instead of most of these
+    /// ends. It belongs to the account that is logged in when it starts: once that account is logged out, it closes the
+    /// connection and fails with ``NetworkError/Code/loginExpired``.
     ///
     /// - Parameters:
     ///   - path: the path below the client's base URL, or an absolute URL of the same origin, also with the

@@ -10,7 +10,7 @@ final class WebSocketChannel: @unchecked Sendable {
     private let output: WebSocketOutput
     private let trace: Trace?
     @safe @exclusivity(unchecked) private var state: WebSocketConnectionState
-    /// Received bytes, of which the first ``offset`` have been parsed.
+    /// Received bytes; the first ``offset`` have been parsed.
     @safe @exclusivity(unchecked) private var received: [UInt8] = []
     @safe @exclusivity(unchecked) private var offset = 0
     /// The number of bytes of replies that wait because the network takes nothing.

@@ -20,7 +20,7 @@ final class WebSocketConnection: @unchecked Sendable {
 
     /// Set once the server has agreed.
     @safe @exclusivity(unchecked) private var channel: WebSocketChannel?
-    /// The events that the subscriber, who has paused, has not taken.
+    /// The events that the paused subscriber has not taken.
     @safe @exclusivity(unchecked) private var backlog = WebSocketBacklog()
     /// Whether parsing waits for the subscriber, because the backlog is full, or for the network to take replies.
     @safe @exclusivity(unchecked) private var isHeld = false

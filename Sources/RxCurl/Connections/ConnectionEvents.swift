@@ -3,7 +3,7 @@ internal import RxLite
 internal import RxLoop
 import Synchronization
 
-/// Distributes the changes of all connections of a transport. Without subscribers, a connection costs one read of
+/// Distributes the changes of all connections of a transport. Without subscribers, a connection costs one load of
 /// ``isObserved``. Safe from any thread.
 final class ConnectionHub: Sendable {
     private let signal = Signal<ConnectionEvent>()

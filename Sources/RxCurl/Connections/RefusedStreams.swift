@@ -16,7 +16,7 @@ extension Transfer {
     func beginSending() -> Bool {
         let isAgain = state.isSent && !state.isChallenged
         guard state.willSend(isRefused: isAgain && isLatestRefused) else { return false }
-        // Not every libcurl returns to the beginning of content of which nothing was written to the network.
+        // If no content was written to the network, not every libcurl returns to its beginning.
         if isAgain, !rewindContent() {
             state.refuse(.sentTwice)
             return false
@@ -127,7 +127,7 @@ extension Transfer {
         return owner
     }
 
-    /// Whether both have the same connection. Those of a Unix socket cannot be told apart.
+    /// Whether both have the same connection. Those of a Unix socket cannot be distinguished.
     private func sharesConnection(with other: Transfer) -> Bool {
         if self === other { return true }
         return metrics.localPort == other.metrics.localPort && metrics.localPort != 0

@@ -156,8 +156,8 @@ final class BrotliDecoder: ContentDecoder {
 #endif
 
 #if Zstd
-/// Decodes Zstandard (RFC 8878): a sequence of frames, some of which may be skippable. Bytes after the
-/// last frame that do not begin another one are ignored, as in ``InflateDecoder``.
+/// Decodes Zstandard (RFC 8878): a sequence of frames, including skippable ones. Bytes after the last frame that do not
+/// begin another one are ignored, as in ``InflateDecoder``.
 @safe
 final class ZstdDecoder: ContentDecoder {
     // Safe: the stream lives from init to deinit.

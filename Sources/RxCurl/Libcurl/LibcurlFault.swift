@@ -12,10 +12,10 @@ enum LibcurlFault: CaseIterable {
     /// although the server has closed it or sent bytes. Therefore the transport checks each connection that it uses
     /// again: see ``Transfer/isOnUncleanConnection``. Still present in 8.23.0.
     case trustsIdleConnections
-    /// Treats an HTTP/2 body without a length as complete if the connection ends by an error of the server, such
-    /// as padding longer than its frame, or waits for more, and has other HTTP/2 faults. Therefore
+    /// Treats an HTTP/2 body without a length as complete if the connection ends by an error of the server, such as
+    /// padding longer than its frame, or waits for more, and has other HTTP/2 faults. Therefore
     /// ``CurlTransport/HTTPVersion/automatic`` means HTTP/1.1. With HTTP/2 by choice, such a body is incomplete if
-    /// libcurl closes the connection, except after GOAWAY; nothing shows it if others use the connection.
+    /// libcurl closes the connection, except after GOAWAY; the loss is undetectable if others use the connection.
     case endsHTTP2BodiesEarly
     /// Does not reliably resume a paused HTTP/2 transfer. Therefore its bytes are still taken, into
     /// a ``Backlog``.
@@ -58,12 +58,12 @@ enum LibcurlFault: CaseIterable {
     /// ``NetworkError/Code/proxy``. Still present in 8.23.0.
     case refusesInterimTunnels
     /// Treats an HTTP/2 body without a length as complete if the stream is reset with `NO_ERROR` in its middle. From
-    /// 8.4 on, libcurl's log shows the frames, and is read for such bodies (``HTTP2Notice``). Before that nothing shows it:
-    /// the result, the state of the connection and the log are the same as after a complete body. Still present
-    /// in 8.23.0.
+    /// 8.4 on, libcurl's log shows the frames, and is read for such bodies (``HTTP2Notice``). Before that the loss is
+    /// undetectable: the result, the state of the connection and the log are the same as after a complete body. Still
+    /// present in 8.23.0.
     case trustsResetHTTP2Bodies
     /// Sends a request again after a refused HTTP/2 stream in the same way as after a reused connection that broke.
-    /// From 8.4 on its log tells them apart. Before that it tells GOAWAY only, so that on a reused connection a
+    /// From 8.4 on its log distinguishes them. Before that it shows GOAWAY only, so that on a reused connection a
     /// request that is not idempotent fails after RST_STREAM with `REFUSED_STREAM`. Still present in 8.23.0.
     case hidesRefusals
     /// Treats a body that ends with the connection as complete if TLS did not end before (RFC 9112 §9.8). Therefore

@@ -190,7 +190,7 @@ extension Multi {
     }
 }
 
-/// Transfers of which a limit seems to have passed.
+/// Transfers that seem to have exceeded a limit.
 ///
 /// After a loop was blocked, its timers are due before it has read the bytes that have arrived meanwhile.
 /// Therefore these transfers get a second check after the sockets have been read.

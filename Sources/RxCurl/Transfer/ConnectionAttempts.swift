@@ -28,7 +28,7 @@ struct ConnectionAttempts {
     var forbidden: IPAddress?
 }
 
-/// What is known about one sending of a request.
+/// The facts about one sending of a request.
 struct SendingAttempt {
     /// How many connections had been made for the transfer (`CURLINFO_NUM_CONNECTS`).
     var connectionCount = 0

@@ -128,7 +128,7 @@ struct FirstLineGuard {
 
     mutating func turn(on isOn: Bool) { self = Self(isOn: isOn) }
 
-    /// Returns whether libcurl may keep the line of which this is the next part.
+    /// Returns whether libcurl may keep the line that continues with this part.
     mutating func admits(_ part: UnsafeRawBufferPointer, isStatusLine: Bool) -> Bool {
         defer { isInsideLine = true }
         guard !isInsideLine, !isStatusLine, let first = unsafe part.first else { return true }

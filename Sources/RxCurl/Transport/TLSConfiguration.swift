@@ -25,9 +25,9 @@ public struct TLSConfiguration: Sendable {
     /// A file of trusted certificate authorities in PEM format, instead of the system's (`CURLOPT_CAINFO`).
     /// Default `nil`: the authorities of the system, also if libcurl was built for a system that keeps them elsewhere.
     public var caBundlePath: String?
-    /// Public keys, one of which the server must have in addition to a trusted certificate: `sha256//` and
-    /// the base64 of the key's SHA-256 (RFC 7469 §2.4), several separated by `;`, or a file
-    /// (`CURLOPT_PINNEDPUBLICKEY`). Default `nil`: any key is accepted.
+    /// Pinned public keys: the server must have one of them in addition to a trusted certificate: `sha256//` and the
+    /// base64 of the key's SHA-256 (RFC 7469 §2.4), several separated by `;`, or a file (`CURLOPT_PINNEDPUBLICKEY`).
+    /// Default `nil`: any key is accepted.
     public var pinnedPublicKey: String?
     /// A file with the certificate of the client and the intermediate certificates, in PEM format
     /// (`CURLOPT_SSLCERT`). Default `nil`: no certificate is sent.

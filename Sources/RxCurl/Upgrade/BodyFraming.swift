@@ -34,7 +34,7 @@ enum BodyFraming {
         case malformed
     }
 
-    /// The next step in bytes that have arrived, of which there is at least one unless the body is at its end.
+    /// The next step in the received bytes. There is at least one byte unless the body is at its end.
     func step(in bytes: UnsafeRawBufferPointer) -> Step {
         switch self {
         case .untilEnd: .content(bytes.count)

@@ -35,7 +35,7 @@ enum RequestHeadBytes {
 
     private static let lineEnd: [UInt8] = [0x0D, 0x0A]
 
-    /// A line of curl's list as it is sent: `Name;` stands for an empty field, and `Name:` for none at all.
+    /// A line of curl's list in the form in which it is sent: `Name;` means an empty field, and `Name:` no field.
     private static func written(_ line: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard let last = unsafe line.last else { return nil }
         var bytes = unsafe Array(line)
@@ -81,7 +81,7 @@ extension HeaderList {
         var next = unsafe raw
         while let line = unsafe next {
             if let text = unsafe line.pointee.data {
-                // The bytes as they are: a value need not be UTF-8.
+                // The raw bytes: a value need not be UTF-8.
                 var count = 0
                 while unsafe text[count] != 0 { count += 1 }
                 unsafe text.withMemoryRebound(to: UInt8.self, capacity: count) {

@@ -20,7 +20,7 @@ final class UpgradeExchange {
     @safe @exclusivity(unchecked) private var watched: Poll.Events = []
     @safe @exclusivity(unchecked) private var phase: Phase
     private let output = OutgoingBytes()
-    /// Received bytes that the consumer, who has paused, could not take.
+    /// Received bytes that the paused consumer could not take.
     @safe @exclusivity(unchecked) private var held: [UInt8] = []
     @safe @exclusivity(unchecked) private var isHeld = false
     @safe @exclusivity(unchecked) private var trailerBytes = 0
@@ -80,8 +80,8 @@ final class UpgradeExchange {
         // The loop stops a poll that fails.
         if error != nil {
             watched = []
-            // What waits cannot be sent, and the poll would report this again and again. The reason is read after the
-            // consumer's pause.
+            // The waiting bytes cannot be sent, and the poll would report this again and again. The reason is read
+            // after the consumer's pause.
             if isHeld { output.close() }
         }
         if events.contains(.writable) { flush() }
@@ -373,7 +373,7 @@ extension EasyHandle {
     }
 }
 
-/// What the connections of one loop share that have changed, or are about to change, to another protocol.
+/// The shared state of the connections of one loop that have changed, or are about to change, to another protocol.
 @safe
 struct UpgradedConnections: ~Copyable {
     // Safe: the buffer lives as long as this value.

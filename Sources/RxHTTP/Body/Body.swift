@@ -69,8 +69,8 @@ public enum Compression: Sendable {
     case gzip
 }
 
-/// When to ask the server before a body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1), so that a large
-/// body is not sent in vain.
+/// When to ask the server before a body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1), so that a large body is not
+/// sent needlessly.
 ///
 /// A server that does not answer gets the body after ``wait``. After a 417 the request is sent again without
 /// the expectation. HTTP/1.1 only.

@@ -161,8 +161,8 @@ public struct FileStatus: Sendable, Equatable {
 /// The place that a path names, as renaming a file takes it: a file's folder without symbolic links, and the file's name.
 ///
 /// Two paths with the same location are spellings of one path: `/d/f`, `/d/./f`, `/d//f`, `/d/e/../f`, `/link/f` if
-/// `/link` leads to `/d`, and `f` in the folder `/d`. A symbolic link at the path itself is a place of its own, because
-/// a new file replaces the link; so is a hard link.
+/// `/link` leads to `/d`, and `f` in the folder `/d`. A symbolic link at the path itself counts as a separate place,
+/// because a new file replaces the link; so does a hard link.
 public struct FileLocation: Sendable, Hashable {
     /// The absolute path, without symbolic links, `.`, `..` and empty components. The last component may be a symbolic
     /// link, unless that leads to a folder.

@@ -206,8 +206,8 @@ extension Request {
 }
 
 extension ResponseHead {
-    /// The head that stands for a redirect to https before the request is sent, as browsers show it. No
-    /// server can send it, because heads from a transport have a version.
+    /// The head that represents a redirect to https before the request is sent, as browsers show it. No server can send
+    /// it, because heads from a transport have a version.
     package static let upgrade = ResponseHead(
         status: .temporaryRedirect, headerFields: [.nonAuthoritativeReason: "HSTS"])
 

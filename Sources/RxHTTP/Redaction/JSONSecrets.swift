@@ -82,7 +82,7 @@ extension SecretFinder {
 
     private func secrecy(of quoted: Range<Int>) -> Redaction.Secrecy { redaction.secrecy(of: string(quoted)) }
 
-    /// The range between the quotes, of which the second may be cut off.
+    /// The range between the quotes; the second quote may be cut off.
     private func inside(_ quoted: Range<Int>) -> Range<Int> {
         let isWhole = quoted.count > 1 && bytes[quoted.upperBound - 1] == Self.quote
         return quoted.lowerBound + 1..<(isWhole ? quoted.upperBound - 1 : quoted.upperBound)

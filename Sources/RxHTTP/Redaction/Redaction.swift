@@ -15,7 +15,7 @@ public import HTTPTypes
 /// of envelopes. A text named `code` stays if it is shorter than four characters, and in an object that describes an
 /// error or a response, for example beside `message` or below `errors`.
 ///
-/// A JSON Web Token (RFC 7519) is hidden wherever it stands.
+/// A JSON Web Token (RFC 7519) is hidden wherever it occurs.
 public struct Redaction: Sendable, Equatable {
     /// The text that replaces a secret.
     public static let mark = "…"

@@ -57,8 +57,8 @@ package struct SecretFinder {
 
     // MARK: Tokens
 
-    /// The JSON Web Tokens (RFC 7519 §3), signed or encrypted: base64url texts with points between them, of which the
-    /// first is a JSON object. The end of the text may cut off a token after the first point.
+    /// The JSON Web Tokens (RFC 7519 §3), signed or encrypted: base64url texts separated by points; the first is a JSON
+    /// object. The end of the text may cut off a token after the first point.
     package func tokens(_ names: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
         var (place, headEnd) = (0, 0)
@@ -158,8 +158,8 @@ package struct SecretFinder {
 
     // MARK: Event streams
 
-    /// The secrets of the data of events, most of which are JSON, and of the other lines. The lines of one event's data
-    /// are one text.
+    /// The secrets in the data of events, which is JSON in most cases, and in the other lines. The lines of one event's
+    /// data are one text.
     private func eventStream(_ names: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
         var data = UnescapedText()

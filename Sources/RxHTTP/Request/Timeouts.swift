@@ -24,9 +24,9 @@ public struct Timeouts: Sendable, Hashable {
         get { limits.firstByte.duration }
         set { limits.firstByte = Limit(newValue) }
     }
-    /// Silence within the request or the response (``NetworkError/Code/idleTimeout``): no byte of the body
-    /// sent, none of head or body received. No time passes while the consumer pauses the stream, or while a
-    /// streamed request body has nothing to send. Default 20 s; event streams of a client have 60 s.
+    /// Silence within the request or the response (``NetworkError/Code/idleTimeout``): no byte of the body sent, none
+    /// of head or body received. The limit is suspended while the consumer pauses the stream, or while a streamed
+    /// request body has nothing to send. Default 20 s; event streams of a client have 60 s.
     public var idle: Duration? {
         get { limits.idle.duration }
         set { limits.idle = Limit(newValue) }

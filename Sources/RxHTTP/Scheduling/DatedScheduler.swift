@@ -14,8 +14,8 @@ extension Scheduler {
     public var currentDate: Date { (self as? any DatedScheduler)?.date ?? Date() }
 }
 
-/// The time of something that several clients may share: a session, a jar, a cache. Without a clock of its own it takes
-/// the virtual time of the first of them, if that has such, and otherwise the system's.
+/// The time of an object that several clients may share: a session, a jar, a cache. Without its own clock it takes the
+/// virtual time of the first of them, if that has such, and otherwise the system's.
 package final class SharedClock: Sendable {
     private struct Contents {
         var scheduler: (any Scheduler)?
@@ -30,8 +30,7 @@ package final class SharedClock: Sendable {
         givenDate = currentDate
     }
 
-    /// Takes the time of `scheduler`, if there is none yet. Of schedulers without a date of their own none is better
-    /// than another, and so none is kept.
+    /// Adopts the time of `scheduler`. Schedulers without a date are equivalent, and so none is kept.
     package func setIfUnset(_ scheduler: any Scheduler) {
         guard let dated = scheduler as? any DatedScheduler else { return }
         contents.withLock { contents in

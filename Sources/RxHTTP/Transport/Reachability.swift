@@ -3,7 +3,7 @@ public import RxLite
 /// Reports whether the machine has a network. `NetlinkReachability` asks Linux; `ScriptedReachability` is for
 /// tests.
 ///
-/// It says nothing about any server, only that requests are pointless without a network.
+/// It does not describe any server; it shows only that requests are pointless without a network.
 public protocol Reachability: Sendable {
     /// The current status. Thread-safe.
     var status: NetworkStatus { get }

@@ -56,9 +56,8 @@ public enum TransferEvent: Sendable {
     /// The bytes of the request body handed to the network so far, and the total; `nil` if the total is not
     /// known in advance.
     case uploaded(bytes: Int64, of: Int64?)
-    /// The response with this head redirects, and this request is sent instead. Only
-    /// ``Transport/send(_:following:)`` sends this event; it also announces with it that a request goes to
-    /// https instead.
+    /// The response with this head redirects, and this request is sent instead. Only ``Transport/send(_:following:)``
+    /// sends this event, also to announce that a request goes to https instead.
     case redirected(Request, by: ResponseHead)
     /// An informational response before the final one: 100 and 102 to 199 (RFC 9110 §15.2).
     case interim(ResponseHead)

@@ -100,7 +100,7 @@ struct ShownExchange {
 
     private static func body(_ text: String) -> JSON { ["body": .string(text), "base64Encoded": false] }
 
-    /// The data of an event of an event stream, most of which are JSON.
+    /// The data of an event of an event stream, which is JSON in most cases.
     func text(_ text: String) -> String {
         guard !showsSecrets else { return text }
         return String(decoding: request.redaction.shown(json: Array(text.utf8)), as: UTF8.self)

@@ -13,7 +13,7 @@ import Synchronization
 final class TrafficInbox: Sendable {
     enum Item: Sendable {
         case event(TrafficEvent)
-        /// So many bytes of the exchange's body or of its messages were left out.
+        /// This number of bytes of the exchange's body or of its messages was left out.
         case omission(TrafficEvent.ExchangeID, count: Int, time: Duration)
     }
 
@@ -75,7 +75,7 @@ final class TrafficInbox: Sendable {
         reader?.resume(returning: true)
     }
 
-    /// Takes the events since the last batch, of which there may be none.
+    /// Takes the events since the last batch; there may be none.
     func takeAll() -> [Item] {
         contents.withLock { contents in
             if isOverfull(contents) { sampling.isSuspended = false }

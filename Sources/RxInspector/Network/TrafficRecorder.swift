@@ -49,7 +49,7 @@ actor TrafficRecorder {
         while await inbox.isFilled() {
             repeat {
                 takeEvents()
-                // One switch of threads for many events; nobody cancels it.
+                // One switch of threads for many events; it is never cancelled.
                 try? await Task.sleep(for: Self.pause)
             } while log.isHolding
         }
@@ -65,7 +65,7 @@ actor TrafficRecorder {
     private nonisolated func awaitOmission(for pause: Duration = .seconds(1)) {
         sampling.onNextOmission { [weak self] in
             Task {
-                // Nobody cancels it.
+                // It is never cancelled.
                 try? await Task.sleep(for: pause)
                 await self?.tellOmissions(after: pause)
             }

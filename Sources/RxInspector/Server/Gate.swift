@@ -2,8 +2,8 @@
 /// Decides which requests the server answers.
 ///
 /// A page of another site may try to reach the server from the developer's browser: by a request that carries its
-/// `Origin`, or by a name of its own that it lets resolve to 127.0.0.1 (DNS rebinding), which shows in `Host`. Both are
-/// refused, also with the right token.
+/// `Origin`, or by a name that it lets resolve to 127.0.0.1 (DNS rebinding), which shows in `Host`. Both are refused,
+/// also with the right token.
 struct Gate {
     /// The result for a request.
     enum Verdict: Equatable {

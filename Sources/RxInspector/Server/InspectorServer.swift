@@ -14,8 +14,8 @@ import Darwin
 final class InspectorServer: Sendable {
     /// The maximum number of bytes of a request's head.
     static let headLimit = 64 << 10
-    /// The maximum number of connections with the token, which are refused beyond it; and of those without, of which the
-    /// oldest is closed for a further one.
+    /// The maximum number of connections with the token, beyond which new ones are refused; and of those without the
+    /// token, beyond which the oldest is closed.
     static let connectionLimit = 100
 
     /// The port it listens on.
@@ -74,7 +74,7 @@ final class InspectorServer: Sendable {
         func add(_ socket: AsyncSocket) {
             contents.withLock { contents in
                 if contents.strangers.count >= connectionLimit {
-                    // Its descriptor is open as long as it is in the list; whoever waits for it reads the end.
+                    // Its descriptor is open as long as it is in the list; a task that waits for it reads the end.
                     shutdown(contents.strangers.removeFirst().socket.file.rawValue, Int32(SHUT_RDWR))
                 }
                 contents.strangers.append(socket)

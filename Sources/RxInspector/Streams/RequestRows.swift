@@ -97,7 +97,7 @@ struct RequestRow {
     private static let partLimit = 20
 
     private var request: Request
-    /// The number of bytes of the body, none of which are kept; `nil` if it is unknown.
+    /// The number of bytes of the body, whose bytes are not kept; `nil` if it is unknown.
     private var bodyCount: Int64?
     private let start: Duration
     private let cause: StreamCause?

@@ -29,7 +29,7 @@ final class StreamFeed: Sendable {
     private let clients: InspectedClients
     private let sampling: RequestSampling
     private let contents = Mutex(Contents())
-    /// Has a lock of its own, because clients wait for it.
+    /// Has a separate lock, because clients wait for it.
     private let requests: Mutex<RequestRows>
     private let isAttached = Atomic<Bool>(true)
 

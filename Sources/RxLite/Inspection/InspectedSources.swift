@@ -137,7 +137,7 @@ final class NamedSources: Sendable {
     private static let minimum = 64
     private let contents = Mutex(Contents())
 
-    /// The number of entries, of which some may have been released.
+    /// The number of entries, including released ones.
     var count: Int { contents.withLock { $0.entries.count } }
 
     /// Adds a source. Returns false, and adds nothing, if an inspector is attached.
@@ -164,7 +164,7 @@ final class NamedSources: Sendable {
         return isAdded
     }
 
-    /// Begins the tracks of all sources, of which there may be too many for now. Only when an inspector is attached.
+    /// Begins the tracks of all sources, as far as their number allows. Only when an inspector is attached.
     func beginTracks() { Self.beginTracks(of: contents.withLock { $0.entries }) }
 
     private static func beginTracks(of entries: [Entry]) {

@@ -2,9 +2,9 @@ import Synchronization
 
 /// The records of the process's inspected streams, for an inspector.
 ///
-/// Without an inspector a subscription costs one atomic load, and its values nothing. With one that nobody watches, a
-/// value is counted. While somebody watches, a part of the values is recorded: at most ``trackLimit`` of a track and
-/// ``valueLimit`` of all tracks between two calls of ``drain(_:)``, and only as long as their texts take less than
+/// Without an inspector a subscription costs one atomic load, and its values nothing. With an inspector but no open
+/// page, a value is counted. While a page is open, a part of the values is recorded: at most ``trackLimit`` of a track
+/// and ``valueLimit`` of all tracks between two calls of ``drain(_:)``, and only as long as their texts take less than
 /// ``textShare`` of the time; the others are counted. All other events are recorded, and ``StreamBatch/lost`` counts
 /// what exceeds ``recordLimit``.
 package final class StreamLog: Sendable {
@@ -17,7 +17,7 @@ package final class StreamLog: Sendable {
     package static let valueLimit = 100
     /// The most records that wait for ``drain(_:)``.
     package static let recordLimit = 1000
-    /// The most tracks that begin between two calls of ``drain(_:)`` while somebody watches.
+    /// The maximum number of tracks that begin between two calls of ``drain(_:)`` while the page is open.
     package static let newTrackLimit = 50
     /// The most open tracks; further subscriptions are not shown.
     package static let openLimit = 500
@@ -67,7 +67,7 @@ package final class StreamLog: Sendable {
     /// Whether an inspector is attached.
     @inline(__always) static var isAttached: Bool { attachments.load(ordering: .relaxed) > 0 }
 
-    /// The number of the period between two calls of ``drain(_:)``; 0 while nobody watches.
+    /// The number of the period between two calls of ``drain(_:)``; 0 while no page is open.
     var slice: Int { currentSlice.load(ordering: .relaxed) }
 
     /// The time since the log was first used.
@@ -267,7 +267,7 @@ package struct StreamRecord: Sendable {
         case begun(StreamTrack)
         /// A value: the number of its marble, and a short text.
         case value(marble: Int, text: String, pages: ShownPages?)
-        /// The stream has ended well.
+        /// The stream has completed.
         case finished
         /// The stream has failed, with the error's text.
         case failed(String)

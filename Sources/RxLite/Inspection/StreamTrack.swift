@@ -89,7 +89,7 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
 
     init(_ track: StreamTrack, showing: (@Sendable (Element) -> String)?) {
         self.track = track
-        // A stream that `flatMap` has started has no call of its own.
+        // A stream that `flatMap` has started has no separate call.
         let place = track.origin.kind == .inner ? StreamCause.current?.place ?? "" : track.origin.place
         unmarked = StreamCause(place: place)
         self.showing = showing

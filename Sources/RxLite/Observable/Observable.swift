@@ -18,11 +18,11 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
     let source: @Sendable (Observer<Element, Failure>) -> Void
 
-    /// Creates a stream from what it does when it is subscribed to.
+    /// Creates a stream from the closure that runs when it is subscribed to.
     ///
-    /// This is the door for operators: `source` is called inside the subscription's lane and must keep the
-    /// grammar of ``Observer``. Code that produces values from elsewhere uses ``create(_:)``, which keeps it
-    /// for you.
+    /// This is the entry point for writing operators: `source` is called inside the subscription's lane and must keep
+    /// the grammar of ``Observer``. Code that produces values from elsewhere uses ``create(_:)``, which follows the
+    /// grammar for you.
     @inlinable
     public init(
         scheduler: (any Scheduler)? = nil, source: @escaping @Sendable (Observer<Element, Failure>) -> Void
@@ -44,9 +44,10 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     ///
     /// The callbacks run one at a time on the stream's ``scheduler``, or without one on the thread that produces the
     /// event, which may be the calling thread. The stream runs until its end or until the returned subscription is
-    /// cancelled; letting go of it changes nothing. An error that is a cancellation (``CancellationReporting``) calls
-    /// no callback. Where more than 16 calls nest on a thread, each in a callback of the one before, the stream starts
-    /// when the outermost returns: a stream may begin again at its own end any number of times.
+    /// cancelled; discarding the subscription has no effect. An error that is a cancellation
+    /// (``CancellationReporting``) calls no callback. Where more than 16 calls nest on a thread, each in a callback of
+    /// the one before, the stream starts when the outermost returns: a stream may begin again at its own end any number
+    /// of times.
     ///
     /// - Parameters:
     ///   - onNext: receives each value.

@@ -329,7 +329,7 @@ extension Lane {
 
 // MARK: - Context
 
-/// Captures the context of subscriptions; `nil` until somebody asks for it.
+/// Captures the context of subscriptions; `nil` until an observer needs it.
 private let capture = Mutex<(@Sendable () -> (any AnyObject & Sendable)?)?>(nil)
 private let isCapturing = Atomic<Bool>(false)
 
@@ -345,7 +345,8 @@ extension Lane {
         isCapturing.store(true, ordering: .releasing)
     }
 
-    /// The context of a subscription that begins here. Without a call of ``captureContext(_:)`` it costs one read.
+    /// The context of a subscription that begins here. Without a call of ``captureContext(_:)`` it costs one atomic
+    /// load.
     static var currentContext: Context? {
         guard isCapturing.load(ordering: .acquiring) else { return nil }
         return capture.withLock { $0 }?()
@@ -360,9 +361,8 @@ extension Lane {
     /// Stops a debug build if the caller is not inside the lane. For state that is `@unchecked Sendable`
     /// because it is accessed only there.
     ///
-    /// It distinguishes tasks from each other, and from threads without a task. Two threads without a task
-    /// look the same; the scheduler cannot tell them apart either, because a virtual one is current wherever
-    /// it is not running.
+    /// It distinguishes tasks from each other, and from threads without a task. Two threads without a task look the
+    /// same; the scheduler cannot distinguish them either, because a virtual one is current wherever it is not running.
     @inlinable
     public func assertInside(file: StaticString = #file, line: UInt = #line) {
         #if DEBUG

@@ -11,7 +11,7 @@ import Synchronization
 /// ```
 ///
 /// ``Observable/tracked(by:loading:while:)`` adds a stream; any number of streams of any kind share an activity. Where
-/// `flatMap(.latest)` replaces a running stream, the new one begins to count before the old one ends to, so that an
+/// `flatMap(.latest)` replaces a running stream, the new one is counted before the old one is removed, so that an
 /// indicator does not flicker. Safe from any thread.
 public final class Activity: Sendable {
     /// The running streams.

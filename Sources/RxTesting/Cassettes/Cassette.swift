@@ -66,8 +66,8 @@ public struct Cassette: Sendable {
     /// The content of the file: JSON, in UTF-8. The same exchanges give the same bytes.
     public var encoded: [UInt8] { CassetteWriter.document(of: exchanges) }
 
-    /// Writes the file atomically: a reader, or a process that is interrupted, leaves the former file or the whole new
-    /// one. Folders that do not exist are created.
+    /// Writes the file atomically: a reader, or a process that is interrupted, leaves the previous file or the complete
+    /// new one. Folders that do not exist are created.
     ///
     /// - Throws: ``FixtureError/Problem/unwritable(_:)``, or ``FixtureError/Problem/tooLarge(bytes:limit:)`` if the file
     ///   would be larger than ``sizeLimit``, and so could not be read.

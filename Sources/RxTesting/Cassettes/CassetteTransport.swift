@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import RxHTTP
 public import RxLite
 
-/// Replays a cassette, or records it, as the mode says.
+/// Replays a cassette, or records it, according to the mode.
 ///
 /// ```swift
 /// let transport = try CassetteTransport(

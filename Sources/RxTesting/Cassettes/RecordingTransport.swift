@@ -37,7 +37,7 @@ public final class RecordingTransport: Transport {
     ///
     /// - Parameters:
     ///   - transport: sends the requests.
-    ///   - former: the exchanges before the new ones, whose placeholders are not used again. Default none.
+    ///   - former: the earlier exchanges, whose placeholders are not used again. Default none.
     ///   - replacements: texts of at least eight bytes and their replacements, for example the address of a server on
     ///     a port that changes. They are replaced wherever they occur. Default none.
     public init(
@@ -66,8 +66,8 @@ public final class RecordingTransport: Transport {
     /// The changes of the recorded transport's connections.
     public var connections: Observable<ConnectionEvent, Never> { transport.connections }
 
-    /// The recording so far: the former exchanges, then the new ones in the order in which they began. An exchange that
-    /// is running counts as cancelled.
+    /// The recording so far: the earlier exchanges, then the new ones in the order in which they began. An exchange
+    /// that is running counts as cancelled.
     public var cassette: Cassette {
         let (exchanges, names) = contents.withLock { contents in
             var exchanges = contents.exchanges

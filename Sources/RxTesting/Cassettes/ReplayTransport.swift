@@ -70,7 +70,7 @@ public final class ReplayTransport: Transport {
     /// The numbers, from 1, of the exchanges that no request has used.
     public var unused: [Int] { library.withLock { $0.unused.map { $0 + 1 } } }
 
-    /// Checks that everything fitted.
+    /// Checks that all requests and messages matched.
     ///
     /// - Throws: the first ``ReplayMismatch`` of a request or a message; or, by strict rules, one that lists the messages
     ///   that the client has not sent, or the unused exchanges.

@@ -11,8 +11,8 @@ public import HTTPTypes
 /// ```
 ///
 /// The document is JSON. A response takes its content from `example`, the first of `examples`, or the `example` of the
-/// schema; its header fields likewise. References within the document are followed; others are errors. Nothing is made up
-/// from schemas, and requests are not validated.
+/// schema; its header fields likewise. References within the document are followed; others are errors. Contents are
+/// never generated from schemas, and requests are not validated.
 public struct OpenAPIDocument: Sendable {
     private let document: FixtureDocument
 
@@ -108,8 +108,8 @@ struct OpenAPIReader {
     private let root: FixtureObject
     private let paths: FixtureNode
     private var references: FixtureReferences
-    /// The parts that operations share: the examples of responses that nobody chose, those of other objects, and the paths
-    /// of servers.
+    /// The parts that operations share: the examples of responses that the test did not choose, those of other objects,
+    /// and the paths of servers.
     private var contents: [Int: (headers: HTTPFields, body: [UInt8])?] = [:]
     private var examples: [Int: FixtureNode?] = [:]
     private var prefixes: [Int: String] = [:]

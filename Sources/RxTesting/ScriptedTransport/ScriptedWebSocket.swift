@@ -35,7 +35,7 @@ public struct ScriptedWebSocket: Sendable {
         case ignore
         /// Sends a close frame, and ends the connection when the client has answered.
         case close(WebSocketCloseCode, reason: String = "")
-        /// Sends bytes as they are, for frames that a server must not send.
+        /// Sends raw bytes, for frames that a server must not send.
         case bytes([UInt8])
         /// Ends the connection without a close frame.
         case end

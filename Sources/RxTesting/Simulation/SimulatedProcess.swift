@@ -83,9 +83,9 @@ public final class SimulatedProcess: Sendable {
     }
 }
 
-/// The scheduler of one simulated process: the clock of the simulation, with a wall clock that can jump. Work that waits
-/// when the process is killed does not run before the simulation is over. Then it runs, since streams that nobody can
-/// cancel, such as the refresh of a stored response, would stay in memory.
+/// The scheduler of one simulated process: the clock of the simulation, with a wall clock that can jump. Work that is
+/// pending when the process is killed does not run before the simulation is over. Then it runs, since streams without
+/// an owner that could cancel them, such as the refresh of a stored response, would stay in memory.
 final class ProcessScheduler: DatedScheduler {
     private struct Contents {
         var isAlive = true

@@ -108,7 +108,7 @@ public final class Simulation: Sendable {
     /// Adds a server.
     ///
     /// - Parameters:
-    ///   - url: its URL, of which scheme, host and port count.
+    ///   - url: its URL; only scheme, host and port count.
     ///   - answer: acts on a request and says how to respond. State of the server is the closure's.
     public func server(
         _ url: String, answer: @escaping @Sendable (SimulatedRequest) -> ScriptedTransport.Reply

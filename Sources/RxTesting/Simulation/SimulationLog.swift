@@ -106,7 +106,7 @@ public struct SimulatedExchange: Sendable {
     public let sentAt: Duration
     /// The virtual time at which the server acted on it; `nil` if it did not reach the server.
     public internal(set) var receivedAt: Duration?
-    /// The status of the response, whether it arrived or not; `nil` if nobody answered.
+    /// The status of the response, whether it arrived or not; `nil` without a response.
     public internal(set) var status: HTTPResponse.Status?
     /// The virtual time of the end; `nil` while it runs.
     public internal(set) var endedAt: Duration?

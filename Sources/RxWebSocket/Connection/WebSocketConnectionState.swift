@@ -1,6 +1,6 @@
-/// The state machine of one WebSocket connection after its handshake (RFC 6455, RFC 7692): it parses received
-/// bytes and builds the bytes to send. It has no input or output of its own and no clock; its owner moves the
-/// bytes and limits the time that a close handshake may take.
+/// The state machine of one WebSocket connection after its handshake (RFC 6455, RFC 7692): it parses received bytes and
+/// builds the bytes to send. It performs no input or output and has no clock; its owner moves the bytes and limits the
+/// time that a close handshake may take.
 ///
 ///     open ──close()──▶ closeSent ──peer's close──▶ closed
 ///     open ──peer's close, replied──▶ closeReceived ──end()──▶ closed

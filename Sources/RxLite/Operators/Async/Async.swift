@@ -13,9 +13,9 @@ extension Observable {
     ///                ----(1|)     when work has returned
     /// ```
     ///
-    /// Cancelling the stream cancels the task; what it returns or throws after that goes nowhere. While the
-    /// subscriber is paused the value, or the error, waits. It arrives on the thread that the closure ends on, unless
-    /// the stream is part of one with a scheduler.
+    /// Cancelling the stream cancels the task; its later result or error is discarded. While the subscriber is paused
+    /// the value, or the error, waits. It arrives on the thread that the closure ends on, unless the stream is part of
+    /// one with a scheduler.
     @inlinable
     public static func async(
         _ work: @escaping @Sendable () async throws(Failure) -> Element

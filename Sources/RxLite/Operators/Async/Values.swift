@@ -55,7 +55,8 @@ extension Observable: AsyncSequence {
     ///
     /// A loop whose task is cancelled throws: `NetworkError` with the code `cancelled`, `CancellationError` where the
     /// stream fails with `any Error`, or the error type's ``CancellationReporting/taskCancelled``. A stream that cannot
-    /// fail has nothing to throw: its loop ends as after the last value, and `Task.isCancelled` tells the two apart.
+    /// fail has nothing to throw: its loop ends as it would after the last value, and `Task.isCancelled` distinguishes
+    /// the two.
     @inlinable
     public func makeAsyncIterator() -> Values<Element, Failure>.Iterator {
         values(buffering: .suspend(high: 64, low: 16)).makeAsyncIterator()
@@ -63,20 +64,20 @@ extension Observable: AsyncSequence {
 }
 
 extension Observable {
-    /// The stream for a `for try await` loop that does not pause it. A loop over the stream itself does, see
-    /// ``makeAsyncIterator()``; in all else the two are alike.
+    /// The stream for a `for try await` loop that does not pause it. A loop over the stream itself pauses it, see
+    /// ``makeAsyncIterator()``; otherwise the two behave alike.
     ///
     /// ```swift
     /// for await count in counts.values(buffering: .latest(1)) { print(count) }
     /// ```
     ///
-    /// A loop that must neither miss a value nor fall far behind has the stream fail when it does:
+    /// For a loop that must neither miss a value nor fall far behind, let the stream fail:
     ///
     /// ```swift
     /// ticks.setFailureType().values(buffering: .fail(above: 256, with: TooSlow()))
     /// ```
     ///
-    /// - Parameter policy: what happens to values that the loop is not quick enough for.
+    /// - Parameter policy: the treatment of values that arrive faster than the loop takes them.
     @inlinable
     public func values(buffering policy: BufferPolicy<Failure>) -> Values<Element, Failure> {
         Values(stream: self, policy: policy)
@@ -119,7 +120,7 @@ public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable
         /// - Throws: the error that the stream fails with; when the task has been cancelled, the error type's own for
         ///   that (``CancellationReporting/taskCancelled``: `NetworkError` with the code `cancelled`), or
         ///   `CancellationError` where `Failure` is `any Error`. Where `Failure` is `Never`, or an error type without
-        ///   one, it is `nil` that a cancelled task gets.
+        ///   such an error, a cancelled task gets `nil`.
         @inlinable
         public func next(
             isolation: isolated (any Actor)? = #isolation
@@ -157,7 +158,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy<Failure>) {
         self.policy = policy
         scope = Scope(lane: .forSubscription(on: stream.scheduler))
-        // The stream holds the buffer, not the iterator: letting go of the iterator cancels it.
+        // The stream holds the buffer, not the iterator: discarding the iterator cancels it.
         let observer = Observer<Element, Failure>(
             scope: scope, next: { self.receive($0) },
             end: { completion in self.scope.end { self.receive(completion) } })

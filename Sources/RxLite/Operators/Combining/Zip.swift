@@ -9,8 +9,8 @@ extension Observable {
     ///      ----1a--2b------(3c|)
     /// ```
     ///
-    /// A stream that is 16 values ahead is paused until they have been taken. The first error ends the
-    /// stream. The streams have the same error type; one of two may also be unable to fail.
+    /// A stream that is 16 values ahead is paused until the others have caught up. The first error ends the stream. The
+    /// streams have the same error type; one of two may also be unable to fail.
     @inlinable
     public static func zip<A, B>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
@@ -76,7 +76,7 @@ extension Observable {
 }
 
 extension Observable {
-    /// The values of a stream that cannot fail, each with the one of a stream that can, as tuples.
+    /// The values of a stream that cannot fail, each paired with a value of a stream that can, as tuples.
     @inlinable
     @_disfavoredOverload
     public static func zip<A: ObservableConvertible, B>(
@@ -85,7 +85,7 @@ extension Observable {
         zip(a.observable.setFailureType(to: Failure.self), b)
     }
 
-    /// The values of a stream that can fail, each with the one of a stream that cannot, as tuples.
+    /// The values of a stream that can fail, each paired with a value of a stream that cannot, as tuples.
     @inlinable
     @_disfavoredOverload
     public static func zip<A, B: ObservableConvertible>(

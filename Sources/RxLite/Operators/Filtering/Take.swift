@@ -35,7 +35,7 @@ extension Observable {
     ///                        -----(2|)
     /// ```
     ///
-    /// In an asynchronous function, `await` makes the call the one of `AsyncSequence`, which returns the value.
+    /// In an asynchronous function, `await` selects the function of `AsyncSequence`, which returns the value.
     @inlinable
     @_disfavoredOverload
     public func first(where predicate: @escaping @Sendable (Element) -> Bool) -> Observable {

@@ -137,7 +137,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         causes = Self.isInspected ? FIFO() : nil
     }
 
-    /// Whether inner streams have tracks of their own.
+    /// Whether inner streams have separate tracks.
     @usableFromInline static var isInspected: Bool { StreamLog.isAttached }
 
     @inlinable var outer: Observer<Element, Failure> {

@@ -41,7 +41,7 @@ extension Observable {
     ///   for any of them, until 64 are left, and while all subscribers are paused. Values of a group that has not been
     ///   delivered yet, because the subscriber of the stream is paused, wait too.
     ///
-    /// Keys are kept until the source has ended: for keys without limit, such as request ids, use something else.
+    /// Keys are kept until the source has ended: do not use it for unbounded keys, such as request ids.
     ///
     /// - Parameter key: the key of a value.
     @inlinable
@@ -126,7 +126,7 @@ final class Grouping<Key: Hashable & Sendable, Element: Sendable, Failure: Error
         if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { scope.cancel() }
     }
 
-    /// Sends a group, whose values are dropped from then on if nobody has joined it.
+    /// Sends a group, whose values are dropped from then on if it has no subscriber.
     private func deliver(
         _ group: Group, to observer: Observer<GroupedObservable<Key, Element, Failure>, Failure>
     ) {

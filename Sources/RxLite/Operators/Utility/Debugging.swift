@@ -158,12 +158,12 @@ extension Observable {
     ///     .flatMap(.latest) { client.get("/search", query: ["q": $0]) }
     /// ```
     ///
-    /// The streams that `flatMap` starts for the values of a named stream have lines of their own, below it, if no
-    /// operator in between changes the scheduler or waits. So has every request that a value leads to.
+    /// The streams that `flatMap` starts for the values of a named stream have separate lines below it, if no operator
+    /// in between changes the scheduler or waits. So does every request that a value leads to.
     ///
     /// Without an inspector in the process, a subscription costs one atomic load and its values cost nothing.
-    /// Subscriptions from before the inspector's start are not shown. When values come faster than they can be shown,
-    /// the page shows some of them and the number of all.
+    /// Subscriptions from before the inspector's start are not shown. When values arrive faster than they can be shown,
+    /// the page shows some of them and the total number.
     ///
     /// - Parameters:
     ///   - name: the name of the line; the number of the subscription follows it.
