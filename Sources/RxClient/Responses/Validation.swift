@@ -50,6 +50,9 @@ final class Validation: Sendable {
         }
     }
 
+    /// Whether ``validate(_:)`` returns another response than it is given.
+    var changesResponses: Bool { unwrap != nil || decodableTypes != nil }
+
     func validate(_ response: Response) throws(NetworkError) -> Response {
         if response.status.kind != .successful { try response.checkStatus(envelope) }
         try response.checkContentType(contentTypes)

@@ -8,7 +8,7 @@ public struct Request: Sendable {
     /// The method; any RFC 9110 token.
     public var method: HTTPRequest.Method {
         get { parts.shape.method }
-        _modify { yield &parts.shape.method }
+        set { parts.shape.method = newValue }
     }
     /// The absolute http or https URL. A fragment is not sent. In the target of a redirect, `%25` may stand for a `%`
     /// that the server has not escaped and that is sent as it came.
@@ -54,12 +54,12 @@ public struct Request: Sendable {
     /// The change to another protocol to ask for. Default none. Only for GET without content.
     public var upgrade: ProtocolUpgrade? {
         get { parts.shape.upgrade }
-        _modify { yield &parts.shape.upgrade }
+        set { parts.shape.upgrade = newValue }
     }
     /// The compression of the content. Default none.
     public var compression: Compression {
         get { parts.shape.compression }
-        _modify { yield &parts.shape.compression }
+        set { parts.shape.compression = newValue }
     }
     /// Whether content codings are accepted and the codings in `Content-Encoding` of the response decoded.
     /// Default true.
@@ -69,22 +69,22 @@ public struct Request: Sendable {
     /// field stays in the head.
     public var decodesContent: Bool {
         get { parts.shape.decodesContent }
-        _modify { yield &parts.shape.decodesContent }
+        set { parts.shape.decodesContent = newValue }
     }
     /// When to ask the server before the content is sent. Default never.
     public var continuePolicy: ContinuePolicy {
         get { parts.shape.continuePolicy }
-        _modify { yield &parts.shape.continuePolicy }
+        set { parts.shape.continuePolicy = newValue }
     }
     /// The time limits of the request's phases.
     public var timeouts: Timeouts {
         get { parts.shape.timeouts }
-        _modify { yield &parts.shape.timeouts }
+        set { parts.shape.timeouts = newValue }
     }
     /// The most bytes of the decoded body to gather in memory. Default 256 MiB.
     public var bodyLimit: Int {
         get { parts.shape.bodyLimit }
-        _modify { yield &parts.shape.bodyLimit }
+        set { parts.shape.bodyLimit = newValue }
     }
     /// Fields with secrets, in addition to `Authorization`, `Cookie`, `Proxy-Authorization` and
     /// `Sec-WebSocket-Protocol`: never sent to another origin on a redirect, and never shown in logs and
@@ -102,12 +102,12 @@ public struct Request: Sendable {
     /// The login whose credential the request carries, if any.
     public var credentialVersion: CredentialVersion? {
         get { parts.shape.credentialVersion }
-        _modify { yield &parts.shape.credentialVersion }
+        set { parts.shape.credentialVersion = newValue }
     }
     /// The credentials that answer a Digest challenge.
     package var digest: Authentication.Digest? {
         get { parts.shape.digest }
-        _modify { yield &parts.shape.digest }
+        set { parts.shape.digest = newValue }
     }
     /// The additions of credentials and signatures; `nil` if there are none to track.
     package var secretAdditionsIfAny: SecretAdditions? { parts.shape.secretAdditions }
@@ -119,48 +119,49 @@ public struct Request: Sendable {
     /// Whether no credential may be added, because the request leaves the origin it was made for.
     public var isCredentialFree: Bool {
         get { parts.shape.isCredentialFree }
-        _modify { yield &parts.shape.isCredentialFree }
+        set { parts.shape.isCredentialFree = newValue }
     }
     /// Whether the request may be sent twice although its method does not guarantee it.
     public var isDeclaredIdempotent: Bool {
         get { parts.shape.isDeclaredIdempotent }
-        _modify { yield &parts.shape.isDeclaredIdempotent }
+        set { parts.shape.isDeclaredIdempotent = newValue }
     }
     /// Whether the request changes nothing although its method does not guarantee it.
     package var isDeclaredSafe: Bool {
         get { parts.shape.isDeclaredSafe }
-        _modify { yield &parts.shape.isDeclaredSafe }
+        set { parts.shape.isDeclaredSafe = newValue }
     }
     /// Whether the first request may be sent again: false once a request that is not idempotent, or whose
     /// body can be sent only once, has been redirected.
     var canStartOver: Bool {
         get { parts.shape.canStartOver }
-        _modify { yield &parts.shape.canStartOver }
+        set { parts.shape.canStartOver = newValue }
     }
     /// The identifier of this request in logs, events and errors, the same for all its attempts.
     public var id: RequestID {
         get { parts.id }
-        _modify { yield &parts.id }
+        set { parts.id = newValue }
     }
     /// The number of the attempt, from 1.
     public var attempt: Int {
         get { parts.attempt }
-        _modify { yield &parts.attempt }
+        set { parts.attempt = newValue }
     }
     /// The URL under which caches store the response, if it is not ``url``: without the additions of
     /// signature and credential, at the main server.
     package var resource: String? {
         get { parts.resource }
-        _modify { yield &parts.resource }
+        set { parts.resource = newValue }
     }
     /// The record of the fields that were sent, which the sender fills in.
     package var sentFields: SentFields? {
         get { parts.sentFields }
-        _modify { yield &parts.sentFields }
+        set { parts.sentFields = newValue }
     }
     /// Everything that determines what is sent and how its response is handled.
     package var shape: Shape { parts.shape }
 
+    // Plain values above have setters: callers in other modules allocate the frame of an accessor that yields.
     @CopyOnWrite private var parts: Parts
 
     private struct Parts: Sendable {

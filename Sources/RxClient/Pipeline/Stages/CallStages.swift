@@ -200,7 +200,7 @@ struct ResponseValidation: Stage {
         }
         let validated = try call.validation.validate(response)
         call.session?.recordSuccess(of: validated.request.credentialVersion)
-        event = .response(validated)
+        if call.validation.changesResponses { event = .response(validated) }
         return true
     }
 }
