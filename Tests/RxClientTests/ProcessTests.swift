@@ -121,7 +121,7 @@ import Testing
 }
 
 /// A scheduler whose work runs when the test says so.
-private final class HandScheduler: Scheduler {
+final class HandScheduler: Scheduler {
     private let works = Mutex<[@Sendable () -> Void]>([])
     private let isRunning = Mutex(false)
 

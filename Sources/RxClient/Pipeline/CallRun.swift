@@ -52,19 +52,22 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
         let isAdded = client.running.insert(entry) {
             client.configuration.session?.isLoggingIn(self.scope.lane) == true
         }
-        guard isAdded else { return observer.fail(.shutDown(request)) }
+        guard isAdded else { return observer.scope.perform { self.observer.fail(.shutDown(self.request)) } }
         // Runs after the end has been delivered, or on a cancellation, when the transfer is already closed.
         observer.scope.onClose { self.stop() }
         startAccessories()
         guard scope.isOpen else { return }
         if let reachability = client.configuration.reachability, !reachability.status.isReachable {
-            return end(.failed(.unreachable(request)))
+            return fail(.unreachable(request))
         }
         switch call.request {
         case .success(let request): begin(request)
-        case .failure(let error): end(.failed(error))
+        case .failure(let error): fail(error)
         }
     }
+
+    /// Fails during the subscription, which may begin on any thread.
+    private func fail(_ error: NetworkError) { scope.perform { self.end(.failed(error)) } }
 
     /// The request before its parameters are written.
     private var request: Request { accompanied }
@@ -111,6 +114,7 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
             ?? ContentReading(
                 { response throws(NetworkError) in try self.output(of: .response(response)) }, pausing: scope,
                 into: Observer(scope: observer.scope, next: { self.deliver($0) }, end: { self.finish($0) }))
+        if self.reading == nil { scope.onClose { self.reading = nil } }
         self.reading = reading
         reading.receive(response)
     }

@@ -80,7 +80,10 @@ final class Walk: @unchecked Sendable {
     var rest: Next { Next(of: call, at: place + 1, context) }
 
     func start(_ request: Request) {
-        observer.scope.onClose { self.cancel(downTo: self.first) }
+        observer.scope.onClose {
+            self.cancel(downTo: self.first)
+            self.reading = nil
+        }
         descend(with: request, to: first)
     }
 
@@ -123,7 +126,9 @@ final class Walk: @unchecked Sendable {
             }
             let step: Step
             do throws(NetworkError) { step = try stage.send(&request, self) } catch {
-                return fail(error, above: place)
+                let place = place
+                // The subscription may begin on any thread.
+                return scope.perform { self.fail(error, above: place) }
             }
             guard scope.isOpen else { return stage.cancel(self) }
             isInPlace = true
@@ -132,6 +137,9 @@ final class Walk: @unchecked Sendable {
             case .wait(let stream): return wait(for: stream)
             case .respond(let stream): return listen(to: stream)
             case .answer(let event):
+                guard scope.lane.scheduler?.isCurrent != false, !scope.isPaused else {
+                    return listen(to: .just(event))
+                }
                 receive(event)
                 if scope.isOpen { end(.finished) }
                 return

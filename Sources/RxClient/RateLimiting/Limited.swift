@@ -91,6 +91,8 @@ final class QueueTurn: @unchecked Sendable {
     }
 
     private func admit(after waited: Duration) {
+        // It may have given up while its admission was on the way.
+        guard waiter != nil else { return }
         timer?.cancel()
         self.waited = waited
         wait.onWait(waited)

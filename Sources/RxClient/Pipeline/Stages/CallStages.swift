@@ -128,7 +128,8 @@ struct Retrying: Stage {
     }
 
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
-        guard case .failed(var error) = completion, let request = walk.memory.request else { return .end }
+        guard case .failed(var error) = completion, let request = walk.memory.request, walk.scope.isOpen
+        else { return .end }
         let call = walk.call
         var history = walk.memory.retries ?? RetryHistory(clock: call.scheduler)
         let verdict = call.decide(error, history)
@@ -174,7 +175,7 @@ struct Relogin: Stage {
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
         let call = walk.call
         guard case .failed(let error) = completion, let session = call.session,
-            let request = walk.memory.request
+            let request = walk.memory.request, walk.scope.isOpen
         else { return .end }
         return .again(
             request,

@@ -29,6 +29,7 @@ struct Redirects: Stage {
         walk.memory.hops = nil
         let transport = walk.call.client.transport
         guard request.digest == nil else {
+            walk.context.first = CopyOnWrite(wrappedValue: request)
             return .transfer(
                 Subtransport(walk.rest, over: transport).send(request, following: policy(of: walk.call)))
         }
@@ -55,7 +56,11 @@ struct Redirects: Stage {
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
-        guard let hops = walk.memory.hops, case .transfer(let part) = event else { return true }
+        guard case .transfer(let part) = event else { return true }
+        guard let hops = walk.memory.hops else {
+            if case .redirected = part { tell(part, walk) }
+            return true
+        }
         guard hops.next == nil else {
             if case .chunk(let bytes) = part { discard(bytes.count, walk) }
             return false
@@ -109,8 +114,12 @@ struct Redirects: Stage {
 
     private func announce(_ request: Request, by head: ResponseHead, _ walk: Walk) {
         let event = TransferEvent.redirected(request, by: head)
-        if let trace = walk.call.trace, trace.isShown { trace.emit(.transfer(event)) }
+        tell(event, walk)
         if let place = walk.memory.hops?.place { walk.ascend(.transfer(event), from: place) }
+    }
+
+    private func tell(_ event: TransferEvent, _ walk: Walk) {
+        if let trace = walk.call.trace, trace.isShown { trace.emit(.transfer(event)) }
     }
 
     private func policy(of call: CallContext) -> RedirectPolicy {
