@@ -254,7 +254,10 @@ struct EventReading: Interceptor {
         return next.transfers(asking)
             .afterHead {
                 head, rest throws(NetworkError) -> Observable<StreamSignal<ServerSentEvent>, NetworkError> in
-                guard head.status != .noContent else { return .just(.stop) }
+                // Read to its end, so that the exchange succeeds.
+                guard head.status != .noContent else {
+                    return .concat([rest.ignoreElements(as: StreamSignal.self), .just(.stop)])
+                }
                 do throws(NetworkError) { try head.checkEventStream(of: request) } catch {
                     throw call.attributed(error)
                 }

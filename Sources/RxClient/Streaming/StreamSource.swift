@@ -77,7 +77,10 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
             if case .next(let limit, _) = resumption { received.append(item, keeping: limit) }
         case .lastEventID(let id): record(id)
         case .retry(let time): named = time
-        case .stop: isOver = true
+        case .stop:
+            // The response is complete, and its end follows.
+            isOver = true
+            return true
         case .comment, .reconnecting: break
         }
         return !isOver

@@ -82,6 +82,21 @@ import Testing
         #expect(recorder.isFinished)
     }
 
+    @Test func theExchangeThatEndsItHasSucceeded() throws {
+        let transport = ScriptedTransport(on: clock) { _ in .status(.noContent) }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
+        let traffic = Recorder(client.traffic, on: clock)
+        _ = Recorder(client.events(.get("/events")), on: clock)
+        try clock.run()
+        #expect(!traffic.values.contains { if case .abandoned = $0.kind { true } else { false } })
+        let ends = traffic.values.compactMap {
+            if case .ended(let summary) = $0.kind { summary.outcome } else { nil }
+        }
+        #expect(ends.count == 1)
+        #expect(ends.allSatisfy { if case .succeeded = $0 { true } else { false } })
+    }
+
     @Test(arguments: [false, true])
     func aSlowReaderGetsEveryEventBeforeTheEnd(isDelivered: Bool) throws {
         let book = Script([
