@@ -28,14 +28,14 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
         self.make = make
         self.observer = observer
         scope = observer.scope.child()
-        let (options, isRefresh) = (call.prepared.options, call.overrides.isRefresh)
-        var presentation = isRefresh ? Presentation.hidden : options.presentation ?? .all
+        let isRefresh = call.overrides.isRefresh
+        var presentation = isRefresh ? Presentation.hidden : call.prepared.options.presentation ?? .all
         // The failure of a login is that of the request that started it.
         if call.client.configuration.session?.isLoggingIn(scope.lane) == true {
             presentation.remove(.errorTips)
         }
-        var accessories = presentation.contains(.accessories) ? options.accessories : []
-        if !isRefresh, let willStart = options.willStart {
+        var accessories = presentation.contains(.accessories) ? call.prepared.options.accessories : []
+        if !isRefresh, let willStart = call.prepared.options.willStart {
             accessories.insert(Accessory(willStart: willStart), at: 0)
         }
         self.presentation = presentation

@@ -195,7 +195,7 @@ public enum CallEvent: Sendable {
     /// An event of a response in transfer.
     case transfer(TransferEvent)
     /// The whole response.
-    indirect case response(Response)
+    case response(Response)
     /// A result made from the response: the output of an endpoint, an event of a download or of an event
     /// source.
     case output(any Sendable)

@@ -115,7 +115,7 @@ final class PreparedRequest: Sendable {
     }
 
     /// The endpoint's options, merged with the client's.
-    var options: RequestOptions.Values { merged.values }
+    var options: RequestOptions.Values { _read { yield merged.values } }
 
     /// Whether the request may carry credentials. Without a base URL they belong to no origin.
     var carriesCredentials: Bool { !servers.main.baseURL.isEmpty }

@@ -119,10 +119,13 @@ final class Walk: @unchecked Sendable {
                 place += 1
                 continue
             }
-            guard case .own(let stage) = listed.content else {
-                guard case .users(let interceptor) = listed.content else { return }
+            if let interceptor = listed.interceptor {
                 let next = Next(of: call, at: place + 1, context, given: request)
                 return listen(to: interceptor.intercept(request, in: call, next))
+            }
+            guard let stage = listed.requests else {
+                place += 1
+                continue
             }
             let step: Step
             do throws(NetworkError) { step = try stage.send(&request, self) } catch {
@@ -130,7 +133,10 @@ final class Walk: @unchecked Sendable {
                 // The subscription may begin on any thread.
                 return scope.perform { self.fail(error, above: place) }
             }
-            guard scope.isOpen else { return stage.cancel(self) }
+            guard scope.isOpen else {
+                listed.ends?.cancel(self)
+                return
+            }
             isInPlace = true
             switch step {
             case .next: place += 1
@@ -202,10 +208,7 @@ final class Walk: @unchecked Sendable {
         while index > first {
             index -= 1
             let listed = stages[index]
-            guard case .own(let stage) = listed.content, context.response == nil || listed.readsResponse
-            else {
-                continue
-            }
+            guard let stage = listed.events, context.response == nil || listed.readsResponse else { continue }
             if listed.readsContent, case .response(let response) = event, reading != nil || response.isLarge {
                 return read(response, in: stage, at: index)
             }
@@ -216,7 +219,7 @@ final class Walk: @unchecked Sendable {
         observer.next(event)
     }
 
-    private func read(_ response: Response, in stage: any Stage, at index: Int) {
+    private func read(_ response: Response, in stage: any EventStage, at index: Int) {
         guard reading == nil, let source else {
             reading?.receive(response)
             return
@@ -274,10 +277,7 @@ final class Walk: @unchecked Sendable {
         while place > first {
             place -= 1
             let listed = stages[place]
-            guard case .own(let stage) = listed.content, context.response == nil || listed.readsResponse
-            else {
-                continue
-            }
+            guard let stage = listed.ends, context.response == nil || listed.readsResponse else { continue }
             switch stage.end(&completion, self) {
             case .end: continue
             case .again(let request, after: let wait):
@@ -306,11 +306,8 @@ final class Walk: @unchecked Sendable {
         while self.place > max(place, first) {
             self.place -= 1
             let listed = stages[self.place]
-            guard case .own(let stage) = listed.content, context.response == nil || listed.readsResponse
-            else {
-                continue
-            }
-            stage.cancel(self)
+            guard context.response == nil || listed.readsResponse else { continue }
+            listed.ends?.cancel(self)
         }
     }
 }

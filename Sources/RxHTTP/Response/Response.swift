@@ -2,43 +2,105 @@ public import FoundationEssentials
 public import HTTPTypes
 package import RxJSON
 
-/// A complete response.
+/// A complete response. Copies share its parts until one of them is changed.
 public struct Response: Sendable {
     /// Status and header fields.
-    public var head: ResponseHead
+    public var head: ResponseHead {
+        @inlinable get { parts.head }
+        set { parts.head = newValue }
+    }
     /// The informational responses before the final one, such as 103 with links to preload, in order.
-    public var interim: [ResponseHead] = []
+    public var interim: [ResponseHead] {
+        get { parts.interim }
+        _modify { yield &parts.interim }
+    }
     /// The decoded body.
     public var body: [UInt8] {
-        didSet {
-            payload = nil
-            serverMessage = nil
+        @inlinable get { parts.body }
+        _modify {
+            yield &parts.body
+            parts.payload = nil
+            parts.serverMessage = nil
         }
     }
     /// The fields received after the body (RFC 9110 §6.5).
-    public var trailers = HTTPFields()
+    public var trailers: HTTPFields {
+        get { parts.trailers }
+        _modify { yield &parts.trailers }
+    }
     /// The request of this response; after redirects, the last one.
-    public var request: Request
+    public var request: Request {
+        @inlinable get { parts.request }
+        _modify { yield &parts.request }
+    }
     /// The metrics of the transfer.
-    public var metrics: TransferMetrics
+    public var metrics: TransferMetrics {
+        get { parts.metrics }
+        set { parts.metrics = newValue }
+    }
     /// Whether redirects led to this response.
-    public var isRedirected = false
+    public var isRedirected: Bool {
+        get { parts.isRedirected }
+        set { parts.isRedirected = newValue }
+    }
     /// How a cache contributed; `nil` for the server's own response to this request.
-    public var cacheUse: CacheUse?
+    public var cacheUse: CacheUse? {
+        @inlinable get { parts.cacheUse }
+        set { parts.cacheUse = newValue }
+    }
 
     /// The path of the content in the JSON body, outermost key first; empty for the whole body. Set by the
     /// envelope, read by decoding.
-    public var payloadPath: [String] = [] {
-        didSet { payload = nil }
+    public var payloadPath: [String] {
+        @inlinable get { parts.payloadPath }
+        set {
+            parts.payloadPath = newValue
+            parts.payload = nil
+        }
     }
     /// The part of the body at ``payloadPath``, once it has been located.
-    package var payload: JSONPart?
+    package var payload: JSONPart? {
+        get { parts.payload }
+        set { parts.payload = newValue }
+    }
     /// The part of the body with the message of the opened envelope.
-    package var serverMessage: JSONPart?
+    package var serverMessage: JSONPart? {
+        get { parts.serverMessage }
+        set { parts.serverMessage = newValue }
+    }
     /// The content types that may be decoded; `nil` if the type has been checked or does not matter.
-    package var decodableTypes: ContentTypes?
+    package var decodableTypes: ContentTypes? {
+        get { parts.decodableTypes }
+        set { parts.decodableTypes = newValue }
+    }
     /// The JSON decoder of the client.
-    public var decoder: JSONDecoder
+    public var decoder: JSONDecoder {
+        @inlinable get { parts.decoder }
+        set { parts.decoder = newValue }
+    }
+
+    @usableFromInline var storage: CopyOnWrite<Parts>
+    @inlinable var parts: Parts {
+        _read { yield storage.wrappedValue }
+        _modify { yield &storage.wrappedValue }
+    }
+
+    @usableFromInline
+    struct Parts: Sendable {
+        @usableFromInline var head: ResponseHead
+        @usableFromInline var body: [UInt8]
+        @usableFromInline var request: Request
+        @usableFromInline var cacheUse: CacheUse?
+        @usableFromInline var payloadPath: [String] = []
+        @usableFromInline var decoder: JSONDecoder
+        var metrics: TransferMetrics
+        var interim: [ResponseHead] = []
+        var trailers = HTTPFields()
+        var isRedirected = false
+        var payload: JSONPart?
+        var serverMessage: JSONPart?
+        var decodableTypes: ContentTypes?
+    }
 
     /// Creates a response.
     public init(
@@ -46,15 +108,13 @@ public struct Response: Sendable {
         metrics: TransferMetrics = TransferMetrics(),
         decoder: JSONDecoder = JSONDecoder()
     ) {
-        self.head = head
-        self.body = body
-        self.request = request
-        self.metrics = metrics
-        self.decoder = decoder
+        storage = CopyOnWrite(
+            wrappedValue: Parts(
+                head: head, body: body, request: request, decoder: decoder, metrics: metrics))
     }
 
     /// The status code and reason.
-    public var status: HTTPResponse.Status { head.status }
+    @inlinable public var status: HTTPResponse.Status { parts.head.status }
 
     /// Whether the response is a 204 or 205, which have no content (RFC 9110 §15.3.5, §15.3.6), and its body
     /// is empty.

@@ -1,6 +1,6 @@
 /// A value that its copies share until one of them is changed, for large values that are passed on far more
 /// often than changed. A copy costs one retain.
-@propertyWrapper
+@propertyWrapper @usableFromInline
 package struct CopyOnWrite<Value: Sendable>: Sendable {
     // Unchecked, without exclusivity checks: changed only while a single copy references it.
     @usableFromInline

@@ -5,7 +5,7 @@ import RxLite
 
 /// Chooses the server of an attempt, and switches to the standby server when the main one does not respond,
 /// by the rules of ``Failover``.
-struct ServerSelection: Stage {
+final class ServerSelection: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (call, prepared, client) = (walk.call, walk.call.prepared, walk.call.client)
         walk.context.onSend = nil
@@ -34,7 +34,7 @@ struct ServerSelection: Stage {
 }
 
 /// Starts a second attempt in parallel to one that has been with the server for long.
-struct HedgedAttempts: Stage {
+final class HedgedAttempts: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (original, call, rest) = (request, walk.call, walk.rest)
         guard let hedging = call.prepared.options.hedging, hedging.isOn, request.isRepeatable,
@@ -50,7 +50,7 @@ struct HedgedAttempts: Stage {
 }
 
 /// Fails at once while the host's circuit is open; counts the outcome of each attempt.
-struct CircuitBreaking: Stage {
+final class CircuitBreaking: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         walk.memory.permit = nil
         let call = walk.call
@@ -89,7 +89,7 @@ struct CircuitBreaking: Stage {
 }
 
 /// Waits for a place within the client's limits, and holds it until the end of the attempt.
-struct RequestLimiting: Stage {
+final class RequestLimiting: RequestStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.turn = nil
         let call = walk.call
@@ -129,7 +129,7 @@ struct RequestLimiting: Stage {
 
 /// Begins an attempt: directs the request to its server, signs it, and adds the session's current credential,
 /// for which it may have to wait.
-struct Authorization: Stage {
+final class Authorization: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         let call = walk.call
         request = try call.attempt(request, at: walk.context.server, walk.context.host)
@@ -149,7 +149,7 @@ struct Authorization: Stage {
 }
 
 /// Gathers the whole response in memory.
-struct ResponseGathering: Stage {
+final class ResponseGathering: RequestStage, EventStage, EndStage {
     var readsResponse: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
@@ -176,7 +176,7 @@ struct ResponseGathering: Stage {
 }
 
 /// Turns an unsuccessful status into an error, for the stages around attempts.
-struct StatusCheck: Stage {
+final class StatusCheck: RequestStage, EventStage, EndStage {
     var readsResponse: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {

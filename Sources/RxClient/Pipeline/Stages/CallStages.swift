@@ -7,7 +7,7 @@ import RxLite
 
 /// Falls back to a stored response if the server is unreachable or fails, and the `stale-if-error` of that
 /// response allows it (RFC 5861 §4).
-struct StaleIfError: Stage {
+final class StaleIfError: EndStage {
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
         let call = walk.call
         guard call.mayCache, case .failed(let error) = completion, error.isServerFailure,
@@ -18,7 +18,7 @@ struct StaleIfError: Stage {
 }
 
 /// Fails with `totalTimeout` when the time limit of all attempts has passed.
-struct Deadline: Stage {
+final class Deadline: RequestStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let limit = request.timeouts.total else { return .next }
         let call = walk.call
@@ -45,7 +45,7 @@ struct Deadline: Stage {
 }
 
 /// Looks for a usable stored response, and joins an equal request in flight.
-struct Caching: Stage {
+final class Caching: RequestStage, EventStage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         let call = walk.call
         guard call.mayCache else { return .next }
@@ -120,7 +120,7 @@ extension CallContext {
 }
 
 /// Sends the request again after failures, by the call's ``RequestOptions/retry``. ``CallContext`` decides.
-struct Retrying: Stage {
+final class Retrying: RequestStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.request = request
         walk.memory.retries = nil
@@ -158,7 +158,7 @@ struct Retrying: Stage {
 
 /// Lets the session log in again when the server says that the login has expired, and sends the request once
 /// more. `SessionState` has the rules.
-struct Relogin: Stage {
+final class Relogin: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.request = request
         walk.memory.renewed = nil
@@ -187,7 +187,7 @@ struct Relogin: Stage {
 
 /// Fails for an unsuccessful status, for a content type that is not accepted, and for a failure in the
 /// envelope; otherwise removes the envelope.
-struct ResponseValidation: Stage {
+final class ResponseValidation: EventStage {
     var readsResponse: Bool { true }
     var readsContent: Bool { true }
 
@@ -207,7 +207,7 @@ struct ResponseValidation: Stage {
 }
 
 /// Asks the server to revalidate a stored response instead of sending it again (RFC 9111 §4.3).
-struct Revalidation: Stage {
+final class Revalidation: RequestStage, EventStage, EndStage {
     /// The question of one attempt.
     struct Question {
         let request: Request
@@ -252,7 +252,7 @@ struct Revalidation: Stage {
 }
 
 /// Marks a stream as begun with its head: after that, no further attempt can make up for a failure.
-struct StreamOpening: Stage {
+final class StreamOpening: EventStage {
     var readsResponse: Bool { true }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
@@ -268,7 +268,7 @@ struct StreamOpening: Stage {
 
 /// Processes the events of the call's response: writes them to a file, parses them, or reports their
 /// progress.
-struct Reading: Stage {
+final class Reading: RequestStage {
     var readsResponse: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
@@ -278,7 +278,7 @@ struct Reading: Stage {
 }
 
 /// Reserves the path of a download from its first attempt to its end.
-struct PathReservation: Stage {
+final class PathReservation: RequestStage {
     var readsResponse: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {

@@ -10,7 +10,7 @@ import RxLite
 ///
 /// The next exchange begins as soon as a head asks for it. Body bytes that arrived together with that head are read, so
 /// that the connection can be reused; the rest of the body is not awaited.
-struct Redirects: Stage {
+final class Redirects: RequestStage, EventStage, EndStage {
     /// The redirects of one attempt.
     struct Hops {
         /// The place of the stage in the list.
@@ -146,7 +146,7 @@ struct Redirects: Stage {
 }
 
 /// Tells the cache about requests that may change a resource at the server (RFC 9111 §4.4).
-struct CacheInvalidation: Stage {
+final class CacheInvalidation: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.change = nil
         guard !request.isSafe else { return .next }
@@ -173,7 +173,7 @@ struct CacheInvalidation: Stage {
 }
 
 /// Adds the jar's cookies to the request, and stores the cookies of the response (RFC 6265).
-struct CookieHandling: Stage {
+final class CookieHandling: RequestStage, EventStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let call = walk.call
         walk.memory.cookies = nil
@@ -217,7 +217,7 @@ struct CookieHandling: Stage {
 
 /// Reports the exchange to ``Client/traffic`` and to instruments, which may add fields. It is the stage next to the
 /// network, so the report is exactly what is sent: every hop, with every field.
-struct ExchangeTracing: Stage {
+final class ExchangeTracing: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let trace = walk.call.trace else { return .next }
         walk.memory.exchange = ExchangeTrace(
@@ -244,7 +244,7 @@ struct ExchangeTracing: Stage {
 }
 
 /// Sends the request over the transport, or emits the response that an interceptor has given instead.
-struct Sending: Stage {
+final class Sending: RequestStage {
     var readsResponse: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {

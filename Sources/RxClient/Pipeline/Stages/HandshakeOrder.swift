@@ -5,7 +5,7 @@ import RxLite
 /// the server has answered the one before, or that one has failed.
 ///
 /// Hosts are compared by name. Their addresses are not known here, and a proxy hides them.
-struct HandshakeOrder: Stage {
+final class HandshakeOrder: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let origin = Origin(request.url) else { return .next }
         let limiter = walk.call.client.hosts.handshakes
