@@ -7,6 +7,7 @@
 #   Playground/Benchmarks/run.sh cancel [COUNT]
 #   Playground/Benchmarks/run.sh api [CASE...]
 #   Playground/Benchmarks/run.sh footprint
+#   Playground/Benchmarks/run.sh calls [--list down|up]
 #   Playground/Benchmarks/run.sh adoption
 #   Playground/Benchmarks/run.sh websocket
 #   Playground/Benchmarks/run.sh testing
@@ -33,6 +34,9 @@
 # of each if valgrind is installed; cache, responses from memory; items, a million of them page by page, with the resident
 # memory.
 #
+# calls: how many functions of the framework a request calls on its way down, from the subscription to libcurl, and on its
+# way up, in a debug build: through the transport alone, a default client, and the way `full` of api.
+#
 # footprint: what a request needs of the processor's caches, counted by cachegrind with 32 KiB of each first level and
 # 256 KiB of the second: the C program, RxNetworking's transport, and the whole client (ROUNDS, default 3). Before that the
 # requests a second of the first two while a neighbour walks over 8 MiB on the servers' core.
@@ -54,6 +58,7 @@ http) product=HTTPBenchmark ;;
 libcurl) product=HTTPBenchmark other=${2:?run.sh libcurl VERSION} ;;
 cancel) product=CancelBenchmark count=${2:-10000} ;;
 api) product=APIBenchmark ;;
+calls) product=APIBenchmark configuration=debug ;;
 footprint) product=HTTPBenchmark ;;
 adoption) product= ;;
 websocket) product=WebSocketBenchmark other=8.14.1 ;;
@@ -74,7 +79,7 @@ here=$root/Playground/Benchmarks
 scratch=$root/.build
 build_product() {
     echo "Building $1." >&2
-    local build=(swift build -c release --package-path "$here" --scratch-path "$scratch/benchmarks")
+    local build=(swift build -c "${configuration:-release}" --package-path "$here" --scratch-path "$scratch/benchmarks")
     "${build[@]}" --product "$1" >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
     built=$("${build[@]}" --show-bin-path)
 }
@@ -101,7 +106,7 @@ need_command cc gcc gcc
 need_command nginx nginx-light nginx
 need_command openssl openssl openssl
 need_command python3 python3 python3
-[ "$1" != footprint ] || need_command valgrind valgrind valgrind
+[ "$1" != footprint ] && [ "$1" != calls ] || need_command valgrind valgrind valgrind
 install_missing
 # nginx's worker runs as another user if its master runs as root.
 mkdir -m 755 "$work/servers"
@@ -123,6 +128,10 @@ fi
 build_product "$product"
 if [ "$product" = CancelBenchmark ]; then
     python3 "$here/server.py" "$work/servers" taskset -c 1 "$built/$product" {plain}/large "$count"
+    exit
+fi
+if [ "$1" = calls ]; then
+    python3 "$here/calls.py" "$work/servers" "${@:2}" -- "$built/$product"
     exit
 fi
 if [ "$product" = APIBenchmark ]; then

@@ -4,7 +4,7 @@ import RxMetrics
 import RxNetworking
 import RxTracing
 
-/// A way to get the ten items of `URL/goods`, which come in an envelope.
+/// A way to get the ten items of `URL/goods`, which come in an envelope. All ways send the same header fields.
 enum Way: String, CaseIterable, Sendable {
     /// The transport alone; the response is collected and decoded together with the envelope.
     case bare
@@ -31,6 +31,9 @@ enum Way: String, CaseIterable, Sendable {
 
     /// The ways that can be compared in one process.
     static let shared = allCases.filter { !$0.isInspected }
+
+    private static let accept = "application/json"
+    private static let token = "a token of usual length"
 
     /// The response with its envelope, for ways in which the client does not unwrap it.
     private struct Enveloped: Decodable, Sendable {
@@ -64,14 +67,16 @@ enum Way: String, CaseIterable, Sendable {
                 }
             }
         case .client:
-            let client = Client(baseURL: baseURL, transport: transport)
+            var configuration = ClientConfiguration(baseURL: baseURL)
+            configuration.options.headers = ["Accept": Self.accept, "Authorization": "Bearer \(Self.token)"]
+            let client = Client(configuration: configuration, transport: transport)
             return client.request(Goods<Enveloped>()).map(\.data.count)
         case .full, .intercepted, .metrics, .tracing, .inspected, .shown:
             var configuration = ClientConfiguration()
-            configuration.options.headers = ["Accept": "application/json"]
+            configuration.options.headers = ["Accept": Self.accept]
             configuration.options.envelope = Envelope(
                 code: "errcode", message: "msg", payload: "data", success: 200)
-            configuration.session = Session(credential: Credential(token: "a token of usual length")) {
+            configuration.session = Session(credential: Credential(token: Self.token)) {
                 .never()
             }
             configuration.options.accessories = [Accessory(didStop: { _, _ in })]
@@ -94,8 +99,11 @@ enum Way: String, CaseIterable, Sendable {
         guard let url = URL(string: baseURL + "/goods?keyword=tea") else {
             throw Arguments.Invalid(description: "no URL: \(baseURL)")
         }
+        let fields: HTTPFields = [
+            .accept: Self.accept, .authorization: "Bearer \(Self.token)",
+        ]
         return .deferred {
-            let request = Request(url: url)
+            let request = Request(url: url, headerFields: fields)
             return transport.send(request).response(to: request)
         }
     }

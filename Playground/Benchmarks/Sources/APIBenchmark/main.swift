@@ -7,6 +7,7 @@ import RxNetworking
 // once WAY URL COUNT          one way only, also for a profiler
 // cache URL COUNT ROUNDS      responses from memory
 // items URL COUNT             a list of COUNT items, page by page
+// calls WAY URL COUNT         COUNT requests, one after the other, for a profiler that counts calls
 // Lines of JSON on stdout.
 
 let words = Array(CommandLine.arguments.dropFirst())
@@ -36,12 +37,18 @@ func run() async throws {
             throw Arguments.Invalid(description: "no such way: \(words[1])")
         }
         try await Once(way: way, baseURL: words[2], count: number(3)).run()
+    case ("calls", 4):
+        guard let way = Way(rawValue: words[1]) else {
+            throw Arguments.Invalid(description: "no such way: \(words[1])")
+        }
+        try await Calls(way: way, baseURL: words[2], count: number(3)).run()
     case ("items", 3):
         try await Pages(baseURL: words[1], count: number(2)).run()
     default:
         throw Arguments.Invalid(
             description:
-                "usage: APIBenchmark requests|cache URL COUNT ROUNDS | once WAY URL COUNT | items URL COUNT")
+                "usage: APIBenchmark requests|cache URL COUNT ROUNDS | once|calls WAY URL COUNT | items URL COUNT"
+        )
     }
 }
 
