@@ -21,6 +21,7 @@ let traits: Set<Trait> = [
     .trait(name: "Metrics", description: "Records metrics of a client by swift-metrics, with RxMetrics."),
     .trait(name: "Tracing", description: "Traces calls by swift-distributed-tracing, with RxTracing."),
     .trait(name: "ServiceLifecycle", description: "Runs clients and loops as services, with RxServices."),
+    .trait(name: "Auth", description: "Signs requests and logs in by OAuth 2, with RxAuth and swift-crypto."),
     .trait(name: "Inspector", description: "Shows requests in Chrome's developer tools, with RxInspector."),
 ]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
@@ -45,7 +46,8 @@ let package = Package(
         // Needs Swift Testing, and so only for test targets.
         .library(name: "RxTestingSupport", targets: ["RxTestingSupport"]),
         .library(name: "RxJSON", targets: ["RxJSON"]),
-        // Each with a trait: DiskCache, Metrics, ServiceLifecycle, Tracing, Inspector.
+        // Each with a trait: Auth, DiskCache, Metrics, ServiceLifecycle, Tracing, Inspector.
+        .library(name: "RxAuth", targets: ["RxAuth"]),
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
         .library(name: "RxMetrics", targets: ["RxMetrics"]),
         .library(name: "RxServices", targets: ["RxServices"]),
@@ -56,6 +58,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -110,6 +113,13 @@ let package = Package(
                 "RxLite", "RxWebSocket", "CLibpsl", .httpTypes, .logging,
             ]),
         .library("RxDiskCache", ["RxCache", "RxHTTP", "RxLite", "CZlib", .grdb]),
+        .library(
+            "RxAuth",
+            [
+                "RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxParameters", .httpTypes,
+                .structuredFields,
+                .crypto, .cryptoExtras,
+            ]),
         .library("RxMetrics", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics]),
         .library(
             "RxServices",
@@ -184,6 +194,12 @@ let package = Package(
                 "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
                 "RxWebSocket", "TestCookies", .httpTypes, .logging, .inMemoryLogging,
             ], exclude: ["Pipeline/Transcripts.txt"]),
+        .tests(
+            "RxAuthTests",
+            [
+                "RxAuth", "RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxNetworking", "RxParameters",
+                "RxTesting", "TestServers", .httpTypes, .structuredFields, .crypto, .cryptoExtras,
+            ]),
         .tests(
             "RxMetricsTests",
             [
@@ -284,6 +300,8 @@ extension Target.Dependency {
     static var structuredFields: Self {
         .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
     }
+    static var crypto: Self { optional("Crypto", "swift-crypto", "Auth") }
+    static var cryptoExtras: Self { optional("CryptoExtras", "swift-crypto", "Auth") }
     static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
     static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
     static var logging: Self { optional("Logging", "swift-log", "Logging") }

@@ -58,6 +58,9 @@ public struct ClientConfiguration: Sendable {
     public var rewriteParameters: (@Sendable (Parameters) throws(NetworkError) -> Parameters)?
     /// Signs every request whose endpoint does not opt out. Default `nil`: requests are not signed.
     public var signature: Signature?
+    /// Signs every exchange directly before it is sent, unless the endpoint opts out. Default `nil`: exchanges are not
+    /// signed.
+    public var signer: (any RequestSigner)?
 
     // MARK: - Identity
 

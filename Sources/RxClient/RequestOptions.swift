@@ -64,7 +64,7 @@ public struct RequestOptions: Sendable {
         get { values.usesCookies }
         _modify { yield &values.usesCookies }
     }
-    /// Whether ``ClientConfiguration/signature`` signs a request. Default true.
+    /// Whether ``ClientConfiguration/signature`` and ``ClientConfiguration/signer`` sign a request. Default true.
     public var isSigned: Bool? {
         get { values.isSigned }
         _modify { yield &values.isSigned }

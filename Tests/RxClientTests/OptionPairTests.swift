@@ -300,6 +300,7 @@ enum PairTable {
             "signature", ("none", { _ in }),
             ("field", { $0.configuration.signature = Signature { _ in .headers(["X-Sign": "sign"]) } }),
             ("parameter", { $0.configuration.signature = Signature { _ in .parameters(["sign": "x"]) } })),
+        Factor("signer", ("none", { _ in }), ("field", { $0.configuration.signer = PairSigner() })),
         Factor(
             "session", ("none", { _ in }), ("bearer", { $0.logIn(.bearer) }),
             ("query", { $0.logIn(.query("token")) }),

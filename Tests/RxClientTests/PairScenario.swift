@@ -167,6 +167,23 @@ struct Waiting: Interceptor {
     }
 }
 
+/// Adds a field, after a wait, and asks for one more exchange after a 503.
+struct PairSigner: RequestSigner {
+    static let field = HTTPField.Name("X-Signer")!
+
+    func sign(_ request: Request, in context: SigningContext) -> Observable<Request, NetworkError> {
+        Observable<Void, NetworkError>.just(()).delay(.milliseconds(1), on: context.scheduler).map {
+            var request = request
+            request.headerFields.append(HTTPField(name: Self.field, value: "signed"))
+            return request
+        }
+    }
+
+    func receive(_ head: ResponseHead, to request: Request, in context: SigningContext) -> Bool {
+        request.method == .get && head.status == .serviceUnavailable
+    }
+}
+
 /// A few calls of one client, and the rules that hold whatever its options are.
 final class PairScenario {
     fileprivate struct Item: Decodable, Sendable {
@@ -350,6 +367,8 @@ final class PairScenario {
             let request = exchange.request
             let name = "\(request.method) \(request.url) \(request.headerFields) \(exchange.startedAt)"
             check(request.headerFields[.userAgent] == configuration.userAgent, "user agent", name)
+            let signs = configuration.signer != nil && options.isSigned != false && request.isAtService
+            check(request.headerFields[PairSigner.field] == (signs ? "signed" : nil), "signer", name)
             guard request.isAtService else {
                 check(configuration.allowsOtherOrigins, "other origins", name)
                 check(!request.isAuthorized && !request.isSigned, "no secrets elsewhere", name)
@@ -377,7 +396,8 @@ final class PairScenario {
         }
         let isShared = configuration.failover != nil && configuration.standbyURL != nil
         let parallel = (options.hedging == nil ? 1 : 2) * (isShared ? 2 : 1)
-        let most = (setup.retries + 1) * parallel + (isAuthorized ? parallel : 0)
+        let repeats = configuration.signer == nil ? 1 : 2
+        let most = ((setup.retries + 1) * parallel + (isAuthorized ? parallel : 0)) * repeats
         let counts = Dictionary(grouping: transport.exchanges.map(\.request), by: \.id)
         for (id, requests) in counts {
             let sent = requests.filter { !$0.url.path.contains("/moved/") }

@@ -181,6 +181,8 @@ struct AttemptContext: Sendable {
     var response: CopyOnWrite<Response>?
     /// Called when a request of the attempt is sent, which may be in another lane.
     var onSend: (@Sendable () -> Void)?
+    /// Stores the cookies of a response to the exchange.
+    var storeCookies: (@Sendable (ResponseHead) -> Void)?
 
     static let start = AttemptContext()
 }

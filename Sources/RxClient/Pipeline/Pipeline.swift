@@ -47,6 +47,8 @@ struct Pipeline: Sendable {
         // The app's interceptors around each exchange.
         Row(.exchange, for: .all),
         Row(HandshakeOrder(), for: [.webSocket]),
+        // The last stage that changes the request.
+        Row(Signing(), for: .all, if: { $0.signer != nil }),
         Row(ExchangeTracing(), for: .all),
         Row(Sending(), for: .all),
     ]

@@ -71,6 +71,8 @@ enum Continuation {
     /// The later stages get the request, once the stream has emitted a value; at once without a stream. A failure of the
     /// stream is that of this stage.
     case again(Request, after: Observable<Void, NetworkError>?)
+    /// This stage gets the request, and then the later ones.
+    case restart(Request)
     /// The events and the end of the stream follow, as those of this stage.
     case respond(with: Observable<CallEvent, NetworkError>)
 }

@@ -65,8 +65,7 @@ final class Walk: @unchecked Sendable {
         var status: StatusGate?
         var hops: Redirects.Hops?
         var change: CacheChange?
-        /// Stores the cookies of a response.
-        var cookies: ((ResponseHead) -> Void)?
+        var signing: Signing.Exchange?
         var exchange: ExchangeTrace?
     }
 
@@ -284,6 +283,7 @@ final class Walk: @unchecked Sendable {
                 isInPlace = true
                 guard let wait else { return descend(with: request, to: place + 1) }
                 return self.wait(for: wait.map { request })
+            case .restart(let request): return descend(with: request, to: place)
             case .respond(let stream): return listen(to: stream)
             }
         }

@@ -176,7 +176,7 @@ final class CacheInvalidation: RequestStage, EventStage, EndStage {
 final class CookieHandling: RequestStage, EventStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let call = walk.call
-        walk.memory.cookies = nil
+        walk.context.storeCookies = nil
         // The exchanges of a redirect belong to the account of the first request.
         let first = walk.context.first?.wrappedValue ?? request
         guard let jar = call.cookies, !first.isCredentialFree else { return .next }
@@ -205,12 +205,14 @@ final class CookieHandling: RequestStage, EventStage {
             return request
         }
         request.sentFields?.record(cookies: cookies)
-        walk.memory.cookies = { head in jar.store(head, for: request, at: origin, epoch: epoch, as: account) }
+        walk.context.storeCookies = { head in
+            jar.store(head, for: request, at: origin, epoch: epoch, as: account)
+        }
         return sent
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
-        if let store = walk.memory.cookies, case .transfer(.head(let head)) = event { store(head) }
+        if let store = walk.context.storeCookies, case .transfer(.head(let head)) = event { store(head) }
         return true
     }
 }
