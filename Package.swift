@@ -117,8 +117,7 @@ let package = Package(
             "RxAuth",
             [
                 "RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxParameters", .httpTypes,
-                .structuredFields,
-                .crypto, .cryptoExtras,
+                .structuredFields, .crypto, .cryptoExtras,
             ]),
         .library("RxMetrics", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics]),
         .library(
@@ -229,8 +228,8 @@ let package = Package(
         .tests(
             "FuzzTests",
             [
-                "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxTesting",
-                "RxWebSocket", "TestServers", .httpTypes,
+                "RxAuth", "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxLoop",
+                "RxTesting", "RxWebSocket", "TestServers", .httpTypes,
             ]),
         .tests("RxMarblesTests", ["RxLite", "RxTesting"]),
         .tests("ArchitectureTests"),
@@ -238,9 +237,9 @@ let package = Package(
             "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             [
-                "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices",
-                "RxTesting",
-                "RxTestingSupport", "RxTracing", "TestServers", "download-probe", .httpTypes, .logging,
+                "RxNetworking", "RxAuth", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices",
+                "RxTesting", "RxTestingSupport", "RxTracing", "TestServers", "download-probe", .httpTypes,
+                .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
             ], exclude: ["Samples/Tutorial/Cassettes"]),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
@@ -260,8 +259,8 @@ let package = Package(
         .tests(
             "ServiceTests",
             [
-                "RxMetrics", "RxNetworking", "RxTracing", "TestServers", "TestTracing", "conformance-driver",
-                "download-probe", .tracing, .inMemoryTracing, .metricsTestKit,
+                "RxAuth", "RxMetrics", "RxNetworking", "RxTracing", "TestServers", "TestTracing",
+                "conformance-driver", "download-probe", .tracing, .inMemoryTracing, .metricsTestKit,
             ]),
         .tests("RxLoopTests", ["RxLoop", "RxLite"]),
         .tests(

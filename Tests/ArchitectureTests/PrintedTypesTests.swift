@@ -23,12 +23,17 @@ import Testing
             "WebSocketSettings", "DiskCacheStore", "DownloadedFile", "FileLocation",
             "Envelope", "Envelope.Codes", "ErrorTexts",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
+            "MessageSignatureError", "MessageSignatureError.Code",
             "CircuitBreaker", "PayloadPath", "RequestLimiter", "TLSFailure", "TransferMetrics",
         ],
         "has content that the app requested, and shows it": [
             "ReceivedItems", "ServerSentEvent", "WebSocketMessage",
         ],
         "is printed inside the value that holds it": ["PagingState.Phase", "TrafficEvent.Summary.Outcome"],
+        "is sent in header fields that are not secret": [
+            "ContentDigest", "MessageSignatureParameters", "MessageVerifier.Policy",
+            "MessageVerifier.Verified", "SignatureComponent", "WebhookVerifier.Message",
+        ],
         "is redacted before it is made": [
             "HAR", "HAR.Content", "HAR.Cookie", "HAR.Entry", "HAR.Log", "HAR.Pair", "HAR.PostData",
             "HAR.Request", "HAR.Response", "HAR.WebSocketMessage",

@@ -4,7 +4,7 @@ import HTTPTypes
 @testable import RxHTTP
 
 extension Parser {
-    static let all = http + parts + curl + codings + client + cache + webSocket + cassette + openAPI
+    static let all = http + parts + curl + codings + client + cache + webSocket + cassette + openAPI + auth
 
     static let http: [Parser] = [
         Parser(

@@ -1,0 +1,235 @@
+#if Auth
+import FoundationEssentials
+public import RxClient
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+/// A source of AWS keys, which renews temporary keys before they expire.
+///
+/// ```swift
+/// configuration.signer = .aws(service: "s3", region: "eu-west-1", credentials: .environment)
+/// ```
+///
+/// Requests share one fetch: those that need keys while one runs wait for it. Keys are renewed five minutes before they
+/// expire, or after half of a shorter life. If that fails, keys that are still valid stay in use. Copies share the keys.
+///
+/// Sources that ask a server use the client's transport. Their requests do not appear in the client's traffic. Errors
+/// name the source and the remedy, with the code ``RxHTTP/NetworkError/Code/noCredentials``; they contain no key.
+public struct AWSCredentials: Sendable {
+    private let cache: AWSCredentialCache
+
+    /// A source of your own.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the source in errors.
+    ///   - fetch: fetches keys: one value, then completion. Subscribed to when there are none, and before they expire.
+    public init(
+        named name: String,
+        fetch: @escaping @Sendable (SigningContext) -> Observable<AWSCredential, NetworkError>
+    ) {
+        cache = AWSCredentialCache(name, fetch)
+    }
+
+    /// Keys that do not change.
+    public static func fixed(_ credential: AWSCredential) -> AWSCredentials {
+        let credentials = AWSCredentials(named: "fixed keys") { _ in .just(credential) }
+        credentials.cache.hold(credential)
+        return credentials
+    }
+
+    /// Keys that do not change.
+    ///
+    /// - Parameters:
+    ///   - id: the id of the access key.
+    ///   - secret: the secret of the access key.
+    ///   - token: the session token of temporary keys. Default `nil`.
+    public static func keys(id: String, secret: String, token: String? = nil) -> AWSCredentials {
+        fixed(AWSCredential(accessKeyID: id, secretAccessKey: secret, sessionToken: token))
+    }
+
+    /// The keys in the environment of the process: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, for temporary keys,
+    /// `AWS_SESSION_TOKEN`. They are read once, now.
+    public static var environment: AWSCredentials { environment(ProcessInfo.processInfo.environment) }
+
+    static func environment(_ variables: [String: String]) -> AWSCredentials {
+        guard let credential = AWSCredential(environment: variables) else {
+            return AWSCredentials(named: "environment") { _ in
+                .fail(
+                    .noCredentials(
+                        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set in the environment"))
+            }
+        }
+        return fixed(credential)
+    }
+
+    /// The first of these sources that has keys: the environment, a web identity, the profile of the user, the container
+    /// and the instance. The source is chosen once.
+    public static var standard: AWSCredentials { standard(ProcessInfo.processInfo.environment) }
+
+    static func standard(_ variables: [String: String]) -> AWSCredentials {
+        guard AWSCredential(environment: variables) == nil else { return environment(variables) }
+        let sources = [
+            webIdentity(variables), profile(nil, variables), container(variables), instance(variables),
+        ]
+        let chosen = ChosenSource()
+        return AWSCredentials(named: "standard chain") { context in
+            if let source = chosen.source { return source.credential(in: context) }
+            let failure = NetworkError.noCredentials(
+                "none of these has AWS keys: the environment, a web identity, the profile, the container, the instance"
+            )
+            return sources.reversed().reduce(Observable<AWSCredential, NetworkError>.fail(failure)) {
+                rest, source in
+                source.credential(in: context)
+                    .handleEvents(onNext: { _ in chosen.choose(source) })
+                    .catch { (error: NetworkError) in error.code == .noCredentials ? rest : .fail(error) }
+            }
+        }
+    }
+
+    /// The keys at hand that need no renewal at `date`.
+    func current(at date: Date) -> AWSCredential? { cache.current(at: date) }
+
+    /// Valid keys: one value, then completion.
+    public func credential(in context: SigningContext) -> Observable<AWSCredential, NetworkError> {
+        .deferred { [cache] in cache.credential(in: context) }
+    }
+}
+
+extension AWSCredentials: RedactedDescription {
+    /// The name of the source; never a key.
+    public var description: String { "AWS credentials: \(cache.name)" }
+}
+
+/// The source that a chain has chosen.
+final class ChosenSource: Sendable {
+    private let choice = Mutex<AWSCredentials?>(nil)
+
+    var source: AWSCredentials? { choice.withLock { $0 } }
+
+    func choose(_ source: AWSCredentials) { choice.withLock { $0 = $0 ?? source } }
+}
+
+/// The keys of one source, and the fetch that renews them.
+final class AWSCredentialCache: Sendable {
+    let name: String
+    private let fetch: @Sendable (SigningContext) -> Observable<AWSCredential, NetworkError>
+    private let state = Mutex(State())
+
+    private struct State {
+        var credential: AWSCredential?
+        /// When the keys are renewed; `nil` for never.
+        var renewal: Date?
+        /// The running fetch, which later requests join.
+        var flight: (number: Int, stream: Observable<AWSCredential, NetworkError>)?
+        var flights = 0
+    }
+
+    /// How long before their expiry keys are renewed, in seconds.
+    private static let advance: TimeInterval = 300
+
+    init(
+        _ name: String,
+        _ fetch: @escaping @Sendable (SigningContext) -> Observable<AWSCredential, NetworkError>
+    ) {
+        self.name = name
+        self.fetch = fetch
+    }
+
+    /// Holds keys that are never renewed.
+    func hold(_ credential: AWSCredential) {
+        state.withLock { $0.credential = credential }
+    }
+
+    func current(at date: Date) -> AWSCredential? {
+        state.withLock { state in
+            guard let credential = state.credential else { return nil }
+            if let renewal = state.renewal, renewal <= date { return nil }
+            return credential
+        }
+    }
+
+    func credential(in context: SigningContext) -> Observable<AWSCredential, NetworkError> {
+        if let credential = current(at: context.scheduler.currentDate) { return .just(credential) }
+        return state.withLock { state in
+            if let flight = state.flight { return flight.stream }
+            state.flights += 1
+            let number = state.flights
+            let stream = fetch(context)
+                .map { credential throws(NetworkError) in
+                    try credential.checked(at: context.scheduler.currentDate)
+                }
+                .handleEvents(onNext: { self.receive($0, at: context.scheduler.currentDate) })
+                .catch { (error: NetworkError) -> Observable<AWSCredential, NetworkError> in
+                    self.valid(at: context.scheduler.currentDate).map { .just($0) } ?? .fail(error)
+                }
+                .handleEvents(onEnd: { _ in self.land(number) }, onCancel: { self.land(number) })
+                .share(replay: 1, reset: .unused)
+            state.flight = (number, stream)
+            return stream
+        }
+    }
+
+    private func receive(_ credential: AWSCredential, at date: Date) {
+        state.withLock { state in
+            state.credential = credential
+            state.renewal = credential.expires.map { expires in
+                expires - min(Self.advance, max(0, expires.timeIntervalSince(date)) / 2)
+            }
+        }
+    }
+
+    /// The keys, if they have not expired yet.
+    private func valid(at date: Date) -> AWSCredential? {
+        state.withLock { state in
+            guard let credential = state.credential, let expires = credential.expires, expires > date else {
+                return nil
+            }
+            return credential
+        }
+    }
+
+    private func land(_ number: Int) {
+        state.withLock { state in
+            if state.flight?.number == number { state.flight = nil }
+        }
+    }
+}
+
+extension AWSCredential {
+    /// The keys in the environment; `nil` if they are not both there.
+    init?(environment: [String: String]) {
+        guard let id = environment["AWS_ACCESS_KEY_ID"], !id.isEmpty,
+            let secret = environment["AWS_SECRET_ACCESS_KEY"], !secret.isEmpty
+        else { return nil }
+        let token = environment["AWS_SESSION_TOKEN"]
+        self.init(
+            accessKeyID: id, secretAccessKey: secret, sessionToken: token?.isEmpty == true ? nil : token)
+    }
+
+    /// - Throws: `noCredentials` for keys that have expired already, or that no header field can carry.
+    fileprivate func checked(at date: Date) throws(NetworkError) -> AWSCredential {
+        if let expires, expires <= date {
+            throw .noCredentials("the source of the AWS keys sent keys that have expired; check the clock")
+        }
+        let isPlain = { (text: String) in text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+        guard !accessKeyID.isEmpty, !secretAccessKey.isEmpty, isPlain(accessKeyID),
+            isPlain(sessionToken ?? "")
+        else { throw .noCredentials("the source of the AWS keys sent keys that are empty or malformed") }
+        return self
+    }
+}
+
+extension NetworkError.Code {
+    /// The source of a signer's keys has none, or the request for them failed.
+    public static let noCredentials = NetworkError.Code(rawValue: "noCredentials")
+}
+
+extension NetworkError {
+    static func noCredentials(_ message: String, because cause: NetworkError? = nil) -> NetworkError {
+        var error = NetworkError(.noCredentials, message)
+        error.cause = cause
+        return error
+    }
+}
+#endif

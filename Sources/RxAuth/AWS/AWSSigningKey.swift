@@ -1,0 +1,126 @@
+#if Auth
+import Crypto
+import FoundationEssentials
+import RxHTTP
+
+/// The version of an AWS signature.
+public enum AWSSignatureVersion: Sendable, Hashable {
+    /// Signature Version 4: HMAC-SHA256 with a key for one day, region and service.
+    case v4
+    /// Signature Version 4A: ECDSA on the curve P-256, valid in a set of regions.
+    case v4a
+
+    var algorithm: String {
+        switch self {
+        case .v4: "AWS4-HMAC-SHA256"
+        case .v4a: "AWS4-ECDSA-P256-SHA256"
+        }
+    }
+
+    /// The number of characters of a chunk's signature. Those of ECDSA vary, and are filled up.
+    var chunkSignatureLength: Int {
+        switch self {
+        case .v4: 64
+        case .v4a: 144
+        }
+    }
+}
+
+/// The key of all signatures of one day, service and region, or set of regions.
+struct AWSSigningKey: Sendable {
+    private enum Key: Sendable {
+        case hmac(SymmetricKey)
+        case ecdsa(P256.Signing.PrivateKey)
+    }
+
+    let version: AWSSignatureVersion
+    /// The day, the region and the service, as `20150830/us-east-1/service/aws4_request`.
+    let scope: String
+    private let key: Key
+
+    /// - Throws: `invalidConfiguration` if no key of version 4A can be derived, which has a probability below 2⁻³².
+    init(
+        _ version: AWSSignatureVersion, of credential: AWSCredential, day: String, region: String,
+        service: String
+    ) throws(NetworkError) {
+        self.version = version
+        switch version {
+        case .v4:
+            scope = "\(day)/\(region)/\(service)/aws4_request"
+            var key = SymmetricKey(data: Array("AWS4\(credential.secretAccessKey)".utf8))
+            for part in [day, region, service, "aws4_request"] {
+                key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
+            }
+            self.key = .hmac(key)
+        case .v4a:
+            scope = "\(day)/\(service)/aws4_request"
+            key = .ecdsa(try Self.privateKey(of: credential))
+        }
+    }
+
+    /// The signature of a text, in hexadecimal digits.
+    func signature(of text: [UInt8]) throws(NetworkError) -> String {
+        switch key {
+        case .hmac(let key):
+            return Array(HMAC<SHA256>.authenticationCode(for: text, using: key)).hexadecimalText
+        case .ecdsa(let key):
+            do {
+                return Array(try key.signature(for: text).derRepresentation).hexadecimalText
+            } catch {
+                throw NetworkError(.invalidConfiguration, "the request cannot be signed by ECDSA: \(error)")
+            }
+        }
+    }
+
+    /// The public half of the key of version 4A.
+    var publicKey: P256.Signing.PublicKey? {
+        if case .ecdsa(let key) = key { key.publicKey } else { nil }
+    }
+
+    /// The text that a signature signs.
+    ///
+    /// - Parameter suffix: distinguishes the signatures of chunks and trailers.
+    func stringToSign(_ date: AWSDate, _ hashes: [String], suffix: String = "") -> [UInt8] {
+        Array(([version.algorithm + suffix, date.text, scope] + hashes).joined(separator: "\n").utf8)
+    }
+
+    // MARK: Version 4A
+
+    /// The order of the group of P-256, minus 2 (FIPS 186-5, SP 800-186 §3.2.1.3).
+    private static let greatestCandidate: [UInt8] = [
+        0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xBC,
+        0xE6,
+        0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x4F,
+    ]
+
+    /// Derives the private key from the secret: the first candidate of a key derivation in counter mode (SP 800-108 §4.1)
+    /// that is small enough, plus one.
+    private static func privateKey(
+        of credential: AWSCredential
+    ) throws(NetworkError) -> P256.Signing.PrivateKey {
+        let secret = SymmetricKey(data: Array("AWS4A\(credential.secretAccessKey)".utf8))
+        for counter in UInt8(1)...254 {
+            var input: [UInt8] = [0, 0, 0, 1]
+            input += "AWS4-ECDSA-P256-SHA256".utf8
+            input.append(0)
+            input += credential.accessKeyID.utf8
+            input.append(counter)
+            input += [0, 0, 1, 0]
+            var candidate = Array(HMAC<SHA256>.authenticationCode(for: input, using: secret))
+            guard !greatestCandidate.lexicographicallyPrecedes(candidate) else { continue }
+            for index in candidate.indices.reversed() {
+                candidate[index] &+= 1
+                if candidate[index] != 0 { break }
+            }
+            if let key = try? P256.Signing.PrivateKey(rawRepresentation: candidate) { return key }
+        }
+        throw NetworkError(
+            .invalidConfiguration, "no key of Signature Version 4A can be derived from the credential")
+    }
+}
+
+extension DataProtocol {
+    /// The SHA-256 digest in hexadecimal digits.
+    var sha256Text: String { Array(SHA256.hash(data: self)).hexadecimalText }
+}
+#endif

@@ -1,0 +1,154 @@
+#if Auth
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+
+/// The rules by which the requests to one service are signed, without state.
+struct AWSSigningScheme: Sendable {
+    let service: String
+    let region: String
+    let version: AWSSignatureVersion
+    var pathRule: AWSCanonicalRequest.PathRule
+    /// Whether the session token is covered by the signature. A few services require that it is not.
+    var signsSessionToken = true
+    /// Whether the hash of the content is sent in a field.
+    var sendsPayloadHash: Bool
+
+    static let unsignedPayload = "UNSIGNED-PAYLOAD"
+    /// The SHA-256 digest of nothing.
+    static let emptyPayload = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    init(service: String, region: String, version: AWSSignatureVersion) {
+        self.service = service
+        self.region = region
+        self.version = version
+        pathRule = .rule(for: service)
+        sendsPayloadHash = service.hasPrefix("s3")
+    }
+
+    /// Whether the service is S3 or one with its rules.
+    var isS3: Bool { service.hasPrefix("s3") }
+
+    /// Adds the fields of a signature.
+    ///
+    /// - Parameter payload: the hash of the content, or the text that stands for it.
+    /// - Returns: the signature.
+    @discardableResult
+    func sign(
+        _ request: inout Request, payload: String, by credential: AWSCredential, at date: AWSDate,
+        with key: AWSSigningKey
+    ) throws(NetworkError) -> String {
+        let target = try AWSTarget(of: request)
+        request.headerFields[.authorization] = nil
+        request.headerFields[.amzDate] = date.text
+        request.headerFields[.amzSecurityToken] = signsSessionToken ? credential.sessionToken : nil
+        if version == .v4a { request.headerFields[.amzRegionSet] = region }
+        let isHash = payload.utf8.count == 64
+        if sendsPayloadHash || !isHash { request.headerFields[.amzContentSHA256] = payload }
+        let canonical = canonicalRequest(of: request, target, payload: payload)
+        let signature = try key.signature(of: key.stringToSign(date, [canonical.bytes.sha256Text]))
+        if !signsSessionToken, let token = credential.sessionToken {
+            request.headerFields[.amzSecurityToken] = token
+        }
+        request.headerFields[.authorization] =
+            "\(version.algorithm) Credential=\(credential.accessKeyID)/\(key.scope), "
+            + "SignedHeaders=\(canonical.signedHeaders), Signature=\(signature)"
+        return signature
+    }
+
+    func canonicalRequest(
+        of request: Request, _ target: AWSTarget, payload: String
+    ) -> AWSCanonicalRequest {
+        AWSCanonicalRequest(
+            method: request.method.rawValue, path: target.path.utf8, pathRule, query: target.query.utf8,
+            AWSSignedFields(request.headerFields, host: target.host), payload: payload)
+    }
+
+    /// The query of a URL that carries its signature, with the query that the URL has already.
+    ///
+    /// - Parameters:
+    ///   - fields: the header fields that must be sent with the request.
+    ///   - expiry: how long the URL is valid, in seconds.
+    func presignedQuery(
+        _ method: String, _ target: AWSTarget, _ fields: HTTPFields, expiry: Int, payload: String,
+        by credential: AWSCredential, at date: AWSDate, with key: AWSSigningKey
+    ) throws(NetworkError) -> String {
+        let fields = AWSSignedFields(fields, host: target.host)
+        var pairs = [
+            ("X-Amz-Algorithm", version.algorithm),
+            ("X-Amz-Credential", "\(credential.accessKeyID)/\(key.scope)"), ("X-Amz-Date", date.text),
+            ("X-Amz-Expires", String(expiry)), ("X-Amz-SignedHeaders", fields.names),
+        ]
+        if version == .v4a { pairs.append(("X-Amz-Region-Set", region)) }
+        let token = credential.sessionToken.map { ("X-Amz-Security-Token", $0) }
+        if signsSessionToken, let token { pairs.append(token) }
+        var query = target.query.isEmpty ? "" : String(target.query) + "&"
+        query += Self.escaped(pairs)
+        let canonical = AWSCanonicalRequest(
+            method: method, path: target.path.utf8, pathRule, query: query.utf8, fields, payload: payload)
+        let signature = try key.signature(of: key.stringToSign(date, [canonical.bytes.sha256Text]))
+        if !signsSessionToken, let token { query += "&" + Self.escaped([token]) }
+        return query + "&X-Amz-Signature=\(signature)"
+    }
+
+    private static func escaped(_ pairs: [(name: String, value: String)]) -> String {
+        var bytes: [UInt8] = []
+        for (name, value) in pairs {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+            for byte in name.utf8 { bytes.append(escaping: byte) }
+            bytes.append(UInt8(ascii: "="))
+            for byte in value.utf8 { bytes.append(escaping: byte) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The parts of a request's URL, as they are sent.
+struct AWSTarget {
+    /// The value of the `Host` field.
+    let host: String
+    let path: Substring
+    /// The query without the question mark.
+    let query: Substring
+
+    init(host: String, path: Substring, query: Substring) {
+        self.host = host
+        self.path = path
+        self.query = query
+    }
+
+    /// - Throws: `invalidURL` for a URL without a host.
+    init(of request: Request) throws(NetworkError) {
+        let text = request.urlText
+        let bytes = text.utf8
+        guard let slashes = text.firstRange(of: "://") else { throw Self.error(request) }
+        let isDelimiter = { (byte: UInt8) in byte == 0x2F || byte == 0x3F || byte == 0x23 }
+        let authorityEnd = bytes[slashes.upperBound...].firstIndex(where: isDelimiter) ?? bytes.endIndex
+        var authority = text[slashes.upperBound..<authorityEnd]
+        if let sign = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            authority = authority[authority.utf8.index(after: sign)...]
+        }
+        let defaultPort = text[..<slashes.lowerBound].lowercased() == "https" ? ":443" : ":80"
+        if authority.hasSuffix(defaultPort) { authority = authority.dropLast(defaultPort.utf8.count) }
+        guard !authority.isEmpty else { throw Self.error(request) }
+        host = String(authority)
+        let end = bytes[authorityEnd...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        let mark = bytes[authorityEnd..<end].firstIndex(of: UInt8(ascii: "?"))
+        path = text[authorityEnd..<(mark ?? end)]
+        query = mark.map { text[bytes.index(after: $0)..<end] } ?? ""
+    }
+
+    private static func error(_ request: Request) -> NetworkError {
+        NetworkError(.invalidURL, "the URL to sign has no host", request: request)
+    }
+}
+
+extension HTTPField.Name {
+    static let amzDate = HTTPField.Name("X-Amz-Date")!
+    static let amzSecurityToken = HTTPField.Name("X-Amz-Security-Token")!
+    static let amzContentSHA256 = HTTPField.Name("X-Amz-Content-Sha256")!
+    static let amzRegionSet = HTTPField.Name("X-Amz-Region-Set")!
+    static let amzDecodedContentLength = HTTPField.Name("X-Amz-Decoded-Content-Length")!
+    static let amzTrailer = HTTPField.Name("X-Amz-Trailer")!
+}
+#endif

@@ -1,0 +1,219 @@
+#if Auth
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxParameters
+import RxTesting
+import Testing
+
+@testable import RxAuth
+
+/// Signing by a client, and what a verifier accepts.
+@Suite struct MessageVerifierTests {
+    private let clock = VirtualScheduler()
+    private static let key = MessageSigningKey.generated()
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    private func client(
+        _ signer: MessageSigner,
+        _ reply: @escaping @Sendable (Request) -> ScriptedTransport.Reply = { _ in .json("1") }
+    ) -> (Client, ScriptedTransport) {
+        let transport = ScriptedTransport(on: clock, reply: reply)
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.signer = signer
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    @discardableResult
+    private func run<T>(_ stream: Observable<T, NetworkError>) throws -> Recorder<T, NetworkError> {
+        let recorder = Recorder(stream, on: clock)
+        try clock.run()
+        return recorder
+    }
+
+    private func verifier(
+        _ components: [SignatureComponent] = [.method, .authority, .contentDigest.ifPresent],
+        _ change: (inout MessageVerifier.Policy) -> Void = { _ in }
+    ) -> MessageVerifier {
+        var policy = MessageVerifier.Policy(requiring: components)
+        change(&policy)
+        return MessageVerifier(policy) { $0.keyID == "k" ? Self.key.verifyingKey : nil }
+    }
+
+    @Test("What a client signs is valid, with and without content")
+    func roundTrip() throws {
+        let (client, transport) = client(.messageSignature(key: Self.key, keyID: "k", hasNonce: true))
+        try run(client.get("/x", query: ["a": 1]))
+        try run(client.post("/x", .text("hello")))
+        let chunks = Observable<[UInt8], NetworkError>.sequence([Array("hel".utf8), Array("lo".utf8)])
+        try run(client.post("/x", .body(.stream(chunks, isReplayable: true))))
+        for request in transport.requests {
+            let verified = try verifier().verify(SignableMessage(request), at: clock.date)
+            #expect(verified.components.contains(.contentDigest) == !request.body.isEmpty)
+            #expect(verified.parameters.nonce?.isEmpty == false)
+        }
+        let digests = transport.requests.map { $0.headerFields[.contentDigest] }
+        #expect(
+            digests == [
+                nil, "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:",
+                "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:",
+            ])
+        #expect(Set(transport.requests.map { $0.headerFields[.signature] }).count == 3)
+    }
+
+    @Test("Several signatures stand side by side, and one that is there already stays")
+    func several() throws {
+        let other = MessageSigningKey.generated()
+        let signer = MessageSigner([
+            MessageSigner.Recipe(label: "a", components: [.method], key: other),
+            MessageSigner.Recipe(label: "b", key: Self.key, keyID: "k"),
+        ])
+        let (client, transport) = client(signer)
+        let fields: Headers = ["Signature-Input": "old=()", "Signature": "old=:AAAA:"]
+        try run(client.get("/x", headers: fields))
+        let message = SignableMessage(try #require(transport.requests.first))
+        #expect(message.headerFields[.signatureInput]?.hasPrefix(#"old=(), a=("@method");created="#) == true)
+        #expect(try verifier().verify(message, at: clock.date).label == "b")
+        let only = verifier([], { $0.label = "a" })
+        #expect(throws: MessageSignatureError.self) { try only.verify(message, at: clock.date) }
+        try run(client.get("/x", headers: ["Signature-Input": "a=()", "Signature": "a=:AAAA:"]))
+        #expect(transport.requests.count == 1, "a label is not used twice")
+    }
+
+    @Test("What cannot be signed is refused before anything is sent")
+    func refusals() throws {
+        let cases: [(MessageSigner.Recipe, Body)] = [
+            (.init(components: ["x-absent"], key: Self.key), .empty),
+            (.init(components: [.status], key: Self.key), .empty),
+            (.init(components: ["@unknown"], key: Self.key), .empty),
+            (.init(components: [.method, .method], key: Self.key), .empty),
+            (.init(label: "Sig 1", key: Self.key), .empty), (.init(key: Self.key, keyID: "ä"), .empty),
+            (.init(key: Self.key), .stream(.just([1]))),
+        ]
+        for (recipe, body) in cases {
+            let (client, transport) = client(MessageSigner([recipe]))
+            #expect(try run(client.put("/x", .body(body))).failure?.code == .invalidConfiguration)
+            #expect(transport.requests.isEmpty)
+        }
+    }
+
+    @Test("Each reason to refuse a signature has its code")
+    func reasons() throws {
+        typealias Case = (
+            MessageSignatureError.Code, MessageVerifier, (inout SignableMessage) -> Void, TimeInterval
+        )
+        let hmac = try MessageSigningKey.hmacSHA256([UInt8](repeating: 1, count: 32))
+        let signer = MessageSigner([
+            MessageSigner.Recipe(
+                components: [.method, .authority, .contentDigest], key: Self.key, keyID: "k",
+                lifetime: .seconds(100))
+        ])
+        let cases: [Case] = [
+            (.missing, verifier(), { $0.headerFields[.signature] = nil }, 0),
+            (.missing, verifier([], { $0.tag = "other" }), { _ in }, 0),
+            (.missing, verifier([], { $0.label = "other" }), { _ in }, 0),
+            (.malformed, verifier(), { $0.headerFields[.signature] = "sig1=((" }, 0),
+            (.malformed, verifier(), { $0.headerFields[.signature] = "sig1=7" }, 0),
+            (.malformed, verifier(), { $0.headerFields[.signature] = "other=:AAAA:" }, 0),
+            (
+                .malformed, verifier(),
+                { $0.headerFields[.signatureInput] = String(repeating: "a", count: 9000) }, 0
+            ),
+            (
+                .malformed, verifier(),
+                { $0.headerFields[.signatureInput] = (0..<17).map { "s\($0)=()" }.joined(separator: ",") }, 0
+            ),
+            (.insufficient, verifier(["date"]), { _ in }, 0),
+            (.insufficient, verifier([.path.ifPresent]), { _ in }, 0),
+            (.unknownKey, MessageVerifier(verifier().policy) { _ in nil }, { _ in }, 0),
+            (.wrongAlgorithm, verifier([], { $0.algorithms = [.hmacSHA256] }), { _ in }, 0),
+            (.missingComponent, verifier(), { $0.headerFields[.contentDigest] = nil }, 0),
+            (.expired, verifier(), { _ in }, 131), (.notYetValid, verifier(), { _ in }, -31),
+            (.expired, verifier([], { $0.maxAge = .seconds(10) }), { _ in }, 41),
+            (.invalid, MessageVerifier(verifier().policy) { _ in hmac.verifyingKey }, { _ in }, 0),
+            (.invalid, verifier(), { $0.headerFields[.contentDigest] = "sha-256=:AAAA:" }, 0),
+            (.wrongDigest, verifier(), { $0.content = [1] }, 0),
+        ]
+        var request = Request(
+            method: .post, url: try #require(URL(string: "https://a.test/x")), body: .text("hello"))
+        request.headerFields[.contentDigest] = ContentDigest(of: Array("hello".utf8)).fieldValue
+        var message = SignableMessage(request)
+        let fields = try signer.signatures(of: message, at: Self.now)
+        message.headerFields[.signatureInput] = fields.input
+        message.headerFields[.signature] = fields.signature
+        for time in [-30, 0, 130] as [TimeInterval] {
+            try verifier().verify(message, at: Self.now.addingTimeInterval(time))
+        }
+        for (index, (code, verifier, change, time)) in cases.enumerated() {
+            var changed = message
+            change(&changed)
+            do throws(MessageSignatureError) {
+                try verifier.verify(changed, at: Self.now.addingTimeInterval(time))
+                Issue.record("case \(index) is accepted")
+            } catch { #expect(error.code == code, "case \(index): \(error)") }
+        }
+    }
+
+    @Test("A signature cannot name an algorithm of its choice")
+    func confusion() throws {
+        // The public key as the secret of an HMAC, the classical confusion.
+        let publicKey = try MessageVerifyingKey.pem(MessageSignatureTests.p256Public)
+        let signer = MessageSigner([
+            MessageSigner.Recipe(
+                components: [.method], key: try .hmacSHA256(Array(MessageSignatureTests.p256Public.utf8)),
+                namesAlgorithm: true)
+        ])
+        var message = SignableMessage(.get, "https://a.test/", headerFields: [:])
+        let fields = try signer.signatures(of: message, at: Self.now)
+        message.headerFields[.signatureInput] = fields.input
+        message.headerFields[.signature] = fields.signature
+        let verifier = MessageVerifier(.init(requiring: [.method])) { _ in publicKey }
+        #expect(throws: MessageSignatureError.self) { try verifier.verify(message, at: Self.now) }
+    }
+
+    @Test("Web Bot Auth covers host and agent, names the key by its thumbprint, and expires")
+    func webBot() throws {
+        let key = try MessageSigningKey.pem(MessageSignatureTests.ed25519)
+        let thumbprint = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
+        #expect(key.verifyingKey.thumbprint == thumbprint)
+        let signer = try MessageSigner.webBot(key: key, agent: "https://bot.example.com")
+        let (client, transport) = client(signer)
+        try run(client.get("/x"))
+        let sent = try #require(transport.requests.first)
+        #expect(sent.headerFields[.signatureAgent] == #""https://bot.example.com""#)
+        let input = try #require(sent.headerFields[.signatureInput])
+        #expect(input.hasPrefix(#"sig1=("@authority" "signature-agent");created="#))
+        #expect(input.contains(#";keyid="\#(thumbprint)";tag="web-bot-auth""#))
+        let verifier = MessageVerifier(.webBot) { $0.keyID == thumbprint ? key.verifyingKey : nil }
+        let verified = try verifier.verify(SignableMessage(sent), at: clock.date)
+        #expect(verified.parameters.algorithm == "ed25519")
+        #expect(throws: MessageSignatureError.self) {
+            try verifier.verify(SignableMessage(sent), at: clock.date.addingTimeInterval(100))
+        }
+        #expect(throws: NetworkError.self) {
+            try MessageSigner.webBot(key: .hmacSHA256([UInt8](repeating: 1, count: 32)))
+        }
+        #expect(throws: NetworkError.self) {
+            try MessageSigner.webBot(key: key, agent: "http://bot.example.com")
+        }
+    }
+
+    @Test("Digests of content are read, and compared")
+    func digests() throws {
+        let content = Array("hello".utf8)
+        let both = ContentDigest(of: content, [.sha256, .sha512])
+        let read = try #require(ContentDigest(field: both.fieldValue + ", unixsum=30637"))
+        #expect(read == both && read.matches(content) && !read.matches([]))
+        #expect(ContentDigest(field: "unixsum=1").map { $0.matches(content) } == false)
+        for text in [
+            "sha-256=1", "sha-256=(", "sha-256=:####:", "sha-256=:A:", String(repeating: "a,", count: 5000),
+        ] {
+            #expect(ContentDigest(field: text)?.digests.isEmpty ?? true)
+        }
+        #expect(
+            RunningContentDigest([.sha512]).adding(content).result == ContentDigest(of: content, [.sha512]))
+    }
+}
+#endif
