@@ -17,10 +17,9 @@ extension Parser {
             let message = SignableMessage(
                 .get, "https://a.test/?Pet=dog",
                 headerFields: [.signatureInput: text, .signature: "sig1=:AAAA:"])
-            for (_, member) in StructuredText.dictionary(text) ?? [:] {
-                guard let input = MessageSignatureInput(member) else { continue }
-                let reread = StructuredText.dictionary("a=\(input.text)").flatMap { $0["a"] }
-                let again = reread.flatMap { MessageSignatureInput($0) }
+            for (_, input) in MessageSignatureInput.all(in: text) ?? [] {
+                guard let input else { continue }
+                let again = MessageSignatureInput.all(in: "a=\(input.text)")?.first?.input
                 try demand(again?.text == input.text, "\(input.text) is read as \(again?.text ?? "nothing")")
                 try demand(Set(input.components).count == input.components.count, "a component twice")
             }

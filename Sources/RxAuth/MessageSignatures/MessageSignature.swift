@@ -85,6 +85,12 @@ struct MessageSignatureInput: Sendable {
         self.text = text
     }
 
+    /// The members of a `Signature-Input` field with their labels, `nil` for each that is malformed; `nil` for a field
+    /// that is malformed or too long.
+    static func all(in field: String) -> [(label: String, input: MessageSignatureInput?)]? {
+        StructuredText.dictionary(field)?.map { ($0.0, MessageSignatureInput($0.1)) }
+    }
+
     /// Reads a member; `nil` for one that is no list of components, or has one twice.
     init?(_ member: ItemOrInnerList) {
         guard case .innerList(let list) = member, list.bareInnerList.count <= Self.limit,

@@ -141,7 +141,8 @@ public struct MessageSigner: RequestSigner {
         var inputs: [String] = []
         var signatures: [String] = []
         var labels = Set(
-            (message.headerFields[.signatureInput].flatMap { StructuredText.dictionary($0) } ?? [:]).map(\.0))
+            message.headerFields[.signatureInput].flatMap { MessageSignatureInput.all(in: $0) }?.map(\.label)
+                ?? [])
         for recipe in recipes {
             guard recipe.label.isStructuredKey else {
                 throw .unusableSigner("\(recipe.label.debugDescription) cannot be the label of a signature")

@@ -105,7 +105,7 @@ public struct MessageVerifier: Sendable {
         else {
             throw MessageSignatureError(.missing, "the message has no signature")
         }
-        guard let inputs = StructuredText.dictionary(inputText),
+        guard let inputs = MessageSignatureInput.all(in: inputText),
             let signatures = StructuredText.dictionary(text)
         else {
             throw MessageSignatureError(.malformed, "the fields of the signature are malformed or too long")
@@ -114,8 +114,8 @@ public struct MessageVerifier: Sendable {
             throw MessageSignatureError(.malformed, "the message has more than \(Self.limit) signatures")
         }
         var failure: MessageSignatureError?
-        for (label, member) in inputs where policy.label.map({ $0 == label }) ?? true {
-            guard let input = MessageSignatureInput(member), case .item(let item)? = signatures[label],
+        for (label, input) in inputs where policy.label.map({ $0 == label }) ?? true {
+            guard let input, case .item(let item)? = signatures[label],
                 case .undecodedByteSequence(let text) = item.rfc9651BareItem,
                 let signature = Data(base64Encoded: text)
             else {

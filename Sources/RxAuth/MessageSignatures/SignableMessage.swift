@@ -98,11 +98,11 @@ public struct SignableMessage: Sendable {
                 form = modifier
             }
         }
-        let value = lines.map(\.trimmedField).joined(separator: ", ")
+        let value = lines.map(\.trimmedLine).joined(separator: ", ")
         switch form {
         case nil: return value
         case .bytes:
-            return lines.map { ":\(Data($0.trimmedField.utf8).base64EncodedString()):" }.joined(
+            return lines.map { ":\(Data($0.trimmedLine.utf8).base64EncodedString()):" }.joined(
                 separator: ", ")
         case .structured: return structured(name, value, kinds)
         case .member(let key):
@@ -245,13 +245,6 @@ extension String {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// The value of a field line, without white space at its ends, and with a space in place of a folded line.
-    fileprivate var trimmedField: String {
-        let text = trimmedLine
-        guard text.utf8.contains(0x0A) || text.utf8.contains(0x0D) else { return text }
-        return text.split(whereSeparator: \.isNewline).map { String($0).trimmedLine }.joined(separator: " ")
     }
 }
 #endif

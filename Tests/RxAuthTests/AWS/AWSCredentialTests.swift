@@ -63,7 +63,7 @@ import Testing
         #expect(source.current(at: clock.date) == nil)
         try clock.run()
         #expect(recorders.allSatisfy { $0.values.map(\.accessKeyID) == ["K1"] && $0.isFinished })
-        try clock.advance(by: .seconds(3299))
+        try clock.advance(by: .seconds(3298))
         #expect(try fetch(source, transport).values.map(\.accessKeyID) == ["K1"])
         try clock.advance(by: .seconds(2))
         #expect(source.current(at: clock.date) == nil)

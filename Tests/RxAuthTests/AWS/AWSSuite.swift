@@ -48,7 +48,9 @@ struct AWSSuiteCase: Sendable, CustomStringConvertible {
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else {
                 continue
             }
+            // Two cases of version 4A have no results.
             return names.sorted().compactMap { try? AWSSuiteCase(folder.appending(path: $0), version) }
+                .filter { (try? $0.file("header-canonical-request.txt")) != nil }
         }
         return []
     }

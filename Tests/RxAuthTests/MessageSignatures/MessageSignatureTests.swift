@@ -133,13 +133,13 @@ import Testing
     func appendixB(_ index: Int) throws {
         let (inputText, signature, lines) = Self.requests[index]
         let message = Self.message([.signatureInput: inputText, .signature: signature])
-        let member = try #require(StructuredText.dictionary(inputText)?.first)
-        let input = try #require(MessageSignatureInput(member.1))
+        let member = try #require(MessageSignatureInput.all(in: inputText)?.first)
+        let input = try #require(member.input)
         let base = String(decoding: try input.base(of: message, [:]), as: UTF8.self)
         let text = inputText.drop { $0 != "(" }
         #expect(base == (lines + ["\"@signature-params\": \(text)"]).joined(separator: "\n"))
         let verified = try Self.verifier.verify(message)
-        #expect(verified.label == member.0 && verified.parameters.created == Self.created)
+        #expect(verified.label == member.label && verified.parameters.created == Self.created)
         for name in ["date", "content-type", "content-digest", "content-length"]
         where base.contains("\"\(name)\"") {
             var changed = message
@@ -224,7 +224,6 @@ import Testing
     /// The examples of RFC 9421 §2.1 and §2.2.
     static let values: [(String, SignatureComponent, String?)] = [
         ("", "x-ows-header", "Leading and trailing whitespace."),
-        ("", "x-obs-fold-header", "Obsolete line folding."),
         ("", "cache-control", "max-age=60, must-revalidate"), ("", "x-empty-header", ""),
         ("", "x-absent", nil),
         ("", SignatureComponent("example-dict").structured, "a=1, b=2;x=1;y=2, c=(a b c), d"),
@@ -263,7 +262,7 @@ import Testing
         var fields: HTTPFields = [:]
         for (name, value) in [
             ("X-OWS-Header", "   Leading and trailing whitespace.   "),
-            ("X-Obs-Fold-Header", "Obsolete\n    line folding."), ("Cache-Control", "max-age=60"),
+            ("Cache-Control", "max-age=60"),
             ("Cache-Control", "   must-revalidate"), ("X-Empty-Header", ""),
             ("Example-Dict", "  a=1,    b=2;x=1;y=2,   c=(a   b   c), d=?1"),
             ("Example-Header", "value, with, lots"), ("Example-Header", "of, commas"),
@@ -306,8 +305,8 @@ import Testing
             #"sig=("x";sf;req "x";req;sf)"#, #"sig=("x");created="1""#, #"sig=("x");keyid=7"#, "sig=1",
             #"sig=("")"#,
         ] {
-            let member = try #require(StructuredText.dictionary(text)?.first)
-            #expect(MessageSignatureInput(member.1) == nil, "\(text)")
+            let member = try #require(MessageSignatureInput.all(in: text)?.first)
+            #expect(member.input == nil, "\(text)")
         }
     }
 }
