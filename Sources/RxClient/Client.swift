@@ -98,7 +98,7 @@ extension Client {
     /// ```swift
     /// client.circuitBreaker()?.state.subscribe { state in lamp.show(state) }
     /// ```
-    public func circuitBreaker(of server: ServerRole = .main) -> CircuitBreaker? {
+    public func circuitBreaker(of server: Servers.Role = .main) -> CircuitBreaker? {
         servers.pair[server]?.host?.breaker
     }
 

@@ -92,7 +92,7 @@ extension Endpoint {
     /// ```
     ///
     /// The result works wherever an endpoint does: in requests, lists of pages, downloads, streams and event sources. Its
-    /// requests share no response with equal requests (``CacheUse/joined``) if its options contain a retry policy, an
+    /// requests share no response with equal requests (``Response/CacheUse/joined``) if its options contain a retry policy, an
     /// envelope or interceptors of attempts and exchanges, which cannot be compared.
     ///
     /// - Parameter change: changes the endpoint's options. Called for each request.

@@ -37,7 +37,7 @@ public struct RequestOptions: Sendable {
         _modify { yield &values.isIdempotent }
     }
     /// The server of the service that requests go to. Default: the active one.
-    public var server: ServerChoice? {
+    public var server: Servers.Choice? {
         get { values.server }
         _modify { yield &values.server }
     }
@@ -155,7 +155,7 @@ public struct RequestOptions: Sendable {
     /// Creates options; an omitted option follows the client.
     public init(
         headers: Headers = [:], retry: RetryPolicy<NetworkError>? = nil, timeouts: Timeouts? = nil,
-        hedging: Hedging? = nil, isIdempotent: Bool? = nil, server: ServerChoice? = nil,
+        hedging: Hedging? = nil, isIdempotent: Bool? = nil, server: Servers.Choice? = nil,
         cachePolicy: CachePolicy? = nil, cacheMode: CacheMode? = nil, usesSession: Bool? = nil,
         usesCookies: Bool? = nil, isSigned: Bool? = nil, usesParameterRewriting: Bool? = nil,
         envelope: Envelope? = nil, contentTypes: ContentTypes? = nil, part: PayloadPath? = nil,
@@ -193,7 +193,7 @@ extension RequestOptions {
         var timeouts: Timeouts?
         var hedging: Hedging?
         var isIdempotent: Bool?
-        var server: ServerChoice?
+        var server: Servers.Choice?
         var cachePolicy: CachePolicy?
         var cacheMode: CacheMode?
         var usesSession: Bool?

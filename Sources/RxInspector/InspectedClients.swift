@@ -112,7 +112,7 @@ struct InspectedClient: Sendable {
     }
 
     private static func circuits(of client: Client) -> [JSON] {
-        [(ServerRole.main, "main"), (.standby, "standby")].compactMap { role, name in
+        [(Servers.Role.main, "main"), (.standby, "standby")].compactMap { role, name in
             guard let breaker = client.circuitBreaker(of: role) else { return nil }
             let state =
                 switch breaker.state.value {

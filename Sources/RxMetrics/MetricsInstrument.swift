@@ -104,7 +104,7 @@ extension MetricsInstrument.Known {
     }
 }
 
-extension CircuitState {
+extension CircuitBreaker.State {
     fileprivate var number: Int {
         switch self {
         case .closed: 0

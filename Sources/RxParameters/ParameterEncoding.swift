@@ -68,9 +68,10 @@ extension Parameters {
     }
 
     /// The parts of a form, without the removed ones; added parts replace parts of the same name.
-    private func parts(_ parts: [Part], and pairs: [ParameterPair]) -> [Part] {
+    private func parts(_ parts: [Multipart.Part], and pairs: [ParameterPair]) -> [Multipart.Part] {
         let replaced = removals.union(additions.keys)
-        return parts.filter { !replaced.contains($0.name) } + pairs.map { Part.text($0.name, $0.value) }
+        return parts.filter { !replaced.contains($0.name) }
+            + pairs.map { Multipart.Part.text($0.name, $0.value) }
     }
 
     /// The model to encode if nothing has been added or removed.

@@ -29,7 +29,7 @@ public struct Parameters: Sendable {
         case json
         case form
         case text(String)
-        case multipart([Part])
+        case multipart([Multipart.Part])
         case custom(ParameterSerializer)
         indirect case body(Body, contentType: String?)
 
@@ -126,7 +126,7 @@ public struct Parameters: Sendable {
 
     /// A `multipart/form-data` body: texts, bytes and files, which are read from the disk while they are
     /// sent.
-    public static func multipart(_ parts: [Part]) -> Parameters { Parameters(.multipart(parts)) }
+    public static func multipart(_ parts: [Multipart.Part]) -> Parameters { Parameters(.multipart(parts)) }
 
     /// An unchanged body: a file, a stream, bytes.
     ///

@@ -13,7 +13,7 @@ import Testing
         "holds closures, whose contents nothing prints": [
             "Accessory", "CookieStorage", "DynamicHeader", "IdempotencyKeys", "PagingOptions", "PagingRule",
             "ParameterFormat",
-            "ParameterSerializer", "PublicSuffixes", "SessionExpiry", "Signature", "StreamedBody",
+            "ParameterSerializer", "PublicSuffixes", "Session.Expiry", "Signature", "StreamedBody",
             "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",
             "EventDecoder", "FileAppender",
         ],
@@ -24,7 +24,7 @@ import Testing
             "Envelope", "Envelope.Codes", "ErrorTexts",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "MessageSignatureError", "MessageSignatureError.Code",
-            "CircuitBreaker", "PayloadPath", "RequestLimiter", "TLSFailure", "TransferMetrics",
+            "CircuitBreaker", "PayloadPath", "RequestLimiter", "NetworkError.TLSFailure", "TransferMetrics",
         ],
         "has content that the app requested, and shows it": [
             "ReceivedItems", "ServerSentEvent", "WebSocketMessage",

@@ -67,7 +67,7 @@ import Testing
     @Test("Added parameters become text parts of a form, and query items beside a file")
     func additions() throws {
         let (client, transport) = fixture([.status(.ok)])
-        let parts: [Part] = [.text("a", "1"), .text("b", "2"), .text("c", "3")]
+        let parts: [Multipart.Part] = [.text("a", "1"), .text("b", "2"), .text("c", "3")]
         let form = Parameters.multipart(parts).adding(["b": 7, "version": "1.0"]).removing("c")
         _ = Recorder(client.post("/x", form), on: fixture.clock)
         _ = Recorder(client.post("/x", Parameters.file("/a").adding(["version": "1.0"])), on: fixture.clock)

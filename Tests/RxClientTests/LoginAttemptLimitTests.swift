@@ -84,7 +84,7 @@ import Testing
 
     @Test("The app can set the limit")
     func chosenLimit() throws {
-        let fixture = LoginFixture(loginAttemptLimit: LoginAttemptLimit(1, within: .seconds(10)))
+        let fixture = LoginFixture(loginAttemptLimit: Session.AttemptLimit(1, within: .seconds(10)))
         fixture.server.contents.withLock {
             $0.answers["/1"] = Array(repeating: .status(.unauthorized), count: 99)
         }

@@ -81,7 +81,7 @@ struct LoginFixture {
     let transport: ScriptedTransport
     let session: Session
     let client: Client
-    let events: Recorder<SessionEvent, Never>
+    let events: Recorder<Session.Event, Never>
 
     /// The date when the fixture's clock begins.
     static let start = Date(timeIntervalSince1970: 1000)
@@ -89,9 +89,10 @@ struct LoginFixture {
     init(
         on clock: VirtualScheduler = VirtualScheduler(startingAt: start),
         credential: Credential? = Credential(token: "old"), store: (any CredentialStore)? = nil,
-        expiry: SessionExpiry = .unauthorized(),
+        expiry: Session.Expiry = .unauthorized(),
         placement: CredentialPlacement = .bearer, requiresLogin: Bool = false,
-        loginAttemptLimit: LoginAttemptLimit = LoginAttemptLimit(), onSecondRefusal: SecondRefusal = .fail,
+        loginAttemptLimit: Session.AttemptLimit = Session.AttemptLimit(),
+        onSecondRefusal: Session.SecondRefusal = .fail,
         cookies: CookieJar? = nil, cachePolicy: CachePolicy = .never,
         retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
         login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil,

@@ -202,7 +202,7 @@ final class PairScenario {
     /// The end of a call as its subscriber sees it.
     fileprivate struct Value: Sendable {
         let text: String
-        var use: CacheUse?
+        var use: Response.CacheUse?
         var id: RequestID?
     }
 

@@ -241,7 +241,7 @@ import Testing
 
     @Test("A second refusal fails the request; by choice it also ends the session, with its event")
     func secondRefusal() throws {
-        for choice in [SecondRefusal.fail, .logOut] {
+        for choice in [Session.SecondRefusal.fail, .logOut] {
             let fixture = LoginFixture(onSecondRefusal: choice)
             fixture.server.contents.withLock {
                 for path in ["/1", "/2"] {

@@ -70,7 +70,7 @@ import Testing
     private struct Participant {
         let client: Client
         let session: Session
-        let events: Recorder<SessionEvent, Never>
+        let events: Recorder<Session.Event, Never>
 
         var eventTexts: [String] { events.values.map { "\($0)".prefix { $0 != "(" }.description } }
     }

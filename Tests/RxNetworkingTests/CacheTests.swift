@@ -28,7 +28,7 @@ import Testing
             return [.respond(200, ["ETag": "\"a\"", "Cache-Control": "no-cache", "X": "1"], body: "[1]")]
         }
         let client = client(server.baseURL, .http)
-        var uses: [CacheUse?] = []
+        var uses: [Response.CacheUse?] = []
         for _ in 0..<3 {
             let answer = try await client.typedResponse(Goods()).value()
             #expect(answer.output == [1])

@@ -34,7 +34,8 @@ import Testing
         #expect(await failure(client.get("/", headers: ["X-A": text]))?.code == .invalidHeader)
         #expect(await failure(client.get("/", headers: [text: "a"]))?.code == .invalidHeader)
         for part in [
-            Part.text(text, "x"), .bytes("a", [1], fileName: text), .bytes("a", [1], contentType: text),
+            Multipart.Part.text(text, "x"), .bytes("a", [1], fileName: text),
+            .bytes("a", [1], contentType: text),
         ] {
             let upload = InlineEndpoint(.post, "/", .multipart([part]))
             #expect(await failure(client.response(upload))?.code == .invalidParameters)

@@ -43,7 +43,7 @@ import Testing
         let (main, standby) = (try server("main"), try server("standby"))
         // Each request that may be sent twice probes the main server.
         let client = client(main, standby) { $0.failover = Failover(probeInterval: .zero) }
-        let states = Mutex<[ServerRole]>([])
+        let states = Mutex<[Servers.Role]>([])
         client.servers.active.observable.subscribe { state in states.withLock { $0.append(state) } }
         #expect(try await client.get("/x").value().text == "main")
         main.stop()

@@ -12,7 +12,7 @@ extension Recipe {
         let again = shop.catalogue.offers()
         let pulledDown = shop.catalogue.offers(.noCache)
         // Shown
-        var uses: [CacheUse?] = []
+        var uses: [Response.CacheUse?] = []
         for (what, offers) in [("first", first), ("again", again), ("pulled down", pulledDown)] {
             let answer = try await offers.value()
             let count = try await shop.statistics().value().count("GET /offers") - before

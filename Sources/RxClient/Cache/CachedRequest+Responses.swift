@@ -56,7 +56,7 @@ extension CachedRequest {
         }
     }
 
-    private func use(_ entry: CacheEntry?, _ use: CacheUse, _ trace: Trace?) -> Responses {
+    private func use(_ entry: CacheEntry?, _ use: Response.CacheUse, _ trace: Trace?) -> Responses {
         guard let entry else { return .empty() }
         trace?.emitCached(use, entry.metadata.head, body: entry.body)
         return .just(response(from: entry, use, at: cache.currentDate()))

@@ -123,7 +123,7 @@ final class CachedRequest: Sendable {
     }
 
     /// Makes the response from an entry.
-    func response(from entry: CacheEntry, _ use: CacheUse, at now: Date) -> Response {
+    func response(from entry: CacheEntry, _ use: Response.CacheUse, at now: Date) -> Response {
         cache.count { if use == .stale { $0.staleServed += 1 } else { $0.hits += 1 } }
         let age = entry.metadata.terms.age(at: now)
         var response = Response(

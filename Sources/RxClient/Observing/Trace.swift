@@ -89,7 +89,7 @@ final class Trace: Sendable {
     }
 
     /// Reports the use of the cache for the response.
-    func emitCached(_ use: CacheUse, _ head: ResponseHead?, body: [UInt8] = []) {
+    func emitCached(_ use: Response.CacheUse, _ head: ResponseHead?, body: [UInt8] = []) {
         record?.take(.cached(use, head))
         guard isShown else { return }
         if let head { progress.withLock { $0.status = head.status } }

@@ -31,9 +31,9 @@ public struct TrafficEvent: Sendable {
         case relogin(because: NetworkError)
         /// The request is retried after a wait.
         case retry(after: Duration, because: NetworkError)
-        /// The cache provides the response with this head; or, with ``CacheUse/joined``, the request waits
+        /// The cache provides the response with this head; or, with ``Response/CacheUse/joined``, the request waits
         /// for the response to another request.
-        case cached(CacheUse, ResponseHead?)
+        case cached(Response.CacheUse, ResponseHead?)
         /// The request would be retried, but the host's ``RetryBudget`` is spent: the error is final.
         case retryRefused(because: NetworkError)
         /// The request waits for its turn within the client's ``ClientConfiguration/limits``.
@@ -43,7 +43,7 @@ public struct TrafficEvent: Sendable {
         /// The attempt is slow, and a second one begins in parallel.
         case hedged(after: Duration)
         /// The server did not respond, and the request is sent to this server of the service.
-        case failover(to: ServerRole, because: NetworkError)
+        case failover(to: Servers.Role, because: NetworkError)
         /// A message of a WebSocket, whole and decompressed. The chunks of ``transfer(_:)`` are its frames.
         case webSocket(Direction, WebSocketMessage)
         /// The last event of the request.

@@ -254,7 +254,7 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
 /// What one call has instead of, or besides, the values of its endpoint and client.
 struct CallOverrides: Sendable {
     /// The server to use, instead of the endpoint's.
-    var server: ServerChoice?
+    var server: Servers.Choice?
     /// The page of an endpoint that has several.
     var page: PageRequest?
     /// The account that the call belongs to, if it is part of a subscription that began earlier.

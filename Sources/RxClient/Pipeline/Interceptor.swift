@@ -38,7 +38,7 @@ public protocol Interceptor: Sendable {
 /// The interceptors of a client or an endpoint, by their place. An endpoint's interceptors come after the
 /// client's.
 ///
-/// Requests that wait for the same response (``CacheUse/joined``) each go through `call`, and one of them
+/// Requests that wait for the same response (``Response/CacheUse/joined``) each go through `call`, and one of them
 /// goes through the others. Only equal endpoints (`Hashable`) join an endpoint that has interceptors in
 /// `attempt` or `exchange`.
 public struct Interceptors: Sendable {

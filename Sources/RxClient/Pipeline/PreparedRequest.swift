@@ -12,7 +12,7 @@ final class PreparedRequest: Sendable {
     /// The service's servers when the request was prepared.
     let servers: ServerPair
     /// The server that the endpoint chooses.
-    let server: ServerChoice
+    let server: Servers.Choice
     let merged: MergedOptions
     let scheduler: any Scheduler
     /// Whether the URL is below a base URL and therefore valid at each of the servers; an absolute URL may be
@@ -33,7 +33,7 @@ final class PreparedRequest: Sendable {
     /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`, before anything is sent.
     init(
         _ endpoint: some Endpoint, of client: Client, on scheduler: any Scheduler,
-        at server: ServerChoice? = nil, page: PageRequest? = nil
+        at server: Servers.Choice? = nil, page: PageRequest? = nil
     ) throws(NetworkError) {
         self.client = client
         self.scheduler = scheduler

@@ -7,7 +7,7 @@ struct Circuit: Sendable {
     }
 
     private let policy: CircuitBreaker.Policy
-    private(set) var state = CircuitState.closed
+    private(set) var state = CircuitBreaker.State.closed
     /// The number of state changes: a request that began in an earlier state does not count.
     private var epoch = 0
     /// The counts of requests and of failures.
@@ -67,7 +67,7 @@ struct Circuit: Sendable {
 
     mutating func reset() { go(to: .closed) }
 
-    private mutating func go(to state: CircuitState) {
+    private mutating func go(to state: CircuitBreaker.State) {
         self.state = state
         epoch += 1
         probing = 0

@@ -18,11 +18,11 @@ public final class CircuitBreaker: Sendable {
     private let clock: SharedClock
     private let circuit: Mutex<Circuit>
 
-    private let shownState = MutableProperty(CircuitState.closed)
+    private let shownState = MutableProperty(State.closed)
 
     /// The state of the circuit. It opens and closes with the outcomes of requests, and is half-open from the
     /// first probe on.
-    public var state: Property<CircuitState> { Property(shownState) }
+    public var state: Property<State> { Property(shownState) }
 
     /// Creates a closed breaker.
     ///
@@ -51,7 +51,7 @@ public final class CircuitBreaker: Sendable {
             "the circuit has been open for \(now - since); it probes the host in \(max(.zero, until - now))"
         )
         error.isUnsent = true
-        error.openCircuit = OpenCircuit(since: since, until: until)
+        error.openCircuit = NetworkError.OpenCircuit(since: since, until: until)
         throw error
     }
 
@@ -105,14 +105,16 @@ extension CircuitBreaker {
     }
 }
 
-/// The state of a circuit.
-public enum CircuitState: Sendable, Hashable {
-    /// Requests pass, and their failures are counted.
-    case closed
-    /// Requests fail until the second time; both times are on the breaker's clock.
-    case open(since: Duration, until: Duration)
-    /// A few requests pass, to probe whether the circuit can close.
-    case halfOpen
+extension CircuitBreaker {
+    /// The state of a circuit.
+    public enum State: Sendable, Hashable {
+        /// Requests pass, and their failures are counted.
+        case closed
+        /// Requests fail until the second time; both times are on the breaker's clock.
+        case open(since: Duration, until: Duration)
+        /// A few requests pass, to probe whether the circuit can close.
+        case halfOpen
+    }
 }
 
 // MARK: - The operator

@@ -97,7 +97,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
         run(visit.role)
     }
 
-    private func run(_ role: ServerRole) {
+    private func run(_ role: Servers.Role) {
         let source = scope.child()
         let isFirst = role == visit.role
         let responded = isFirst ? FailoverState.Outcome.responded : .otherResponded
@@ -164,7 +164,7 @@ struct FailoverState: Sendable {
     /// One attempt in progress.
     struct Visit: Sendable, Equatable {
         /// The server that the attempt goes to first.
-        let role: ServerRole
+        let role: Servers.Role
         let isProbe: Bool
         fileprivate let epoch: Int
     }
@@ -182,7 +182,7 @@ struct FailoverState: Sendable {
     }
 
     private let failover: Failover
-    private(set) var active = ServerRole.main
+    private(set) var active = Servers.Role.main
     /// The number of changes: an attempt that began before the latest change does not affect the state.
     private var epoch = 0
     private var nextProbe = Duration.zero
@@ -213,7 +213,7 @@ struct FailoverState: Sendable {
     }
 
     /// Makes `role` the active server, regardless of attempts in progress.
-    mutating func use(_ role: ServerRole, at now: Duration) {
+    mutating func use(_ role: Servers.Role, at now: Duration) {
         active = role
         epoch += 1
         isProbing = false

@@ -71,7 +71,7 @@ struct ServerPair: Sendable {
     let main: Server
     let standby: Server?
 
-    subscript(role: ServerRole) -> Server? { role == .main ? main : standby }
+    subscript(role: Servers.Role) -> Server? { role == .main ? main : standby }
 
     /// The server that the URL is below; `nil` if it is below neither.
     ///

@@ -17,10 +17,10 @@ public final class Servers: Sendable {
         var state: FailoverState
     }
 
-    private let shownRole = MutableProperty(ServerRole.main)
-    /// The server for requests whose endpoint makes no choice (``ServerChoice/active``). Changes with
+    private let shownRole = MutableProperty(Role.main)
+    /// The server for requests whose endpoint makes no choice (``Servers/Choice/active``). Changes with
     /// ``use(_:)`` and with a failover.
-    public var active: Property<ServerRole> { Property(shownRole) }
+    public var active: Property<Role> { Property(shownRole) }
     /// When the other server takes over. `nil`: only ``use(_:)`` changes the active server.
     public let failover: Failover?
 
@@ -63,7 +63,7 @@ public final class Servers: Sendable {
 
     /// Makes one of the two servers the active one. With a ``Failover``, a standby server activated here is
     /// probed and replaced as if it had taken over automatically. Without a standby server nothing changes.
-    public func use(_ role: ServerRole) {
+    public func use(_ role: Role) {
         let now = clock.now
         change { contents in
             guard contents.pair[role] != nil else { return }
@@ -76,7 +76,7 @@ public final class Servers: Sendable {
     var pair: ServerPair { contents.withLock { $0.pair } }
 
     /// The server for an attempt that cannot switch to the other server.
-    func role(for choice: ServerChoice) -> ServerRole {
+    func role(for choice: Choice) -> Role {
         switch choice {
         case .main: .main
         case .standby: .standby
@@ -117,23 +117,27 @@ extension Servers: RedactedDescription {
     }
 }
 
-/// The roles of a service's two servers.
-public enum ServerRole: Sendable, Hashable {
-    /// The primary server of the service.
-    case main
-    /// The server that replaces the main one, or provides the rest of the API.
-    case standby
+extension Servers {
+    /// The roles of a service's two servers.
+    public enum Role: Sendable, Hashable {
+        /// The primary server of the service.
+        case main
+        /// The server that replaces the main one, or provides the rest of the API.
+        case standby
 
-    var other: ServerRole { self == .main ? .standby : .main }
+        var other: Role { self == .main ? .standby : .main }
+    }
 }
 
-/// The server that an endpoint's requests go to.
-public enum ServerChoice: Sendable, Hashable {
-    /// The active server (``Servers/active``); with a ``Failover``, also the other server if the active one
-    /// does not respond.
-    case active
-    /// Always the main server.
-    case main
-    /// The standby server. Fails with `invalidURL` if the client has no standby server.
-    case standby
+extension Servers {
+    /// The server that an endpoint's requests go to.
+    public enum Choice: Sendable, Hashable {
+        /// The active server (``Servers/active``); with a ``Failover``, also the other server if the active one
+        /// does not respond.
+        case active
+        /// Always the main server.
+        case main
+        /// The standby server. Fails with `invalidURL` if the client has no standby server.
+        case standby
+    }
 }

@@ -212,10 +212,10 @@ extension Session {
     private struct Change {
         /// The login, for release.
         let ended: Observable<Void, NetworkError>
-        let event: SessionEvent?
+        let event: Event?
         let jars: [CookieJar]
 
-        init(_ ended: Observable<Void, NetworkError>, _ event: SessionEvent?, _ jars: [CookieJar] = []) {
+        init(_ ended: Observable<Void, NetworkError>, _ event: Event?, _ jars: [CookieJar] = []) {
             self.ended = ended
             self.event = event
             self.jars = jars
@@ -249,19 +249,19 @@ extension Session {
     ///   - requiresLogin: whether the first request without a credential waits for a login. Default false.
     ///   - loginAttemptLimit: the limit of unsuccessful logins. Default: five in 30 s.
     ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
-    ///     ``SecondRefusal/fail``: only the request fails.
+    ///     ``Session/SecondRefusal/fail``: only the request fails.
     ///   - clock: the clock for the login limit and expiry dates. Default: that of the session's first client.
     ///   - renewal: makes a new credential from the current one. Default `nil`: always `login`.
     ///   - login: gets a credential.
     public convenience init(
         credential: Credential? = nil,
         store: (any CredentialStore)? = nil,
-        expiry: SessionExpiry = .unauthorized(),
+        expiry: Expiry = .unauthorized(),
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
         requiresLogin: Bool = false,
-        loginAttemptLimit: LoginAttemptLimit = LoginAttemptLimit(),
+        loginAttemptLimit: AttemptLimit = AttemptLimit(),
         onSecondRefusal: SecondRefusal = .fail,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) async throws -> Credential)? = nil,

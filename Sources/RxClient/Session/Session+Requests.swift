@@ -212,7 +212,7 @@ extension Session {
 
 extension Observable where Failure == NetworkError {
     /// Lets `session` log in again when the server reports an expired login, once for all affected requests, and sends
-    /// the request once more. A second refusal is final; it may end the session (``SecondRefusal``).
+    /// the request once more. A second refusal is final; it may end the session (``Session/SecondRefusal``).
     public func relogin(through session: Session) -> Observable {
         Observable(scheduler: scheduler) { observer in
             self.handleEvents(onNext: { _ in session.recordSuccess() })

@@ -34,7 +34,7 @@ public final class Session: Sendable {
     let login: @Sendable () -> Observable<Credential, NetworkError>
     let renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)?
     let stored: StoredCredential?
-    let expiry: SessionExpiry
+    let expiry: Expiry
     let isRejection: @Sendable (NetworkError) -> Bool
     let placement: CredentialPlacement
     let requiresLogin: Bool
@@ -70,7 +70,7 @@ public final class Session: Sendable {
     /// Whether there are logins that have not helped so far. Written under the lock; read without it, so that
     /// other requests do not need to take it.
     let countsLogins = Atomic<Bool>(false)
-    let signal = Signal<SessionEvent>()
+    let signal = Signal<Event>()
     /// Sends a value when the account may have changed.
     let accountChanged = Signal<Void>()
 
@@ -94,7 +94,7 @@ public final class Session: Sendable {
     ///     only once always waits, because it could not be sent again.
     ///   - loginAttemptLimit: the limit of unsuccessful logins. Default: five in 30 s.
     ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
-    ///     ``SecondRefusal/fail``: only the request fails.
+    ///     ``Session/SecondRefusal/fail``: only the request fails.
     ///   - clock: the clock for the login limit and expiry dates. Default: the virtual time of the session's
     ///     first client, if it has one, otherwise the system clock.
     ///   - renewal: makes a new credential from the current one, for example by its refresh token. A new credential
@@ -104,12 +104,12 @@ public final class Session: Sendable {
     public init(
         credential: Credential? = nil,
         store: (any CredentialStore)? = nil,
-        expiry: SessionExpiry = .unauthorized(),
+        expiry: Expiry = .unauthorized(),
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
         requiresLogin: Bool = false,
-        loginAttemptLimit: LoginAttemptLimit = LoginAttemptLimit(),
+        loginAttemptLimit: AttemptLimit = AttemptLimit(),
         onSecondRefusal: SecondRefusal = .fail,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
@@ -140,7 +140,7 @@ public final class Session: Sendable {
     ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
     public convenience init(
         credential: Credential? = nil, store: (any CredentialStore)? = nil,
-        expiry: SessionExpiry = .unauthorized(), placement: CredentialPlacement = .bearer
+        expiry: Expiry = .unauthorized(), placement: CredentialPlacement = .bearer
     ) {
         self.init(credential: credential, store: store, expiry: expiry, placement: placement) {
             .fail(
@@ -163,7 +163,7 @@ public final class Session: Sendable {
     }
 
     /// The events of the session, from the time of subscription.
-    public var events: Observable<SessionEvent, Never> { signal.observable }
+    public var events: Observable<Event, Never> { signal.observable }
 
     /// Makes the account of `credential` the current one. Requests that wait for a login of the previous
     /// account fail; they are never sent as this one. The cookies of the previous account are removed. If
@@ -197,64 +197,72 @@ public final class Session: Sendable {
     }
 }
 
-/// An event of a session.
-public enum SessionEvent: Sendable {
-    /// An account has been logged in: by ``Session/logIn(with:)``, or by the session's login if there was no
-    /// account before, or another one.
-    case loggedIn
-    /// The session's login has renewed the credential, or another session that shares the store has.
-    case renewed
-    /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called: the login
-    /// was refused, the server refused the credential of a new login (``SecondRefusal/logOut``), or the stored
-    /// credential could not be read.
-    case loggedOut(NetworkError?)
-    /// The credential could not be saved; it stays in use, and is saved with the next change. Or the store could not
-    /// be read again before a renewal.
-    case storageFailed(NetworkError)
+extension Session {
+    /// An event of a session.
+    public enum Event: Sendable {
+        /// An account has been logged in: by ``Session/logIn(with:)``, or by the session's login if there was no
+        /// account before, or another one.
+        case loggedIn
+        /// The session's login has renewed the credential, or another session that shares the store has.
+        case renewed
+        /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called: the login
+        /// was refused, the server refused the credential of a new login (``Session/SecondRefusal/logOut``), or the stored
+        /// credential could not be read.
+        case loggedOut(NetworkError?)
+        /// The credential could not be saved; it stays in use, and is saved with the next change. Or the store could not
+        /// be read again before a renewal.
+        case storageFailed(NetworkError)
+    }
 }
 
-/// Distinguishes an expired login from other failures.
-public struct SessionExpiry: Sendable {
-    let includes: @Sendable (NetworkError) -> Bool
+extension Session {
+    /// Distinguishes an expired login from other failures.
+    public struct Expiry: Sendable {
+        let includes: @Sendable (NetworkError) -> Bool
 
-    /// Detects an expired login by a rule.
-    public static func when(_ includes: @escaping @Sendable (NetworkError) -> Bool) -> SessionExpiry {
-        SessionExpiry(includes: includes)
-    }
+        /// Detects an expired login by a rule.
+        public static func when(_ includes: @escaping @Sendable (NetworkError) -> Bool) -> Expiry {
+            Expiry(includes: includes)
+        }
 
-    /// Detects the status 401, the envelope's ``Envelope/loginExpired``, or one of these codes in the
-    /// envelope.
-    public static func unauthorized(envelopeCodes: Set<String> = []) -> SessionExpiry {
-        when { error in
-            if error.status?.code == 401 { return true }
-            guard let code = error.envelopeCode else { return false }
-            return error.code == .loginExpired || envelopeCodes.contains(code)
+        /// Detects the status 401, the envelope's ``Envelope/loginExpired``, or one of these codes in the
+        /// envelope.
+        public static func unauthorized(envelopeCodes: Set<String> = []) -> Expiry {
+            when { error in
+                if error.status?.code == 401 { return true }
+                guard let code = error.envelopeCode else { return false }
+                return error.code == .loginExpired || envelopeCodes.contains(code)
+            }
         }
     }
 }
 
-/// The consequence of a second refusal: the server does not accept the credential that a new login has just got for a
-/// request either.
-public enum SecondRefusal: Sendable, Hashable {
-    /// The request fails with the refusal. A later request may log in again, within the ``LoginAttemptLimit``.
-    case fail
-    /// The request fails with the refusal, and the session logs out: it removes the credential and sends
-    /// ``SessionEvent/loggedOut(_:)`` with the refusal. There is no further login until ``Session/logIn(with:)``.
-    case logOut
+extension Session {
+    /// The consequence of a second refusal: the server does not accept the credential that a new login has just got for a
+    /// request either.
+    public enum SecondRefusal: Sendable, Hashable {
+        /// The request fails with the refusal. A later request may log in again, within the ``Session/AttemptLimit``.
+        case fail
+        /// The request fails with the refusal, and the session logs out: it removes the credential and sends
+        /// ``Session/Event/loggedOut(_:)`` with the refusal. There is no further login until ``Session/logIn(with:)``.
+        case logOut
+    }
 }
 
-/// The limit of unsuccessful logins of a ``Session``. A request that succeeds with a login's credential
-/// resets the count.
-public struct LoginAttemptLimit: Sendable, Hashable {
-    /// The number of logins within ``window``; after that, requests fail with `loginExpired`.
-    public var count: Int
-    /// The length of time in which logins count.
-    public var window: Duration
+extension Session {
+    /// The limit of unsuccessful logins of a ``Session``. A request that succeeds with a login's credential
+    /// resets the count.
+    public struct AttemptLimit: Sendable, Hashable {
+        /// The number of logins within ``window``; after that, requests fail with `loginExpired`.
+        public var count: Int
+        /// The length of time in which logins count.
+        public var window: Duration
 
-    /// Creates a limit. Default five logins within 30 seconds.
-    public init(_ count: Int = 5, within window: Duration = .seconds(30)) {
-        self.count = count
-        self.window = window
+        /// Creates a limit. Default five logins within 30 seconds.
+        public init(_ count: Int = 5, within window: Duration = .seconds(30)) {
+            self.count = count
+            self.window = window
+        }
     }
 }
 

@@ -47,7 +47,7 @@ struct SessionState {
         case loggedIn
     }
 
-    private let limit: LoginAttemptLimit
+    private let limit: Session.AttemptLimit
     private let leeway: TimeInterval
     private(set) var credential: Credential?
     private(set) var phase = Phase.idle
@@ -68,7 +68,7 @@ struct SessionState {
     private var isLoginAhead = false
 
     init(
-        credential: Credential?, limit: LoginAttemptLimit = LoginAttemptLimit(),
+        credential: Credential?, limit: Session.AttemptLimit = Session.AttemptLimit(),
         leeway: Duration = .seconds(30)
     ) {
         self.limit = limit

@@ -33,7 +33,7 @@ final class StoredCredential: Sendable {
 
     private let contents = Mutex(Contents())
     private let store: any CredentialStore
-    private let events: Signal<SessionEvent>
+    private let events: Signal<Session.Event>
     /// The credential that this session has last loaded or saved.
     private let previous: MutableProperty<Credential?>
     /// The store's lease: one for all work of this session that needs it at the same time.
@@ -43,7 +43,7 @@ final class StoredCredential: Sendable {
     let loaded: Observable<Result<Credential?, NetworkError>, Never>
 
     /// - Parameter events: receives the failures of the store.
-    init(in store: any CredentialStore, events: Signal<SessionEvent>) {
+    init(in store: any CredentialStore, events: Signal<Session.Event>) {
         let previous = MutableProperty<Credential?>(nil)
         self.store = store
         self.events = events

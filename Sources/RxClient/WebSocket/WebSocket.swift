@@ -224,8 +224,8 @@ public struct WebSocketSettings: Sendable {
     /// The time that the server has to answer a close frame and to close the connection. Afterwards the
     /// client closes it. Default 5 s.
     public var closeTimeout = Duration.seconds(5)
-    /// When to connect again after a connection has ended. Default ``WebSocketReconnection/never``.
-    public var reconnection = WebSocketReconnection.never
+    /// When to connect again after a connection has ended. Default ``WebSocketSettings/Reconnection/never``.
+    public var reconnection = WebSocketSettings.Reconnection.never
 
     /// Creates settings with the defaults.
     public init() {}

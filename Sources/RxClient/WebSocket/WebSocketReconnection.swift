@@ -3,37 +3,39 @@ import RxHTTP
 public import RxLite
 public import RxWebSocket
 
-/// When a WebSocket connects again after its connection has ended, and what it sends then.
-///
-/// A connection that could not be opened, or that broke, is tried again unless the error is final, such as an
-/// invalid URL, a rejected certificate, or an unsuccessful status other than 408, 425, 429, 500, 502, 503, 504, and
-/// 413 with `Retry-After`. A connection that the server has closed is tried again for the codes in ``closeCodes``.
-public struct WebSocketReconnection: Sendable {
-    /// The waits before new connections; the count begins again with the first message, ping or pong of a
-    /// connection. `nil` for no new connections.
-    public var backoff: Backoff?
-    /// The codes of the server after which to connect again. Default: 1001 (going away), 1011 (internal
-    /// error), 1012 (service restart), 1013 (try again later) and 1014 (bad gateway).
-    public var closeCodes: Set<WebSocketCloseCode> = [
-        .goingAway, .internalError, .serviceRestart, .tryAgainLater, .badGateway,
-    ]
-    /// The messages to send first on each connection after the first one that opened, such as subscriptions.
-    /// Messages that wait in the sink follow. Default none.
-    public var resumption: @Sendable (WebSocketOpening) -> [WebSocketMessage] = { _ in [] }
+extension WebSocketSettings {
+    /// When a WebSocket connects again after its connection has ended, and what it sends then.
+    ///
+    /// A connection that could not be opened, or that broke, is tried again unless the error is final, such as an
+    /// invalid URL, a rejected certificate, or an unsuccessful status other than 408, 425, 429, 500, 502, 503, 504, and
+    /// 413 with `Retry-After`. A connection that the server has closed is tried again for the codes in ``closeCodes``.
+    public struct Reconnection: Sendable {
+        /// The waits before new connections; the count begins again with the first message, ping or pong of a
+        /// connection. `nil` for no new connections.
+        public var backoff: Backoff?
+        /// The codes of the server after which to connect again. Default: 1001 (going away), 1011 (internal
+        /// error), 1012 (service restart), 1013 (try again later) and 1014 (bad gateway).
+        public var closeCodes: Set<WebSocketCloseCode> = [
+            .goingAway, .internalError, .serviceRestart, .tryAgainLater, .badGateway,
+        ]
+        /// The messages to send first on each connection after the first one that opened, such as subscriptions.
+        /// Messages that wait in the sink follow. Default none.
+        public var resumption: @Sendable (WebSocketOpening) -> [WebSocketMessage] = { _ in [] }
 
-    /// One connection only.
-    public static let never = WebSocketReconnection(backoff: nil)
+        /// One connection only.
+        public static let never = Reconnection(backoff: nil)
 
-    /// Connects again, with these waits. By default each wait is a random time up to a bound, which starts at
-    /// 0.5 s, doubles with each connection and stops at 30 s. The first message, ping or pong of a connection
-    /// resets the bound; opening does not, so that a server that closes each connection at once is not flooded.
-    /// There is no limit on the number of attempts. The `Retry-After` of a refused handshake, at most a day, is a
-    /// minimum of the wait.
-    public static func always(
-        _ backoff: Backoff = .fullJitter(base: .milliseconds(500), cap: .seconds(30)),
-        resumption: @escaping @Sendable (WebSocketOpening) -> [WebSocketMessage] = { _ in [] }
-    ) -> WebSocketReconnection {
-        WebSocketReconnection(backoff: backoff, resumption: resumption)
+        /// Connects again, with these waits. By default each wait is a random time up to a bound, which starts at
+        /// 0.5 s, doubles with each connection and stops at 30 s. The first message, ping or pong of a connection
+        /// resets the bound; opening does not, so that a server that closes each connection at once is not flooded.
+        /// There is no limit on the number of attempts. The `Retry-After` of a refused handshake, at most a day, is a
+        /// minimum of the wait.
+        public static func always(
+            _ backoff: Backoff = .fullJitter(base: .milliseconds(500), cap: .seconds(30)),
+            resumption: @escaping @Sendable (WebSocketOpening) -> [WebSocketMessage] = { _ in [] }
+        ) -> Reconnection {
+            Reconnection(backoff: backoff, resumption: resumption)
+        }
     }
 }
 
@@ -44,7 +46,7 @@ final class WebSocketSource: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
     private let clock: any Scheduler
-    private let reconnection: WebSocketReconnection
+    private let reconnection: WebSocketSettings.Reconnection
     private let backoff: Backoff
     private let outlet: WebSocketOutlet?
     private let connect: @Sendable (_ isFirst: Bool) -> Observable<WebSocketEvent, NetworkError>
@@ -55,7 +57,7 @@ final class WebSocketSource: @unchecked Sendable {
     private var code: WebSocketCloseCode?
 
     init(
-        _ reconnection: WebSocketReconnection, _ backoff: Backoff, _ outlet: WebSocketOutlet?,
+        _ reconnection: WebSocketSettings.Reconnection, _ backoff: Backoff, _ outlet: WebSocketOutlet?,
         on clock: any Scheduler,
         connect: @escaping @Sendable (_ isFirst: Bool) -> Observable<WebSocketEvent, NetworkError>
     ) {

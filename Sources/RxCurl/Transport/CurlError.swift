@@ -199,7 +199,7 @@ extension CurlError {
 
 extension CurlError {
     /// The kind of TLS failure, if TLS failed.
-    var tlsFailure: TLSFailure? {
+    var tlsFailure: NetworkError.TLSFailure? {
         if isAfterCertificateRequest { return .clientCertificate }
         return switch code {
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
@@ -224,7 +224,7 @@ extension CurlError {
 
     /// Follows OpenSSL's `X509_V_ERR_*` (openssl/x509_vfy.h). curl compares host names itself and sets no
     /// number.
-    private var verification: TLSFailure? {
+    private var verification: NetworkError.TLSFailure? {
         if says("subject name") { return .hostMismatch }
         if usesGnuTLS { return gnuTLSVerification }
         return switch verifyResult {
@@ -240,9 +240,9 @@ extension CurlError {
 
     /// Follows the bits of GnuTLS's `gnutls_certificate_status_t` (gnutls/gnutls.h), which does not
     /// distinguish a self-signed certificate from one whose authority is unknown.
-    private var gnuTLSVerification: TLSFailure? {
+    private var gnuTLSVerification: NetworkError.TLSFailure? {
         guard verifyResult > 0 else { return nil }
-        let bits: [(Int, TLSFailure)] = [
+        let bits: [(Int, NetworkError.TLSFailure)] = [
             (1 << 5, .revoked), (1 << 9, .notYetValid), (1 << 10, .expired),
             (1 << 6 | 1 << 7, .unknownAuthority),
         ]

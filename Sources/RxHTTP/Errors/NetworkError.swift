@@ -281,48 +281,52 @@ extension HTTPField.Name {
     public static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
 }
 
-/// The reason of a TLS failure. Open-ended, like ``NetworkError/Code``.
-public struct TLSFailure: RawRepresentable, Hashable, Sendable {
-    /// The name, as printed.
-    public var rawValue: String
+extension NetworkError {
+    /// The reason of a TLS failure. Open-ended, like ``NetworkError/Code``.
+    public struct TLSFailure: RawRepresentable, Hashable, Sendable {
+        /// The name, as printed.
+        public var rawValue: String
 
-    /// Creates a kind.
-    public init(rawValue: String) { self.rawValue = rawValue }
+        /// Creates a kind.
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A certificate has expired.
-    public static let expired = TLSFailure(rawValue: "expired")
-    /// A certificate is not valid yet.
-    public static let notYetValid = TLSFailure(rawValue: "notYetValid")
-    /// The certificate is for other host names.
-    public static let hostMismatch = TLSFailure(rawValue: "hostMismatch")
-    /// The issuer of the certificate is not trusted.
-    public static let unknownAuthority = TLSFailure(rawValue: "unknownAuthority")
-    /// The certificate is self-signed and not trusted.
-    public static let selfSigned = TLSFailure(rawValue: "selfSigned")
-    /// A certificate has been revoked.
-    public static let revoked = TLSFailure(rawValue: "revoked")
-    /// The server's key does not match any pinned key.
-    public static let pinMismatch = TLSFailure(rawValue: "pinMismatch")
-    /// Client and server have no TLS version in common.
-    public static let protocolVersion = TLSFailure(rawValue: "protocolVersion")
-    /// The client's certificate is missing, unreadable, or refused by the server.
-    public static let clientCertificate = TLSFailure(rawValue: "clientCertificate")
-    /// The file of trusted authorities cannot be read.
-    public static let caBundle = TLSFailure(rawValue: "caBundle")
+        /// A certificate has expired.
+        public static let expired = TLSFailure(rawValue: "expired")
+        /// A certificate is not valid yet.
+        public static let notYetValid = TLSFailure(rawValue: "notYetValid")
+        /// The certificate is for other host names.
+        public static let hostMismatch = TLSFailure(rawValue: "hostMismatch")
+        /// The issuer of the certificate is not trusted.
+        public static let unknownAuthority = TLSFailure(rawValue: "unknownAuthority")
+        /// The certificate is self-signed and not trusted.
+        public static let selfSigned = TLSFailure(rawValue: "selfSigned")
+        /// A certificate has been revoked.
+        public static let revoked = TLSFailure(rawValue: "revoked")
+        /// The server's key does not match any pinned key.
+        public static let pinMismatch = TLSFailure(rawValue: "pinMismatch")
+        /// Client and server have no TLS version in common.
+        public static let protocolVersion = TLSFailure(rawValue: "protocolVersion")
+        /// The client's certificate is missing, unreadable, or refused by the server.
+        public static let clientCertificate = TLSFailure(rawValue: "clientCertificate")
+        /// The file of trusted authorities cannot be read.
+        public static let caBundle = TLSFailure(rawValue: "caBundle")
+    }
 }
 
-/// The period in which a circuit breaker lets no request through, on its clock, as ``Scheduler/now``
-/// gives it.
-public struct OpenCircuit: Sendable, Hashable {
-    /// When it opened.
-    public var since: Duration
-    /// When a request may probe the host again; in the past while a probe is in flight.
-    public var until: Duration
+extension NetworkError {
+    /// The period in which a circuit breaker lets no request through, on its clock, as ``Scheduler/now``
+    /// gives it.
+    public struct OpenCircuit: Sendable, Hashable {
+        /// When it opened.
+        public var since: Duration
+        /// When a request may probe the host again; in the past while a probe is in flight.
+        public var until: Duration
 
-    /// Creates a period.
-    public init(since: Duration, until: Duration) {
-        self.since = since
-        self.until = until
+        /// Creates a period.
+        public init(since: Duration, until: Duration) {
+            self.since = since
+            self.until = until
+        }
     }
 }
 

@@ -188,13 +188,14 @@ extension Cassette {
         /// The part of the exchange in which it failed.
         public var phase: Phase
         /// The reason of a TLS failure, if known.
-        public var tlsFailure: TLSFailure?
+        public var tlsFailure: NetworkError.TLSFailure?
         /// The result code of libcurl, if libcurl reported the failure.
         public var curlCode: Int?
 
         /// Creates a failure.
         public init(
-            _ code: NetworkError.Code, _ message: String, phase: Phase, tlsFailure: TLSFailure? = nil,
+            _ code: NetworkError.Code, _ message: String, phase: Phase,
+            tlsFailure: NetworkError.TLSFailure? = nil,
             curlCode: Int? = nil
         ) {
             self.code = code

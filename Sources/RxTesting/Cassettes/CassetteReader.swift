@@ -233,7 +233,9 @@ struct CassetteEvents {
             var failure = Cassette.Failure(
                 NetworkError.Code(rawValue: try end.required("code").text()),
                 try end["message"]?.text() ?? "", phase: phase)
-            if let reason = end["tlsFailure"] { failure.tlsFailure = TLSFailure(rawValue: try reason.text()) }
+            if let reason = end["tlsFailure"] {
+                failure.tlsFailure = NetworkError.TLSFailure(rawValue: try reason.text())
+            }
             if let code = end["curlCode"] {
                 failure.curlCode = Int(try code.integer(in: 0...Int64(Int32.max)))
             }

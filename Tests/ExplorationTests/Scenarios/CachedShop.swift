@@ -38,7 +38,7 @@ struct CachedResource: Sendable {
     }
 
     /// How long a response may be delivered after its version is over, by the cache's part in it; `nil` without a limit.
-    func limit(of use: CacheUse?) -> Duration? {
+    func limit(of use: Response.CacheUse?) -> Duration? {
         switch use {
         case .fresh: .seconds(maxAge)
         case .stale: .seconds(maxAge + max(whileRevalidate, ifError))

@@ -139,7 +139,7 @@ extension House {
     }
 
     private static func expectStates(of simulation: Simulation, _ uses: Kept<[CachedUse]>) {
-        for use in [CacheUse.fresh, .revalidated, .joined] {
+        for use in [Response.CacheUse.fresh, .revalidated, .joined] {
             simulation.sometimes("a response is \(use)") { _ in uses.now.contains { $0.use == use } }
         }
         for (name, path) in [("while it is revalidated", "/news"), ("because the server fails", "/weather")] {
@@ -169,7 +169,7 @@ private struct CachedUse: Sendable {
     var floor: Int
     var time: Duration
     var content: String
-    var use: CacheUse?
+    var use: Response.CacheUse?
 
     var version: Int { CachedShop.version(of: content) }
 }

@@ -106,7 +106,7 @@ import Testing
             (InlineEndpoint(.post, "/x", headers: ["idempotency-KEY": "1"]), 2),
             (InlineEndpoint(.put, "/x", .body(.stream(.just([1])))), 1),
             (InlineEndpoint(.put, "/x", .body(.stream(.just([1]), isReplayable: true))), 2),
-            (InlineEndpoint(.put, "/x", .multipart([Part("a", .stream(.just([1])))])), 1),
+            (InlineEndpoint(.put, "/x", .multipart([Multipart.Part("a", .stream(.just([1])))])), 1),
         ])
     func repeatable(call: InlineEndpoint, attempts: Int) throws {
         let (client, transport) = client([.stall])

@@ -39,7 +39,7 @@ import Testing
         error.head = head
         error.body = bytes
 
-        let part = Part.text("pin", canary, headers: ["X-Key": canary])
+        let part = Multipart.Part.text("pin", canary, headers: ["X-Key": canary])
         let form = Multipart([part, .bytes("file", bytes)])
         let credential = Credential(token: canary, refreshToken: canary, account: canary)
         let session = Session(credential: credential) { .just(credential) }
@@ -123,7 +123,7 @@ import Testing
             ),
             ("Credential", credential), ("Session", session),
             ("CredentialPlacement", CredentialPlacement.query("a")),
-            ("SessionEvent", SessionEvent.loggedOut(error)),
+            ("Session.Event", Session.Event.loggedOut(error)),
             ("Cookie", cookie), ("CookieJar", jar), ("CookieEvent", kept),
             ("CacheKey", cacheKey), ("CacheEntry", entry), ("CacheEntry.Metadata", metadata),
             ("CacheVariant", metadata.variant), ("CacheStore", store),
@@ -190,7 +190,7 @@ import Testing
             "\(InlineEndpoint(.post, "/x?a=1", .form(["pin": 1, "a": 2]), query: ["q": 1], headers: ["X-A": "b"]))"
                 == "POST \"/x\", form with a, pin, query with q, X-A: …")
         #expect("\(Body.bytes([1, 2]))" == "2 bytes")
-        #expect("\(Part.text("a", "b"))" == "\"a\", 1 bytes")
+        #expect("\(Multipart.Part.text("a", "b"))" == "\"a\", 1 bytes")
         #expect("\(TransferEvent.chunk([1, 2, 3]))" == "chunk of 3 bytes")
     }
 }

@@ -126,7 +126,7 @@ import Testing
 
     /// The server cuts the connection during the TLS handshake, or its certificate is refused.
     @Test func onlyARefusedCertificateIsFinal() throws {
-        for failure in [nil, TLSFailure.expired] {
+        for failure in [nil, NetworkError.TLSFailure.expired] {
             var error = NetworkError(.tls, "the handshake failed")
             error.tlsFailure = failure
             let fixture = WebSocketFixture(.steps(.fail(error)), .webSocket(.echo))

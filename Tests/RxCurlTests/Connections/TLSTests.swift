@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    private func expect(_ log: Recording.Log, fails failure: TLSFailure?) throws {
+    private func expect(_ log: Recording.Log, fails failure: NetworkError.TLSFailure?) throws {
         let error = try #require(log.error)
         #expect(error.code == .tls)
         #expect(error.tlsFailure == failure)
@@ -58,8 +58,8 @@ import Testing
         arguments: [
             ("expired.test", .expired), ("future.test", .notYetValid), ("wrong.test", .hostMismatch),
             ("unknown.test", .unknownAuthority), ("selfsigned.test", .selfSigned),
-        ] as [(String, TLSFailure)])
-    func whatIsNot(host: String, failure: TLSFailure) async throws {
+        ] as [(String, NetworkError.TLSFailure)])
+    func whatIsNot(host: String, failure: NetworkError.TLSFailure) async throws {
         // GnuTLS does not tell the two apart.
         let isOneOfTwo =
             failure == .selfSigned && LibcurlFeatures.running.tlsBackend?.hasPrefix("GnuTLS") == true

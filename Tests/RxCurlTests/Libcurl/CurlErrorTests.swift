@@ -98,9 +98,9 @@ import Testing
             (1 << 1 | 1 << 10, nil, .expired), (1 << 1 | 1 << 9, nil, .notYetValid),
             (1 << 1 | 1 << 5, nil, .revoked),
             (1 << 1 | 1 << 6, nil, .unknownAuthority), (-50, nil, nil),
-        ] as [(Int, TLSFailure?, TLSFailure?)])
-    func verification(result: Int, openSSL: TLSFailure?, gnuTLS: TLSFailure?) {
-        func failure(_ backend: String) -> TLSFailure? {
+        ] as [(Int, NetworkError.TLSFailure?, NetworkError.TLSFailure?)])
+    func verification(result: Int, openSSL: NetworkError.TLSFailure?, gnuTLS: NetworkError.TLSFailure?) {
+        func failure(_ backend: String) -> NetworkError.TLSFailure? {
             let features = LibcurlFeatures(version: .init(8, 14, 1), tlsBackend: backend)
             return CurlError(CURLE_PEER_FAILED_VERIFICATION, verifyResult: result, features: features)
                 .tlsFailure

@@ -110,7 +110,7 @@ import Testing
         for part in [
             .text(hostile, "x"), .bytes("a", [], fileName: hostile), .bytes("a", [], contentType: hostile),
             .file("a", "/tmp/" + hostile),
-        ] as [Part] {
+        ] as [Multipart.Part] {
             let error = #expect(throws: NetworkError.self) { try Multipart([part]).body() }
             #expect(error?.code == .invalidParameters)
             #expect(error?.message.contains("\n") == false)
@@ -147,8 +147,8 @@ import Testing
     }
 
     @Test func aPartThatCanBeSentOnceMakesTheFormSo() throws {
-        let once = Part("s", .stream(.just([1, 2]), length: 2))
-        let unknown = Part("s", .stream(.just([1, 2]), isReplayable: true))
+        let once = Multipart.Part("s", .stream(.just([1, 2]), length: 2))
+        let unknown = Multipart.Part("s", .stream(.just([1, 2]), isReplayable: true))
         let body = try Multipart([.text("a", "b"), once], boundary: "X").body()
         #expect(!body.isReplayable)
         #expect(body.count != nil)
@@ -179,7 +179,7 @@ import Testing
         var refused = 0
         for _ in 0..<3000 {
             let parts = (0..<Int.random(in: 0...3, using: &random)).map { _ in
-                Part(
+                Multipart.Part(
                     text(), .text(text()), fileName: Bool.random(using: &random) ? text() : nil,
                     contentType: Bool.random(using: &random) ? text() : nil)
             }

@@ -50,7 +50,8 @@ func awaitALogin(_ login: Client) -> Session {
 }
 
 func logInFirst(_ logIn: Observable<Credential, NetworkError>) -> Session {
-    let eager = Session(requiresLogin: true, loginAttemptLimit: LoginAttemptLimit(3, within: .seconds(60))) {
+    let eager = Session(requiresLogin: true, loginAttemptLimit: Session.AttemptLimit(3, within: .seconds(60)))
+    {
         logIn
     }
     return eager

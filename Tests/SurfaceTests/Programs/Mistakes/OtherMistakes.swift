@@ -80,7 +80,7 @@ extension Mistake {
         Mistake(
             "a dictionary as a form with files",
             #"client.post("/images", .multipart(["file": "/tmp/tea.jpg"])).subscribe()"#,
-            "cannot convert value of type '[String : String]' to expected argument type '[Part]'"),
+            "cannot convert value of type '[String : String]' to expected argument type '[Multipart.Part]'"),
         Mistake(
             "the progress of a sent request",
             #"client.progress(of: client.post("/images", .file("/tmp/tea.jpg"))).subscribe()"#,
