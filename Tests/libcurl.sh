@@ -61,17 +61,17 @@ swift build --build-tests --scratch-path "$scratch"
 
 # As Tests/run.sh has it.
 export MALLOC_PERTURB_=165 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-test() { swift test --skip-build --scratch-path "$scratch" "$@"; }
+run_tests() { swift test --skip-build --scratch-path "$scratch" "$@"; }
 if [ $# -gt 0 ]; then
-    test --filter '^RxCurlTests\.RunningLibcurlTests/'
-    test "$@"
+    run_tests --filter '^RxCurlTests\.RunningLibcurlTests/'
+    run_tests "$@"
     exit
 fi
 # One target after the other, as Tests/run.sh has it.
 failed=()
 for name in RxHTTPTests RxJSONTests RxCurlTests RxNetworkingTests ConformanceDriverTests FuzzTests; do
     echo "== $name with libcurl $version"
-    test --filter "^$name\." || failed+=("$name")
+    run_tests --filter "^$name\." || failed+=("$name")
 done
 "$(swift build --show-bin-path --scratch-path "$scratch")/Playground" || failed+=(tour)
 if [ ${#failed[@]} -gt 0 ]; then

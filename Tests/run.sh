@@ -68,13 +68,13 @@ if [ "$sanitizer" = thread ] && [ "$(uname)" = Linux ]; then
     "$clang" -shared -fPIC -O1 -Wall -Werror Tests/ThreadSanitizer/SwiftMutex.c -o "$mutex" -ldl
     environment+=(LD_PRELOAD="$mutex")
 fi
-test() {
+run_tests() {
     env "${environment[@]}" ${limit[@]+"${limit[@]}"} swift test --skip-build ${build[@]+"${build[@]}"} \
         ${run[@]+"${run[@]}"} "$@"
 }
 limit=()
 if [ $# -gt 0 ]; then
-    test "$@"
+    run_tests "$@"
     exit
 fi
 # A test that never ends would keep all others from being run.
@@ -95,7 +95,7 @@ for target in Tests/*Tests; do
         [ -z "$sanitizer" ] || continue
         command=(Tests/services.sh)
     else
-        command=(test --filter "^$name\.")
+        command=(run_tests --filter "^$name\.")
     fi
     "${command[@]}" 2>&1 | tee "$TMPDIR/log" || {
         failed+=("$name")

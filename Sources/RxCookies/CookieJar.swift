@@ -217,7 +217,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    // MARK: -
+    // MARK: - Changes
 
     /// Changes the contents, delivers the events, and schedules a save.
     @discardableResult

@@ -1,4 +1,4 @@
-internal import CLibuv
+import CLibuv
 public import RxLite
 import Synchronization
 

@@ -1,11 +1,11 @@
-internal import CLibuv
+import CLibuv
 public import RxLite
 import Synchronization
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 extension EventLoop {

@@ -1,4 +1,4 @@
-internal import CLibuv
+import CLibuv
 
 /// A libuv handle in separate memory, which stays valid until libuv has closed it.
 ///

@@ -1,5 +1,5 @@
-internal import CLibuv
-internal import RxLite
+import CLibuv
+import RxLite
 import Synchronization
 
 /// A one-shot timer that can be set repeatedly.

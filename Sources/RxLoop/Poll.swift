@@ -1,4 +1,4 @@
-internal import CLibuv
+import CLibuv
 
 /// Watches a socket (`uv_poll_t`).
 ///

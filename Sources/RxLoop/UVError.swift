@@ -1,4 +1,4 @@
-internal import CLibuv
+import CLibuv
 
 /// A result code of libuv, such as `UV_EBADF`.
 ///

@@ -80,6 +80,15 @@ import Testing
         #expect(files.filter { $0.path.contains("+") }.count <= 20)
     }
 
+    /// One way to say what a test proves: its name, and a doc comment.
+    @Test func testsHaveNoTitles() throws {
+        let title = #/@(Test|Suite)\(\s*"/#
+        for file in try SourceFile.all(in: "Tests") {
+            let text = file.lines.joined(separator: "\n")
+            #expect(text.firstMatch(of: title) == nil, "\(file.path)")
+        }
+    }
+
     /// The types that a user of a module meets in its list of symbols. A type that only serves another one is nested in it.
     @Test(arguments: ["RxClient": 70, "RxHTTP": 38, "RxLite": 40, "RxTesting": 45])
     func publicTypesAreFew(module: String, limit: Int) throws {

@@ -40,8 +40,8 @@ import Testing
         ],
     ]
 
-    @Test("Every public type that can hold a text, bytes or header fields is printed, or has its reason")
-    func everyType() throws {
+    /// Every public type that can hold a text, bytes or header fields is printed, or has its reason.
+    @Test func everyType() throws {
         let path = "Tests/RxClientTests/Secrets/PrintingTests.swift"
         var text = try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
         for file in try SourceFile.all(in: "Tests/RxAuthTests")

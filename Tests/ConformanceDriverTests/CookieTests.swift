@@ -21,8 +21,8 @@ import Testing
         #expect(try await driver.fetch(3, server.baseURL + "/", ["credentials": "omit"]).text == "none")
     }
 
-    @Test("Stored cookies are sent with the first request of the next process, also after a crash")
-    func acrossProcesses() async throws {
+    /// Stored cookies are sent with the first request of the next process, also after a crash.
+    @Test func acrossProcesses() async throws {
         let server = try server()
         let folder = try TemporaryFolder()
         let file = folder.file("cookies.json")

@@ -4,8 +4,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct EventTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
-    @Test("Events come as sent; a new connection names the last one; 204 is the end")
-    func reconnects() async throws {
+    /// Events come as sent; a new connection names the last one; 204 is the end.
+    @Test func reconnects() async throws {
         let gate = try Gate()
         let server = try RawServer([
             [
@@ -35,8 +35,8 @@ import Testing
         #expect(try await driver.end().answers.isEmpty)
     }
 
-    @Test("Closing ends it without an answer, and so does the end of input")
-    func closing() async throws {
+    /// Closing ends it without an answer, and so does the end of input.
+    @Test func closing() async throws {
         let server = try RawServer([[.readRequest, .send(Self.head), .waitForClientClose]])
         let driver = try DriverProcess()
         for id in 1...2 {

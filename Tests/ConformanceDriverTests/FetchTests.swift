@@ -59,7 +59,8 @@ import Testing
         #expect(try await server.nextRequest().field("Content-Type") == nil)
     }
 
-    @Test("No status is an error", arguments: [204, 304, 400, 401, 404, 429, 500, 503])
+    /// No status is an error.
+    @Test(arguments: [204, 304, 400, 401, 404, 429, 500, 503])
     func everyStatus(status: Int) async throws {
         let server = try RawServer { _ in [.send("HTTP/1.1 \(status) So\r\nContent-Length: 0\r\n\r\n")] }
         let driver = try DriverProcess()
@@ -132,8 +133,8 @@ import Testing
         #expect(try await driver.fetch(10, server.baseURL).error == "invalidResponse")
     }
 
+    /// An invalid line is answered, and the next one is executed.
     @Test(
-        "An invalid line is answered, and the next one is executed",
         arguments: [
             ("no JSON", nil), ("[]", nil), (#"{"op":"fetch","url":"http://127.0.0.1/"}"#, nil),
             (#"{"op":"jump","id":7}"#, 7), (#"{"id":7}"#, 7),
@@ -156,8 +157,8 @@ import Testing
         #expect(try await driver.end().ending == .exited(0))
     }
 
-    @Test("A text is a valid id, too, and an id in use is refused")
-    func ids() async throws {
+    /// A text is a valid id, too, and an id in use is refused.
+    @Test func ids() async throws {
         let gate = try Gate()
         let server = try RawServer { _ in [.wait(gate), .respond(200)] }
         let driver = try DriverProcess()
@@ -169,8 +170,8 @@ import Testing
         #expect(try await driver.fetch(1, server.baseURL).status == 200)
     }
 
-    @Test("A cancelled operation answers once and closes the connection")
-    func cancel() async throws {
+    /// A cancelled operation answers once and closes the connection.
+    @Test func cancel() async throws {
         let server = try RawServer { request in
             request.target == "/slow" ? [.stall] : [.respond(200, body: "quick")]
         }
@@ -186,8 +187,8 @@ import Testing
         #expect(try await driver.end().answers.isEmpty)
     }
 
-    @Test("Hundreds in flight; fast ones overtake; the end of input waits for all")
-    func manyInFlight() async throws {
+    /// Hundreds in flight; fast ones overtake; the end of input waits for all.
+    @Test func manyInFlight() async throws {
         let gate = try Gate()
         let server = try RawServer { request in
             (request.target.hasPrefix("/slow") ? [.wait(gate)] : []) + [.respond(200, body: request.target)]

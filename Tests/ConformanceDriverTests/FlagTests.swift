@@ -3,8 +3,8 @@ import TestServers
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct FlagTests {
-    @Test("A server's own authority is trusted if the option names it, and HTTP/2 is used on request")
-    func authoritiesAndVersions() async throws {
+    /// A server's own authority is trusted if the option names it, and HTTP/2 is used on request.
+    @Test func authoritiesAndVersions() async throws {
         let server = try NginxServer()
         let distrusting = try DriverProcess()
         let trusting = try DriverProcess("--cacert", server.certificatePath)

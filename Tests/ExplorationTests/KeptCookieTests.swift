@@ -5,8 +5,8 @@ import Testing
 
 /// Stores that a process keeps in its files.
 @Suite struct KeptCookieTests {
-    @Test("Cookies in a file of the process are sent after its restart, and expire by its clock")
-    func cookiesSurviveARestart() throws {
+    /// Cookies in a file of the process are sent after its restart, and expire by its clock.
+    @Test func cookiesSurviveARestart() throws {
         let faults: [PlacedFault] = [
             .at("app", .restart(at: .seconds(10))),
             .at("clock", .clockJump(at: .seconds(20), by: .seconds(3600))),

@@ -47,8 +47,8 @@ import Testing
         }
     }
 
-    @Test("A planted bug is found, and of many faults one remains")
-    func aPlantedBugIsFound() async throws {
+    /// A planted bug is found, and of many faults one remains.
+    @Test func aPlantedBugIsFound() async throws {
         let failure = try #require(await failure(of: Self.rashOrders))
         #expect(Set(failure.violations.map(\.name)) == ["no order twice"])
         #expect(failure.faults.count == 1)
@@ -71,8 +71,8 @@ import Testing
         }
     }
 
-    @Test("Several cores report the failure of the lowest seed")
-    func theLowestSeedIsReported() async {
+    /// Several cores report the failure of the lowest seed.
+    @Test func theLowestSeedIsReported() async {
         let seeds = [
             await failure(of: Self.rashOrders)?.seed, await failure(of: Self.rashOrders)?.seed,
             await failure(of: Self.rashOrders)?.seed,
@@ -99,8 +99,8 @@ import Testing
         #expect(runs < 200)
     }
 
-    @Test("A scenario that depends on more than its seed is told so")
-    func otherSourcesAreFound() async throws {
+    /// A scenario that depends on more than its seed is told so.
+    @Test func otherSourcesAreFound() async throws {
         let count = Mutex(0)
         let failure = try #require(
             await failure { simulation in
@@ -114,8 +114,8 @@ import Testing
         #expect(failure.violations.map(\.name) == ["never", "the same run"])
     }
 
-    @Test("A diagram shows faults, requests and subscriptions in columns of time")
-    func diagrams() throws {
+    /// A diagram shows faults, requests and subscriptions in columns of time.
+    @Test func diagrams() throws {
         let log = try Simulation(seed: 1, faults: [.at("GET /a #1", .status(503))]).run { simulation in
             simulation.server("https://shop.test") { _ in .json("1") }
             simulation.process { process in

@@ -31,8 +31,8 @@ import Testing
         try Simulation(seed: 1, faults: faults).run(Self.requests)
     }
 
-    @Test("The metrics of an exchange include its way to the server and back")
-    func metricsIncludeTheWay() throws {
+    /// The metrics of an exchange include its way to the server and back.
+    @Test func metricsIncludeTheWay() throws {
         let faults: [PlacedFault] = [
             .at("GET /a #1", .requestDelay(.seconds(5))), .at("GET /a #1", .responseDelay(.seconds(2))),
         ]
@@ -50,8 +50,8 @@ import Testing
         #expect(log.subscriptions("call").map(\.values) == [["\(end - exchange.sentAt)"]])
     }
 
+    /// Each fault strikes where it says, and nowhere else.
     @Test(
-        "Each fault strikes where it says, and nowhere else",
         arguments: [
             (.at("PUT /a #2", .reset(.beforeSending)), .failed("connect"), false),
             (.at("PUT /a #2", .reset(.duringUpload)), .failed("connectionLost"), false),
@@ -114,8 +114,8 @@ import Testing
         #expect(dates.withLock { $0 } == [.seconds(3602), .seconds(2)])
     }
 
-    @Test("After a kill nothing of the process continues, and files stay")
-    func restartsKeepFiles() throws {
+    /// After a kill nothing of the process continues, and files stay.
+    @Test func restartsKeepFiles() throws {
         let log = try Simulation(seed: 1, faults: [.at("app", .restart(at: .seconds(1)))]).run { simulation in
             simulation.process { process in
                 process.subscribe(
@@ -135,8 +135,8 @@ import Testing
         #expect(log.notes("later") == ["2.5 seconds"])
     }
 
-    @Test("Keys, boundaries, ids and waits are those of the seed")
-    func randomNumbersFollowTheSeed() throws {
+    /// Keys, boundaries, ids and waits are those of the seed.
+    @Test func randomNumbersFollowTheSeed() throws {
         func fields(seed: UInt64) throws -> [String] {
             let faults: [PlacedFault] = [.at("POST /a #1", .status(503))]
             let log = try Simulation(seed: seed, faults: faults).run { simulation in
@@ -163,8 +163,8 @@ import Testing
         #expect(zip(first, other).count { $0 != $1 } == 5)
     }
 
-    @Test("Another process comes to the same events")
-    func theSameRunInAnotherProcess() async throws {
+    /// Another process comes to the same events.
+    @Test func theSameRunInAnotherProcess() async throws {
         let arguments = ["--fingerprint", "10"]
         let one = try await ChildProcess(ChildProcess.product("explore"), arguments).ended()
         let other = try await ChildProcess(ChildProcess.product("explore"), arguments).ended()

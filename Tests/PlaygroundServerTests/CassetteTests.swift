@@ -14,7 +14,8 @@ import Testing
         path: "Cassettes/github.har"
     ).path
 
-    @Test("The tour's paging recipe runs from recorded exchanges, in virtual time", .timeLimit(.minutes(1)))
+    /// The tour's paging recipe runs from recorded exchanges, in virtual time.
+    @Test(.timeLimit(.minutes(1)))
     func gitHubPages() async throws {
         let cassette = try Cassette(contentsOf: Self.gitHub)
         let clock = VirtualScheduler(startingAt: cassette.startedAt)
@@ -40,8 +41,8 @@ import Testing
         #expect(replay.unused.count == cassette.exchanges.count - 5)
     }
 
-    @Test("Every exchange that GitHub answered replays")
-    func gitHubReplays() throws {
+    /// Every exchange that GitHub answered replays.
+    @Test func gitHubReplays() throws {
         let cassette = try Cassette(contentsOf: Self.gitHub)
         #expect(cassette.exchanges.count == 71)
         let clock = VirtualScheduler()
@@ -65,7 +66,8 @@ import Testing
         return rules
     }()
 
-    @Test("A login, a list and a cart of the shop replay", .cassette("shop", rules: shopRules))
+    /// A login, a list and a cart of the shop replay.
+    @Test(.cassette("shop", rules: shopRules))
     func shop() async throws {
         let cassette = try TestCassette.current
         let server = cassette.mode == .replay ? nil : try await DemoAPI.start()

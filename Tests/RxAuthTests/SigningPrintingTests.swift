@@ -34,8 +34,8 @@ import Testing
         ]
     }
 
-    @Test("No printed text shows a secret, neither as text nor as bytes")
-    func noSecret() throws {
+    /// No printed text shows a secret, neither as text nor as bytes.
+    @Test func noSecret() throws {
         let numbers = Self.bytes.map { "\($0)" }.joined(separator: ", ")
         let lines = Self.bytes.map { "- \($0)\n" }
         for (name, value) in try Self.values() {

@@ -74,8 +74,8 @@ import Testing
         try clock.run()
     }
 
-    @Test("Entries that were looked up or stored come from memory from then on")
-    func promotes() throws {
+    /// Entries that were looked up or stored come from memory from then on.
+    @Test func promotes() throws {
         slow.contents.store(.sample("/a", body: 7)).subscribe()
         #expect(try look("/a") == ([7], 1))
         #expect(try look("/a") == ([7], 0))
@@ -86,8 +86,8 @@ import Testing
         #expect(store.usage == slow.usage)
     }
 
-    @Test("Memory must have all variants, else the lower store is asked")
-    func variants() throws {
+    /// Memory must have all variants, else the lower store is asked.
+    @Test func variants() throws {
         for (language, body) in [("de", 1001), ("en", 1002)] {
             slow.contents.store(.sample("/a", language: language, body: body, time: Double(body)))
                 .subscribe()
@@ -101,16 +101,16 @@ import Testing
         #expect(try look("/a") == ([1003, 1002, 1001], 1))
     }
 
-    @Test("An entry that is too large for memory is found below")
-    func large() throws {
+    /// An entry that is too large for memory is found below.
+    @Test func large() throws {
         try put(.sample("/a", body: 6000))
         #expect(store.memory.usage.entries == 0)
         #expect(try look("/a") == ([6000], 1))
         #expect(try look("/a") == ([6000], 1))
     }
 
-    @Test("Changes reach both")
-    func changes() throws {
+    /// Changes reach both.
+    @Test func changes() throws {
         var entry = CacheEntry.sample("/a", body: 1, tags: ["t"])
         try put(entry)
         entry.metadata.terms.lifetime = 99
@@ -127,9 +127,8 @@ import Testing
         #expect(try look("/a").bodies == [])
     }
 
-    @Test(
-        "A lookup under way does not overwrite a later change with old entries",
-        arguments: [0, 1, 2])
+    /// A lookup under way does not overwrite a later change with old entries.
+    @Test(arguments: [0, 1, 2])
     func outdated(kind: Int) throws {
         let old = CacheEntry.sample("/a", body: 1, time: 1)
         slow.contents.store(old).subscribe()
@@ -151,8 +150,8 @@ import Testing
         #expect(kind < 2 || found.values.first?.first?.metadata.terms.lifetime == 99)
     }
 
-    @Test("If the lower store fails, memory remains usable")
-    func failing() throws {
+    /// If the lower store fails, memory remains usable.
+    @Test func failing() throws {
         try put(.sample("/a", language: "de", body: 1, time: 1))
         slow.state.withLock { $0.fails = true }
         let storing = Recorder(store.store(.sample("/a", language: "en", body: 2, time: 2)), on: clock)

@@ -18,11 +18,10 @@ import Testing
         if let credential { fixture.session.logIn(with: credential) } else { fixture.session.logOut() }
     }
 
-    @Test(
-        "Requests waiting for the previous account fail at once and are never replayed as the new one",
-        arguments: [
-            nil, Credential(token: "B"),
-        ])
+    /// Requests waiting for the previous account fail at once and are never replayed as the new one.
+    @Test(arguments: [
+        nil, Credential(token: "B"),
+    ])
     func parked(credential: Credential?) throws {
         let parked = (0..<3).map { fixture.get("/\($0)") }
         try fixture.clock.advance(by: .milliseconds(5))
@@ -40,11 +39,10 @@ import Testing
         #expect(fixture.eventTexts == [credential == nil ? "logged out by hand" : "logged in"])
     }
 
-    @Test(
-        "A request under way that is refused after the change fails",
-        arguments: [
-            nil, Credential(token: "B"),
-        ])
+    /// A request under way that is refused after the change fails.
+    @Test(arguments: [
+        nil, Credential(token: "B"),
+    ])
     func onItsWay(credential: Credential?) throws {
         let recorder = fixture.get("/1")
         change(to: credential)
@@ -53,8 +51,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 old"])
     }
 
-    @Test("A change made by a handler of the renewal event comes before the replays")
-    func insideTheEvent() throws {
+    /// A change made by a handler of the renewal event comes before the replays.
+    @Test func insideTheEvent() throws {
         fixture.session.events.subscribe(onNext: { [session = fixture.session, accountB] event in
             if case .renewed = event { session.logIn(with: accountB) }
         })
@@ -67,11 +65,10 @@ import Testing
         #expect(fixture.session.credential == accountB)
     }
 
-    @Test(
-        "A request waiting for its retry is not retried as another account",
-        arguments: [
-            nil, Credential(token: "B"),
-        ])
+    /// A request waiting for its retry is not retried as another account.
+    @Test(arguments: [
+        nil, Credential(token: "B"),
+    ])
     func duringBackoff(credential: Credential?) throws {
         let fixture = LoginFixture(
             credential: Credential(token: "t0"),
@@ -86,8 +83,8 @@ import Testing
         #expect(fixture.lines == ["PUT /1 t0"])
     }
 
-    @Test("Logged out: requests carry no credential, and only the user can log in again")
-    func loggedOut() throws {
+    /// Logged out: requests carry no credential, and only the user can log in again.
+    @Test func loggedOut() throws {
         fixture.session.logOut()
         let recorder = fixture.get("/1")
         try fixture.clock.run()
@@ -101,8 +98,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 -", "GET /2 expired", "POST /login -", "GET /2 t1"])
     }
 
-    @Test("A login during which the session logs out stores nothing")
-    func loginLogsOut() throws {
+    /// A login during which the session logs out stores nothing.
+    @Test func loginLogsOut() throws {
         let box = Box<Session>()
         let fixture = LoginFixture { plain in
             LoginFixture.logIn(plain).handleEvents(onNext: { _ in box.value?.logOut() })
@@ -116,8 +113,8 @@ import Testing
         #expect(fixture.server.logins == 1)
     }
 
-    @Test("The new account has its own login")
-    func newAccountLogsIn() throws {
+    /// The new account has its own login.
+    @Test func newAccountLogsIn() throws {
         let parked = fixture.get("/1")
         try fixture.clock.advance(by: .milliseconds(5))
         fixture.session.logIn(with: accountB)
@@ -129,9 +126,8 @@ import Testing
         #expect(fixture.session.credential?.token == "t2")
     }
 
-    @Test(
-        "A refused login changes the account for the cache, too, as logging out does",
-        arguments: [false, true])
+    /// A refused login changes the account for the cache, too, as logging out does.
+    @Test(arguments: [false, true])
     func cacheIdentity(isRefused: Bool) throws {
         let fixture = LoginFixture(credential: Credential(token: "t0"), cachePolicy: .time(.seconds(600)))
         let first = fixture.get("/mine")
@@ -153,10 +149,8 @@ import Testing
         #expect(fixture.lines.last == "GET /mine -")
     }
 
-    @Test(
-        "A request waiting for its retry when the login is refused fails with the refusal"
-    )
-    func retryAfterRefusal() throws {
+    /// A request waiting for its retry when the login is refused fails with the refusal.
+    @Test func retryAfterRefusal() throws {
         let fixture = LoginFixture(
             credential: Credential(token: "t0"), retry: .exponentialBackoff(backoff: .constant(.seconds(1))))
         fixture.server.contents.withLock {

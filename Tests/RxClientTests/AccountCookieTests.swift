@@ -33,7 +33,8 @@ import Testing
             .map { "\($0.headerFields[.cookie] ?? "-") \($0.token ?? "-")" }
     }
 
-    @Test("Logging in as another account", arguments: [nil, "bert"])
+    /// Logging in as another account.
+    @Test(arguments: [nil, "bert"])
     func switching(account: String?) throws {
         let (fixture, jar) = fixture(Credential(token: "t0", account: account.map { _ in "anna" }))
         try set("sid=anna", in: jar)
@@ -47,8 +48,8 @@ import Testing
         #expect(sent(fixture, "/2").first == "- B")
     }
 
-    @Test("Logging in as the same account keeps them")
-    func sameAccount() throws {
+    /// Logging in as the same account keeps them.
+    @Test func sameAccount() throws {
         let (fixture, jar) = fixture(Credential(token: "t0", account: "anna"))
         try set("sid=anna", in: jar)
         fixture.session.logIn(with: Credential(token: "t1", account: "anna"))
@@ -57,9 +58,8 @@ import Testing
         #expect(sent(fixture, "/1") == ["sid=anna t1"])
     }
 
-    @Test(
-        "Logging out, by the user or by a refused login, empties the jar and its file",
-        arguments: [false, true])
+    /// Logging out, by the user or by a refused login, empties the jar and its file.
+    @Test(arguments: [false, true])
     func loggingOut(isRefused: Bool) throws {
         let (fixture, jar) = fixture(isStored: true)
         try set("sid=anna", in: jar)
@@ -79,8 +79,8 @@ import Testing
         #expect(!storage.text.contains("anna"))
     }
 
-    @Test("A late response to a request of the previous account sets no cookie")
-    func lateResponse() throws {
+    /// A late response to a request of the previous account sets no cookie.
+    @Test func lateResponse() throws {
         let (fixture, jar) = fixture()
         fixture.server.contents.withLock {
             $0.answers["/slow"] = [.json("1", headers: [.setCookie: "sid=anna"])]
@@ -94,8 +94,8 @@ import Testing
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("The next hop of such a request carries none of the new account's cookies")
-    func nextHop() throws {
+    /// The next hop of such a request carries none of the new account's cookies.
+    @Test func nextHop() throws {
         let (fixture, jar) = fixture()
         fixture.server.contents.withLock {
             $0.answers["/from"] = [.status(.found, headers: [.location: "/to"])]
@@ -111,8 +111,8 @@ import Testing
         #expect(jar.cookies.map(\.value) == ["bert"])
     }
 
-    @Test("… nor does a hop to another origin, which carries no credential")
-    func nextHopElsewhere() throws {
+    /// … nor does a hop to another origin, which carries no credential.
+    @Test func nextHopElsewhere() throws {
         let (fixture, jar) = fixture()
         fixture.server.contents.withLock {
             $0.answers["/from"] = [.status(.found, headers: [.location: "https://other.test/to"])]
@@ -126,9 +126,8 @@ import Testing
         #expect(sent(fixture, "/to") == ["- -"])
     }
 
-    @Test(
-        "Without an account before, cookies set by the login stay, and those of an earlier process are removed",
-        arguments: [false, true])
+    /// Without an account before, cookies set by the login stay, and those of an earlier process are removed.
+    @Test(arguments: [false, true])
     func loginThatSetsCookies(byClosure: Bool) throws {
         do {
             let (_, jar) = fixture(isStored: true)
@@ -149,8 +148,8 @@ import Testing
         #expect(!storage.text.contains("theme"))
     }
 
-    @Test("… also if the storage has not been read by then")
-    func loginBeforeRestoring() throws {
+    /// … also if the storage has not been read by then.
+    @Test func loginBeforeRestoring() throws {
         do {
             let (_, jar) = fixture(isStored: true)
             try set("sid=anna; Max-Age=1000", in: jar)
@@ -164,8 +163,8 @@ import Testing
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A login of the session that returns another account is such a switch, too")
-    func loginGivesAnotherAccount() throws {
+    /// A login of the session that returns another account is such a switch, too.
+    @Test func loginGivesAnotherAccount() throws {
         let jar = CookieJar(publicSuffixes: CookieFixture.suffixes)
         let fixture = LoginFixture(
             on: clock, credential: Credential(token: "old", account: "anna"), cookies: jar,

@@ -15,10 +15,8 @@ import Testing
     private var once: Parameters { .body(.stream(.just([1]))) }
     private var again: Parameters { .body(.stream(.just([1]), isReplayable: true)) }
 
-    @Test(
-        "A body that can be sent only once is neither retried nor redirected by 307; a replayable one is both"
-    )
-    func replays() throws {
+    /// A body that can be sent only once is neither retried nor redirected by 307; a replayable one is both.
+    @Test func replays() throws {
         for (parameters, attempts) in [
             (once, 1), (again, 2), (.file("/a"), 2), (.multipart([.file("f", "/a")]), 2),
         ] {
@@ -37,8 +35,8 @@ import Testing
         }
     }
 
-    @Test("A body that can be sent only once is not replayed after a login")
-    func relogin() throws {
+    /// A body that can be sent only once is not replayed after a login.
+    @Test func relogin() throws {
         for (parameters, attempts) in [(once, 1), (again, 2)] {
             let fixture = LoginFixture()
             _ = Recorder(fixture.client.put("/1", parameters), on: fixture.clock)
@@ -47,8 +45,8 @@ import Testing
         }
     }
 
-    @Test("Content types, and their override by the endpoint")
-    func contentTypes() throws {
+    /// Content types, and their override by the endpoint.
+    @Test func contentTypes() throws {
         func type(_ parameters: Parameters, _ headers: Headers = [:]) throws -> String? {
             let (client, transport) = fixture([.status(.ok)])
             _ = Recorder(client.post("/x", parameters, headers: headers), on: fixture.clock)
@@ -64,8 +62,8 @@ import Testing
         #expect(form.hasPrefix("multipart/form-data; boundary=form-"))
     }
 
-    @Test("Added parameters become text parts of a form, and query items beside a file")
-    func additions() throws {
+    /// Added parameters become text parts of a form, and query items beside a file.
+    @Test func additions() throws {
         let (client, transport) = fixture([.status(.ok)])
         let parts: [Multipart.Part] = [.text("a", "1"), .text("b", "2"), .text("c", "3")]
         let form = Parameters.multipart(parts).adding(["b": 7, "version": "1.0"]).removing("c")
@@ -82,8 +80,8 @@ import Testing
         #expect(transport.requests[1].url.query() == "version=1.0")
     }
 
-    @Test("A name that cannot be sent fails before anything is sent")
-    func hostileName() throws {
+    /// A name that cannot be sent fails before anything is sent.
+    @Test func hostileName() throws {
         let (client, transport) = fixture([.status(.ok)])
         let recorder = Recorder(client.post("/x", .multipart([.text("a\r\nb", "")])), on: fixture.clock)
         try fixture.clock.run()
@@ -92,8 +90,8 @@ import Testing
         #expect(error.code == .invalidParameters)
     }
 
-    @Test("Compression and Expect: the endpoint's setting, else the client's")
-    func policies() throws {
+    /// Compression and Expect: the endpoint's setting, else the client's.
+    @Test func policies() throws {
         let transport = ScriptedTransport(on: fixture.clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.continuePolicy = .from(5)
@@ -108,8 +106,8 @@ import Testing
         #expect(transport.requests.map(\.continuePolicy) == [.from(5), .always])
     }
 
-    @Test("An endpoint can switch decoding off, and coded bodies are not stored")
-    func decoding() throws {
+    /// An endpoint can switch decoding off, and coded bodies are not stored.
+    @Test func decoding() throws {
         let transport = ScriptedTransport(on: fixture.clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.cachePolicy = .time(.seconds(60))
@@ -123,8 +121,8 @@ import Testing
         #expect(transport.requests.map(\.decodesContent) == [true, false, false])
     }
 
-    @Test("Events: progress of each attempt, then the typed output")
-    func events() throws {
+    /// Events: progress of each attempt, then the typed output.
+    @Test func events() throws {
         let (client, _) = fixture([
             .steps(.uploaded(bytes: 1, of: 2), .fail(NetworkError(.connectionLost, ""))),
             .steps(

@@ -44,8 +44,8 @@ import Testing
 
     // MARK: - Types
 
+    /// Patterns.
     @Test(
-        "Patterns",
         arguments: [
             (ContentTypes.json, "application/json", true), (.json, "Application/JSON; charset=utf-8", true),
             (.json, "application/problem+json", true), (.json, "text/json", true),
@@ -64,8 +64,8 @@ import Testing
         #expect(types.accepts(ResponseHead(status: .ok, headerFields: fields)) == isAccepted)
     }
 
-    @Test("Decoding from JSON requires a JSON content type, unless the client or the endpoint overrides it")
-    func json() throws {
+    /// Decoding from JSON requires a JSON content type, unless the client or the endpoint overrides it.
+    @Test func json() throws {
         let page = client("7", type: "text/html; charset=utf-8")
         let refused = try run(page.request(Fetch<Int>()))
         #expect(refused.failure?.code == .contentType)
@@ -81,8 +81,8 @@ import Testing
         #expect(try run(client("7", type: nil).request(Fetch<Int>())).values == [7])
     }
 
-    @Test("Plain text is a string, at an endpoint and by hand; of JSON and other outputs nothing changes")
-    func plainText() throws {
+    /// Plain text is a string, at an endpoint and by hand; of JSON and other outputs nothing changes.
+    @Test func plainText() throws {
         let plain = client("green \u{2615}, \"tea\"", type: "Text/Plain; charset=utf-8")
         let text = "green \u{2615}, \"tea\""
         #expect(try run(plain.request(Fetch<String>())).values == [text])
@@ -102,8 +102,8 @@ import Testing
         #expect(try run(labelled.request(Fetch<String>())).values == ["tea"])
     }
 
-    @Test("Responses and empty outputs accept any content type by default")
-    func anything() throws {
+    /// Responses and empty outputs accept any content type by default.
+    @Test func anything() throws {
         let page = client("<html>", type: "text/html")
         #expect(try run(page.get("/x")).values.first?.text == "<html>")
         #expect(try run(page.request(Fetch<Empty>(types: .any))).values == [Empty()])
@@ -120,8 +120,8 @@ import Testing
         #expect(try run(page.request(call)).values.first?.text == "<html>")
     }
 
-    @Test("Decoding a response by hand checks the same content types as an endpoint")
-    func byHand() throws {
+    /// Decoding a response by hand checks the same content types as an endpoint.
+    @Test func byHand() throws {
         let page = client("7", type: "text/html")
         #expect(try run(page.get("/x")).values.first?.text == "7")
         #expect(try run(page.get("/x").decode(Int.self)).failure?.code == .contentType)
@@ -145,7 +145,8 @@ import Testing
         #expect(try run(broken.get("/x").decode(Int.self)).failure?.code == .status)
     }
 
-    @Test("A 204 or 205 is nil for an optional, with and without an envelope", arguments: [204, 205, 200])
+    /// A 204 or 205 is nil for an optional, with and without an envelope.
+    @Test(arguments: [204, 205, 200])
     func noContent(status: Int) throws {
         for envelope in [nil, Envelope()] {
             let empty = client("", type: nil, status: .init(code: status)) { $0.options.envelope = envelope }
@@ -161,8 +162,8 @@ import Testing
         }
     }
 
-    @Test("An error status stays an error status, and no content has no content type")
-    func statusFirst() throws {
+    /// An error status stays an error status, and no content has no content type.
+    @Test func statusFirst() throws {
         let broken = client("<html>", type: "text/html", status: .badGateway)
         #expect(try run(broken.request(Fetch<Int>())).failure?.code == .status)
         let empty = client("", type: "text/html", status: .noContent)
@@ -171,8 +172,8 @@ import Testing
 
     // MARK: - Parts
 
+    /// A part of the content is the output, with and without an envelope.
     @Test(
-        "A part of the content is the output, with and without an envelope",
         arguments: [
             ("count", 3, #"{"code":0,"data":{"count":3}}"#),
             ("page.total", 9, #"{"code":0,"data":{"page":{"total":9}}}"#),
@@ -186,8 +187,8 @@ import Testing
         #expect(try run(client(body).get("/x").part(path).decode(Int.self)).values == [output])
     }
 
-    @Test("A key with a dot in it; a missing part")
-    func oddParts() throws {
+    /// A key with a dot in it; a missing part.
+    @Test func oddParts() throws {
         let client = client(#"{"a.b":{"c":1},"a":{"b":null}}"#)
         #expect(try run(client.request(Fetch<Int>(part: ["a.b", "c"]))).values == [1])
         #expect(try run(client.request(Fetch<Int?>(part: "a.x"))).values == [nil])
@@ -198,8 +199,8 @@ import Testing
         #expect(PayloadPath("a.b").description == "a.b")
     }
 
-    @Test("A call has all the settings of an endpoint")
-    func callSettings() throws {
+    /// A call has all the settings of an endpoint.
+    @Test func callSettings() throws {
         let transport = ScriptedTransport(
             on: clock, [.when(nil, "/x", .status(.serviceUnavailable), .json(#"{"a":{"b":7}}"#))])
         var configuration = ClientConfiguration(baseURL: "https://a.test")
@@ -234,8 +235,8 @@ import Testing
         }
     }
 
-    @Test("A validator's error keeps its kind, and has the response's details that it did not set")
-    func validator() throws {
+    /// A validator's error keeps its kind, and has the response's details that it did not set.
+    @Test func validator() throws {
         #expect(try run(client(#"[{"name":"tea"}]"#).request(Shelf())).values == [[Goods(name: "tea")]])
         let empty = try run(client("[]").request(Shelf()))
         #expect(empty.failure?.code == .noContent)
@@ -251,8 +252,8 @@ import Testing
         #expect(kept.failure?.body == [1])
     }
 
-    @Test("The validator runs once, after the retries, and its failure is not retried")
-    func notRetried() throws {
+    /// The validator runs once, after the retries, and its failure is not retried.
+    @Test func notRetried() throws {
         let transport = ScriptedTransport(on: clock) { _ in .json("[]") }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport)
@@ -260,8 +261,8 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("The raw body is available beside the typed value")
-    func rawBody() throws {
+    /// The raw body is available beside the typed value.
+    @Test func rawBody() throws {
         let answers = try run(client(#"{"name": "tea"}"#).typedResponse(Fetch<Goods>())).values
         #expect(answers.map(\.output) == [Goods(name: "tea")])
         #expect(answers.map(\.response.text) == [#"{"name": "tea"}"#])

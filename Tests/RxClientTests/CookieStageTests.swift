@@ -33,8 +33,8 @@ import Testing
         return .status(status, headers: headers, after: .milliseconds(1))
     }
 
-    @Test("Cookies of one response are sent with the next request, if there is a jar")
-    func keptAndSent() throws {
+    /// Cookies of one response are sent with the next request, if there is a jar.
+    @Test func keptAndSent() throws {
         let fixture = CookieFixture(on: clock)
         let (client, transport) = client(fixture) { request in
             request.url.path == "/login" ? Self.setting("a=1; Path=/", "b=2; Path=/shop") : .status(.ok)
@@ -55,10 +55,8 @@ import Testing
         #expect(fixture.jar.cookies.isEmpty)
     }
 
-    @Test(
-        "Each hop of a redirect sends its own cookies, and the cookies that it sets are sent with the next hop"
-    )
-    func redirects() throws {
+    /// Each hop of a redirect sends its own cookies, and the cookies that it sets are sent with the next hop.
+    @Test func redirects() throws {
         let fixture = CookieFixture(on: clock)
         try fixture.set("there=0; Path=/", from: "https://b.test")
         let (client, transport) = client(fixture) { request in
@@ -95,8 +93,8 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [sent, nil])
     }
 
-    @Test("A page on another origin is requested without cookies, and sets none")
-    func otherOrigins() throws {
+    /// A page on another origin is requested without cookies, and sets none.
+    @Test func otherOrigins() throws {
         let fixture = CookieFixture(on: clock)
         try fixture.set("a=1", from: "https://a.test")
         try fixture.set("b=1", from: "https://b.test")
@@ -110,8 +108,8 @@ import Testing
         #expect(fixture.field("https://b.test") == "b=1")
     }
 
-    @Test("A request made by hand carries them, too, unless it opts out")
-    func exchanges() throws {
+    /// A request made by hand carries them, too, unless it opts out.
+    @Test func exchanges() throws {
         let fixture = CookieFixture(on: clock)
         try fixture.set("a=1", from: "https://a.test")
         let (client, transport) = client(fixture) { _ in Self.setting("b=1", status: .found, location: "/2") }
@@ -124,8 +122,8 @@ import Testing
         #expect(refused.failure?.code == .invalidRedirect)
     }
 
-    @Test("Failed responses, retries and replays set and carry cookies, too")
-    func retries() throws {
+    /// Failed responses, retries and replays set and carry cookies, too.
+    @Test func retries() throws {
         let fixture = CookieFixture(on: clock)
         let (client, transport) = client(fixture) { request in
             request.headerFields[.cookie] == nil
@@ -136,11 +134,10 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1"])
     }
 
-    @Test(
-        "The first request waits for the saved cookies, and is sent without any if they cannot be read",
-        arguments: [
-            false, true,
-        ])
+    /// The first request waits for the saved cookies, and is sent without any if they cannot be read.
+    @Test(arguments: [
+        false, true,
+    ])
     func waitsForTheFile(isUnreadable: Bool) throws {
         let old = CookieFixture(isStored: true, on: VirtualScheduler())
         try old.set("a=1; Max-Age=1000", from: "https://a.test")
@@ -167,8 +164,8 @@ import Testing
         #expect(fixture.events == (isUnreadable ? ["! no"] : []))
     }
 
-    @Test("A response to a request from before the logout sets no cookie")
-    func lateAnswers() throws {
+    /// A response to a request from before the logout sets no cookie.
+    @Test func lateAnswers() throws {
         let fixture = CookieFixture(on: clock)
         let (client, _) = client(fixture) { _ in Self.setting("a=1") }
         client.get("/").subscribe()
@@ -180,8 +177,8 @@ import Testing
         #expect(fixture.jar.cookies.count == 1)
     }
 
-    @Test("Refused cookies are reported, with the reason")
-    func refusals() throws {
+    /// Refused cookies are reported, with the reason.
+    @Test func refusals() throws {
         let fixture = CookieFixture(on: clock)
         let (client, _) = client(fixture) { _ in Self.setting("a=1; Domain=test", "b=1", "=") }
         client.get("/").subscribe()

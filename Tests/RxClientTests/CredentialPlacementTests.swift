@@ -22,12 +22,11 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test(
-        "A parameter goes into the form and replaces parameters of the same name",
-        arguments: [
-            (["b": "2"], "b=2&token=t0%26"), (["token": "own", "z": "1"], "z=1&token=t0%26"),
-            (["tokens": "1"], "tokens=1&token=t0%26"),
-        ])
+    /// A parameter goes into the form and replaces parameters of the same name.
+    @Test(arguments: [
+        (["b": "2"], "b=2&token=t0%26"), (["token": "own", "z": "1"], "z=1&token=t0%26"),
+        (["tokens": "1"], "tokens=1&token=t0%26"),
+    ])
     func form(parameters: [String: String], expected: String) throws {
         let fixture = fixture(.parameter("token"), token: "t0&")
         fixture.client.post("/1", .form(parameters)).subscribe()
@@ -38,15 +37,16 @@ import Testing
         #expect(!request.curlCommand().contains("t0"))
     }
 
-    @Test("The parameter's name is escaped like the form")
-    func formName() throws {
+    /// The parameter's name is escaped like the form.
+    @Test func formName() throws {
         let fixture = fixture(.parameter("auth token"))
         fixture.client.post("/1", .form(["auth token": "x", "a": 1])).subscribe()
         try fixture.clock.run()
         #expect(fixture.transport.requests.first.flatMap(body) == "a=1&auth+token=t0")
     }
 
-    @Test("Without a form a parameter goes into the query", arguments: [Parameters.none, .json(["a": 1])])
+    /// Without a form a parameter goes into the query.
+    @Test(arguments: [Parameters.none, .json(["a": 1])])
     func query(parameters: Parameters) throws {
         let fixture = fixture(.parameter("token"))
         let recorder = Recorder(fixture.client.post("/1", parameters), on: fixture.clock)
@@ -55,8 +55,8 @@ import Testing
         #expect(fixture.transport.requests.map { $0.url.query() } == ["token=t0"])
     }
 
-    @Test("A replay has the new token in the form, once")
-    func replay() throws {
+    /// A replay has the new token in the form, once.
+    @Test func replay() throws {
         let fixture = LoginFixture(placement: .parameter("token"))
         let recorder = Recorder(fixture.client.post("/1", .form(["a": 1])), on: fixture.clock)
         try fixture.clock.run()
@@ -64,12 +64,11 @@ import Testing
         #expect(fixture.transport.requests.map(body) == ["a=1&token=old", nil, "a=1&token=t1"])
     }
 
-    @Test(
-        "A cookie comes before others and replaces those of the same name",
-        arguments: [
-            ([:], "token=t0"), (["Cookie": "a=1; token=x; b=2"], "token=t0; a=1; b=2"),
-            (["cookie": "token"], "token=t0"), (["Cookie": "tokens=1"], "token=t0; tokens=1"),
-        ])
+    /// A cookie comes before others and replaces those of the same name.
+    @Test(arguments: [
+        ([:], "token=t0"), (["Cookie": "a=1; token=x; b=2"], "token=t0; a=1; b=2"),
+        (["cookie": "token"], "token=t0"), (["Cookie": "tokens=1"], "token=t0; tokens=1"),
+    ])
     func cookie(headers: [String: String], expected: String) throws {
         let fixture = fixture(.cookie("token"))
         let recorder = Recorder(fixture.client.get("/1", headers: Headers(headers)), on: fixture.clock)
@@ -80,8 +79,8 @@ import Testing
         #expect(!request.description.contains("t0"))
     }
 
-    @Test("A cookie comes before those of the jar, and replaces one of the same name")
-    func cookieAndJar() throws {
+    /// A cookie comes before those of the jar, and replaces one of the same name.
+    @Test func cookieAndJar() throws {
         let fixture = fixture(.cookie("token"))
         let jar = CookieJar(publicSuffixes: PublicSuffixes { $0 == "test" })
         let url = try #require(URL(string: "https://shop.test/"))
@@ -94,8 +93,8 @@ import Testing
         #expect(fixture.transport.requests.map { $0.headerFields[.cookie] } == ["token=t0; a=1"])
     }
 
-    @Test("The cookie is not sent to another origin")
-    func cookieElsewhere() throws {
+    /// The cookie is not sent to another origin.
+    @Test func cookieElsewhere() throws {
         let fixture = fixture(.cookie("token"))
         fixture.server.contents.withLock {
             $0.answers["/1"] = [.status(.found, headers: [.location: "https://other.test/2"])]
@@ -105,12 +104,11 @@ import Testing
         #expect(fixture.transport.requests.map { $0.headerFields[.cookie] } == ["token=t0", nil])
     }
 
-    @Test(
-        "A token that a cookie cannot contain is an error, and nothing is sent",
-        arguments: [
-            ("token", "a;b"), ("token", "a b"), ("token", "a,b"), ("token", "\"a\""), ("token", "a\\b"),
-            ("token", "a\r\nX: y"), ("token", "ä"), ("to ken", "a"), ("token=", "a"), ("", "a"),
-        ])
+    /// A token that a cookie cannot contain is an error, and nothing is sent.
+    @Test(arguments: [
+        ("token", "a;b"), ("token", "a b"), ("token", "a,b"), ("token", "\"a\""), ("token", "a\\b"),
+        ("token", "a\r\nX: y"), ("token", "ä"), ("to ken", "a"), ("token=", "a"), ("", "a"),
+    ])
     func noCookie(name: String, token: String) throws {
         let fixture = fixture(.cookie(name), token: token)
         let recorder = fixture.get("/1")

@@ -37,15 +37,16 @@ import Testing
         return try #require(recorder.values.first)
     }
 
-    @Test("A saved credential is loaded unchanged", arguments: [false, true])
+    /// A saved credential is loaded unchanged.
+    @Test(arguments: [false, true])
     func roundTrip(isLoggedIn: Bool) throws {
         #expect(try saved() == nil)
         try save(isLoggedIn ? known : nil)
         #expect(try saved() == (isLoggedIn ? known : nil))
     }
 
-    @Test("It is restored before the first request, no matter how many begin at once, and read once")
-    func restoredFirst() throws {
+    /// It is restored before the first request, no matter how many begin at once, and read once.
+    @Test func restoredFirst() throws {
         try save(known)
         let fixture = fixture(Credential(token: "older"))
         let recorders = (0..<3).map { fixture.get("/\($0)") }
@@ -57,8 +58,8 @@ import Testing
         #expect(fixture.eventTexts.isEmpty)
     }
 
-    @Test("With an empty store the session keeps its initial credential")
-    func nothingKept() throws {
+    /// With an empty store the session keeps its initial credential.
+    @Test func nothingKept() throws {
         let fixture = fixture(known)
         let recorder = fixture.get("/1")
         try clock.run()
@@ -66,8 +67,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 t0"])
     }
 
-    @Test("An app can ask for the account before it sends anything")
-    func restoring() throws {
+    /// An app can ask for the account before it sends anything.
+    @Test func restoring() throws {
         try save(known)
         let fixture = fixture()
         let recorder = Recorder(
@@ -82,8 +83,8 @@ import Testing
         #expect(files.readCount == 1)
     }
 
-    @Test("A renewed credential is stored before any replay")
-    func savedFirst() throws {
+    /// A renewed credential is stored before any replay.
+    @Test func savedFirst() throws {
         let fixture = fixture(Credential(token: "old"))
         let found = Mutex<[String]>([])
         let watching = ScriptedTransport(on: clock) { [files, path, server = fixture.server] request in
@@ -102,23 +103,22 @@ import Testing
         #expect(try saved()?.token == "t1")
     }
 
-    @Test("It is saved with the name of its account, which a login need not repeat")
-    func savedAccount() throws {
+    /// It is saved with the name of its account, which a login need not repeat.
+    @Test func savedAccount() throws {
         let fixture = fixture(Credential(token: "old", account: "anna"))
         _ = fixture.get("/1")
         try clock.run()
         #expect(try saved() == Credential(token: "t1", account: "anna"))
     }
 
-    @Test(
-        "A store without a credential counts as logged out, which is reported; the server's refusal logs in",
-        arguments: [
-            "", "{", "[]", "7", #"{"credentials":[{"token":"t0"}]}"#, "\0\u{FFFD}", #"{"version":1}"#,
-            #"{"version":2,"credentials":[{"token":"t0"}]}"#, #"{"version":1,"credentials":[{}]}"#,
-            #"{"version":1,"credentials":[{"token":7}]}"#, #"{"version":1,"credentials":null}"#,
-            String(repeating: "[", count: 5000),
-            String(repeating: " ", count: 1 << 20 + 1),
-        ])
+    /// A store without a credential counts as logged out, which is reported; the server's refusal logs in.
+    @Test(arguments: [
+        "", "{", "[]", "7", #"{"credentials":[{"token":"t0"}]}"#, "\0\u{FFFD}", #"{"version":1}"#,
+        #"{"version":2,"credentials":[{"token":"t0"}]}"#, #"{"version":1,"credentials":[{}]}"#,
+        #"{"version":1,"credentials":[{"token":7}]}"#, #"{"version":1,"credentials":null}"#,
+        String(repeating: "[", count: 5000),
+        String(repeating: " ", count: 1 << 20 + 1),
+    ])
     func brokenFiles(text: String) throws {
         files[path] = Array(text.utf8)
         let fixture = fixture(known)
@@ -130,8 +130,8 @@ import Testing
         #expect(try saved()?.token == "t1")
     }
 
-    @Test(
-        "Bytes cut off or changed anywhere are a credential or an error, and never a trap", arguments: 1...3)
+    /// Bytes cut off or changed anywhere are a credential or an error, and never a trap.
+    @Test(arguments: 1...3)
     func mutations(seed: UInt64) throws {
         try save(known)
         let whole = try #require(files[path])
@@ -146,7 +146,8 @@ import Testing
         }
     }
 
-    @Test("An unreadable store counts as logged out", arguments: [MemoryFileSystem.Operation.read])
+    /// An unreadable store counts as logged out.
+    @Test(arguments: [MemoryFileSystem.Operation.read])
     func unreadable(operation: MemoryFileSystem.Operation) throws {
         try save(known)
         files.fail(operation, of: path, "EIO")
@@ -158,8 +159,8 @@ import Testing
         #expect(fixture.eventTexts == ["logged out file"])
     }
 
-    @Test("A failed save is reported and the credential is used nevertheless; the next change is saved")
-    func unwritable() throws {
+    /// A failed save is reported and the credential is used nevertheless; the next change is saved.
+    @Test func unwritable() throws {
         files.fail(.replace, of: path, "disk full")
         let fixture = fixture(Credential(token: "old"))
         let recorder = fixture.get("/1")
@@ -172,8 +173,8 @@ import Testing
         #expect(try saved()?.token == "t1")
     }
 
-    @Test("Logins and logouts are saved in order, and flush waits for them")
-    func accounts() throws {
+    /// Logins and logouts are saved in order, and flush waits for them.
+    @Test func accounts() throws {
         let fixture = fixture()
         for token in ["A", "B", "C"] { fixture.session.logIn(with: Credential(token: token)) }
         let first = Recorder(fixture.session.flush(), on: clock)
@@ -188,8 +189,8 @@ import Testing
         #expect(try String(decoding: #require(files[path]), as: UTF8.self).contains(#""credentials":[]"#))
     }
 
-    @Test("A login before the store has been read stays; earlier requests belong to the stored account")
-    func accountBeforeRestoring() throws {
+    /// A login before the store has been read stays; earlier requests belong to the stored account.
+    @Test func accountBeforeRestoring() throws {
         try save(known)
         let fixture = fixture()
         let early = fixture.get("/1")
@@ -203,8 +204,8 @@ import Testing
         #expect(try saved()?.token == "B")
     }
 
-    @Test("A refused login empties the store")
-    func rejected() throws {
+    /// A refused login empties the store.
+    @Test func rejected() throws {
         try save(Credential(token: "old"))
         let fixture = fixture()
         fixture.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
@@ -214,8 +215,8 @@ import Testing
         #expect(try saved() == nil)
     }
 
-    @Test("A switch of accounts while a renewal is saved: the store ends with the new one")
-    func switchWhileSaving() throws {
+    /// A switch of accounts while a renewal is saved: the store ends with the new one.
+    @Test func switchWhileSaving() throws {
         let fixture = fixture(Credential(token: "old"))
         let parked = fixture.get("/1")
         while files[path] == nil, !fixture.lines.contains(where: { $0.hasPrefix("POST") }) {
@@ -231,8 +232,8 @@ import Testing
         #expect(fixture.eventTexts == ["logged in"])
     }
 
-    @Test("A store that finishes without a value is empty, and nothing waits for its saves")
-    func silentStore() throws {
+    /// A store that finishes without a value is empty, and nothing waits for its saves.
+    @Test func silentStore() throws {
         struct Silent: CredentialStore {
             func load() -> Observable<Credential?, NetworkError> { .empty() }
             func save(_: Credential?) -> Observable<Void, NetworkError> { .empty() }
@@ -244,8 +245,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
-    @Test("A store that fails with cancellations delays no request")
-    func cancelledStore() throws {
+    /// A store that fails with cancellations delays no request.
+    @Test func cancelledStore() throws {
         struct Cancelled: CredentialStore {
             func load() -> Observable<Credential?, NetworkError> { .fail(NetworkError(.cancelled, "")) }
             func save(_: Credential?) -> Observable<Void, NetworkError> {

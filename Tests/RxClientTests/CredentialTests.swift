@@ -10,8 +10,8 @@ import Testing
 
 /// Credentials of requests.
 @Suite struct CredentialTests {
-    @Test("The credential is stored before any replay")
-    func storedFirst() throws {
+    /// The credential is stored before any replay.
+    @Test func storedFirst() throws {
         let fixture = LoginFixture()
         let stored = Box<String>()
         let stream = fixture.client.get("/1").handleEvents()
@@ -24,15 +24,14 @@ import Testing
         #expect(stored.value == "t1, 2 sent")
     }
 
-    @Test(
-        "A replay is signed anew, from the original request",
-        arguments: [
-            CredentialPlacement.bearer, .header("X-Token"), .query("token"), .parameter("token"),
-            .cookie("token"),
-            CredentialPlacement { credential, request throws(NetworkError) in
-                try request.setField("X-Token", to: credential.token)
-            },
-        ])
+    /// A replay is signed anew, from the original request.
+    @Test(arguments: [
+        CredentialPlacement.bearer, .header("X-Token"), .query("token"), .parameter("token"),
+        .cookie("token"),
+        CredentialPlacement { credential, request throws(NetworkError) in
+            try request.setField("X-Token", to: credential.token)
+        },
+    ])
     func signedAnew(placement: CredentialPlacement) throws {
         let fixture = LoginFixture(placement: placement)
         let recorder = fixture.get("/1?a=b")
@@ -46,8 +45,8 @@ import Testing
         #expect(fixture.transport.requests[3].url.query()?.hasPrefix("a=b") == true)
     }
 
-    @Test("A token in the query replaces an existing one")
-    func queryTokenOnce() throws {
+    /// A token in the query replaces an existing one.
+    @Test func queryTokenOnce() throws {
         let fixture = LoginFixture(credential: Credential(token: "t0 &+"), placement: .query("token"))
         fixture.server.contents.withLock { $0.token = "t0 &+" }
         let recorder = fixture.get("/1?token=old&a=b&token=older#f")
@@ -59,8 +58,8 @@ import Testing
             ])
     }
 
-    @Test("A token that is not a valid header value is an error, and nothing is sent")
-    func illegalToken() throws {
+    /// A token that is not a valid header value is an error, and nothing is sent.
+    @Test func illegalToken() throws {
         let fixture = LoginFixture(credential: Credential(token: "a\r\nX: y"))
         let recorder = fixture.get("/1")
         try fixture.clock.run()
@@ -68,8 +67,8 @@ import Testing
         #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("A credential with an expiry date is renewed ahead of time; new requests wait meanwhile")
-    func renewAhead() throws {
+    /// A credential with an expiry date is renewed ahead of time; new requests wait meanwhile.
+    @Test func renewAhead() throws {
         let now = LoginFixture.start
         let fixture = LoginFixture(credential: Credential(token: "t0", expires: now + 29))
         let recorders = (0..<3).map { fixture.get("/\($0)") }
@@ -84,8 +83,8 @@ import Testing
         #expect(fresh.lines == ["GET /1 t0"])
     }
 
-    @Test("If renewing ahead fails and the credential is still valid, it stays in use")
-    func renewAheadFailsInTime() throws {
+    /// If renewing ahead fails and the credential is still valid, it stays in use.
+    @Test func renewAheadFailsInTime() throws {
         let now = LoginFixture.start
         let fixture = LoginFixture(credential: Credential(token: "t0", expires: now + 20))
         fixture.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
@@ -99,8 +98,8 @@ import Testing
         #expect(fixture.lines.dropFirst() == ["GET /0 t0", "GET /1 t0", "GET /2 t0", "GET /later t0"])
     }
 
-    @Test("A credential whose lifetime is shorter than the leeway is not renewed for every request")
-    func shortLife() throws {
+    /// A credential whose lifetime is shorter than the leeway is not renewed for every request.
+    @Test func shortLife() throws {
         let now = LoginFixture.start
         let fixture = LoginFixture { client in
             LoginFixture.logIn(client).map { Credential(token: $0.token, expires: now + 20) }
@@ -113,10 +112,8 @@ import Testing
         #expect(fixture.server.logins == 1)
     }
 
-    @Test(
-        "A token that has expired on arrival, because the clocks differ, is used until the server refuses it"
-    )
-    func overOnArrival() throws {
+    /// A token that has expired on arrival, because the clocks differ, is used until the server refuses it.
+    @Test func overOnArrival() throws {
         let fixture = LoginFixture { client in
             LoginFixture.logIn(client).map { Credential(token: $0.token, expires: LoginFixture.start - 300) }
         }
@@ -133,8 +130,8 @@ import Testing
         #expect(fixture.server.logins == 2)
     }
 
-    @Test("If renewing ahead fails, waiting requests fail, and the next request may try again")
-    func renewAheadFails() throws {
+    /// If renewing ahead fails, waiting requests fail, and the next request may try again.
+    @Test func renewAheadFails() throws {
         let fixture = LoginFixture(credential: Credential(token: "t0", expires: .distantPast))
         fixture.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
         let recorders = (0..<2).map { fixture.get("/\($0)") }

@@ -32,9 +32,8 @@ import Testing
         }
     }
 
-    @Test(
-        "A cursor in the content is sent under its name; a missing or empty cursor is the end",
-        arguments: [nil, ""])
+    /// A cursor in the content is sent under its name; a missing or empty cursor is the end.
+    @Test(arguments: [nil, ""])
     func cursor(last: String?) throws {
         var next = ["": "b", "b": "c"]
         next["c"] = last
@@ -50,8 +49,8 @@ import Testing
             ])
     }
 
-    @Test("A cursor in a header field, with custom names")
-    func header() throws {
+    /// A cursor in a header field, with custom names.
+    @Test func header() throws {
         let field = try #require(HTTPField.Name("X-Next"))
         let fixture = PagingFixture { request in
             .json(
@@ -64,12 +63,11 @@ import Testing
         #expect(fixture.transport.requests.map { $0.url.query() } == [nil, "after=z"])
     }
 
-    @Test(
-        "A repeated cursor, and circles of any length, are errors after their pages",
-        arguments: [
-            (["": "b", "b": "b"], 2), (["": "b", "b": "c", "c": "b"], 3),
-            (["": "b", "b": "c", "c": "d", "d": "b"], 4),
-        ])
+    /// A repeated cursor, and circles of any length, are errors after their pages.
+    @Test(arguments: [
+        (["": "b", "b": "b"], 2), (["": "b", "b": "c", "c": "b"], 3),
+        (["": "b", "b": "c", "c": "d", "d": "b"], 4),
+    ])
     func circles(next: [String: String], pages: Int) throws {
         let fixture = fixture(next)
         // With a limit, so that a circle that is not noticed ends, too.
@@ -82,10 +80,8 @@ import Testing
         #expect(fixture.transport.requests.count == pages)
     }
 
-    @Test(
-        "An offset continues after the received items; a short page is the last if an earlier one was longer"
-    )
-    func offset() throws {
+    /// An offset continues after the received items; a short page is the last if an earlier one was longer.
+    @Test func offset() throws {
         // Five items; the server caps its pages at three, although four are requested.
         let answer: @Sendable (Request) -> ScriptedTransport.Reply = { request in
             let offset = request.parameter("from").flatMap { Int($0) } ?? 0
@@ -110,8 +106,8 @@ import Testing
         #expect(fixture.transport.requests.count == 2)
     }
 
-    @Test("A custom rule is a value made of closures")
-    func custom() throws {
+    /// A custom rule is a value made of closures.
+    @Test func custom() throws {
         let fixture = PagingFixture { request in
             request.parameter("day") == "monday" ? .goods([1]) : .goods([2], link: "monday")
         }
@@ -127,9 +123,8 @@ import Testing
         #expect(all.isFinished)
     }
 
-    @Test(
-        "Prefetched pages come in order, are requested in parallel, and are dropped at the end",
-        arguments: [1, 3, 100])
+    /// Prefetched pages come in order, are requested in parallel, and are dropped at the end.
+    @Test(arguments: [1, 3, 100])
     func ahead(ahead: Int) throws {
         let fixture = PagingFixture { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
@@ -150,8 +145,8 @@ import Testing
         if ahead == 100 { #expect(fixture.clock.now < .milliseconds(100)) }
     }
 
-    @Test("A prefetched page whose position was wrong is requested again; a failure waits for its turn")
-    func aheadMisses() throws {
+    /// A prefetched page whose position was wrong is requested again; a failure waits for its turn.
+    @Test func aheadMisses() throws {
         // The second page has one item too few, so that the third begins at 3.
         let fixture = PagingFixture { request in
             let offset = request.parameter("offset").flatMap { Int($0) } ?? 0
@@ -172,8 +167,8 @@ import Testing
         #expect(all.failure?.code == .connectionLost)
     }
 
-    @Test("A paused consumer stops prefetching, too")
-    func backpressure() throws {
+    /// A paused consumer stops prefetching, too.
+    @Test func backpressure() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(100))
         let all = Recorder(
             fixture.client.items(GoodsList(), .numbered(size: 2), options: PagingOptions(ahead: 2)),
@@ -188,8 +183,8 @@ import Testing
         #expect(all.values.count == 100)
     }
 
-    @Test("Of a million items only those of the pages being fetched are alive")
-    func million() throws {
+    /// Of a million items only those of the pages being fetched are alive.
+    @Test func million() throws {
         let clock = VirtualScheduler()
         let answer = ScriptedTransport.Reply.json(
             "[" + (0..<10_000).map(String.init).joined(separator: ",") + "]", after: .milliseconds(1))
@@ -212,8 +207,8 @@ import Testing
         #expect(counts.value.most <= 40_000)
     }
 
-    @Test("Each page comes with its position and the next one; a saved position continues the list")
-    func eachPage() throws {
+    /// Each page comes with its position and the next one; a saved position continues the list.
+    @Test func eachPage() throws {
         let answer: @Sendable (Request) -> ScriptedTransport.Reply = { request in
             let offset = request.parameter("offset").flatMap { Int($0) } ?? 0
             return .goods(Array((1...5).dropFirst(offset).prefix(2)))
@@ -253,8 +248,8 @@ import Testing
         }
     }
 
-    @Test("A sync of a list continues where it was interrupted, in a loop")
-    func resumableSync() async throws {
+    /// A sync of a list continues where it was interrupted, in a loop.
+    @Test func resumableSync() async throws {
         let isBroken = Mutex(true)
         let transport = ReplyingTransport { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 1

@@ -21,8 +21,8 @@ import Testing
         return response
     }
 
-    @Test("Any Decodable: an object, an array, a scalar, an optional")
-    func decodes() throws {
+    /// Any Decodable: an object, an array, a scalar, an optional.
+    @Test func decodes() throws {
         #expect(
             try response(#"{"name": "tea", "price": 1}"#).decode(Goods.self) == Goods(name: "tea", price: 1))
         #expect(try response("[1, 2]").decode([Int].self) == [1, 2])
@@ -32,15 +32,14 @@ import Testing
             try response(#"{"data": {"items": [3]}}"#, path: ["data", "items"]).decode([Int].self) == [3])
     }
 
-    @Test(
-        "An error names the place, as a readable path",
-        arguments: [
-            (#"{"data": [{"name": "a", "price": 1}, {"name": "b"}]}"#, "data[1].price"),
-            (#"{"data": [{"name": "a", "price": 1}, {"name": 5, "price": 1}]}"#, "data[1].name"),
-            (#"{"data": [{"name": "a", "price": null}]}"#, "data[0].price"), (#"{"data": {}}"#, "data"),
-            (#"{"data": [7]}"#, "data[0]"), (#"{}"#, "data"), (#"{"data": "#, ""), ("[]", ""), ("7", ""),
-            (#"{"data": {"name": "a"}}"#, "data"),
-        ])
+    /// An error names the place, as a readable path.
+    @Test(arguments: [
+        (#"{"data": [{"name": "a", "price": 1}, {"name": "b"}]}"#, "data[1].price"),
+        (#"{"data": [{"name": "a", "price": 1}, {"name": 5, "price": 1}]}"#, "data[1].name"),
+        (#"{"data": [{"name": "a", "price": null}]}"#, "data[0].price"), (#"{"data": {}}"#, "data"),
+        (#"{"data": [7]}"#, "data[0]"), (#"{}"#, "data"), (#"{"data": "#, ""), ("[]", ""), ("7", ""),
+        (#"{"data": {"name": "a"}}"#, "data"),
+    ])
     func codingPath(json: String, path: String) throws {
         let response = try response(json, path: ["data"])
         let error = #expect(throws: NetworkError.self) { _ = try response.decode([Goods].self) }
@@ -52,35 +51,34 @@ import Testing
         #expect(error?.requestID == response.request.id)
     }
 
-    @Test(
-        "One sentence says which field it is and what was found",
-        arguments: [
-            (
-                #"{"code": 0, "data": []}"#,
-                "at the top level: expected an array, found an object with the fields code and data"
-            ),
-            (#"{}"#, "at the top level: expected an array, found an empty object"),
-            ("7", "at the top level: expected an array, found a number"),
-            ("null", "at the top level: expected an array, found null"),
-            ("[[]]", "at [0]: expected an object, found an empty array"),
-            (
-                #"[{"title": "a", "price": 1}]"#,
-                "at [0].name: the field is missing in an object with the fields title and price"
-            ),
-            (#"[{"name": "a", "price": null}]"#, "at [0].price: expected a number (Double), found null"),
-            (#"[{"name": true, "price": 1}]"#, "at [0].name: expected a string, found true"),
-            (
-                #"[{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}]"#,
-                "at [0].name: the field is missing in an object with the fields a, b, c, d, e, f, g, h and others"
-            ),
-        ])
+    /// One sentence says which field it is and what was found.
+    @Test(arguments: [
+        (
+            #"{"code": 0, "data": []}"#,
+            "at the top level: expected an array, found an object with the fields code and data"
+        ),
+        (#"{}"#, "at the top level: expected an array, found an empty object"),
+        ("7", "at the top level: expected an array, found a number"),
+        ("null", "at the top level: expected an array, found null"),
+        ("[[]]", "at [0]: expected an object, found an empty array"),
+        (
+            #"[{"title": "a", "price": 1}]"#,
+            "at [0].name: the field is missing in an object with the fields title and price"
+        ),
+        (#"[{"name": "a", "price": null}]"#, "at [0].price: expected a number (Double), found null"),
+        (#"[{"name": true, "price": 1}]"#, "at [0].name: expected a string, found true"),
+        (
+            #"[{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}]"#,
+            "at [0].name: the field is missing in an object with the fields a, b, c, d, e, f, g, h and others"
+        ),
+    ])
     func sentence(json: String, message: String) throws {
         let error = #expect(throws: NetworkError.self) { _ = try response(json).decode([Goods].self) }
         #expect(error?.message == message)
     }
 
-    @Test("The sentence of a value below the payload, and of one whose keys are converted")
-    func sentenceBelow() throws {
+    /// The sentence of a value below the payload, and of one whose keys are converted.
+    @Test func sentenceBelow() throws {
         let error = #expect(throws: NetworkError.self) {
             _ = try response(#"{"data": {"goods": {"name": "a"}}}"#, path: ["data", "goods"]).decode(
                 Goods.self)
@@ -94,8 +92,8 @@ import Testing
         #expect(mismatch?.message == "at unitPrice: Expected to decode Int but found a string instead.")
     }
 
-    @Test("A missing payload is nil for an optional, at any depth; the payload follows the body")
-    func missingPayload() throws {
+    /// A missing payload is nil for an optional, at any depth; the payload follows the body.
+    @Test func missingPayload() throws {
         for text in [#"{}"#, #"{"data": null}"#, #"{"data": 5}"#, #"{"data": {}}"#] {
             #expect(try response(text, path: ["data", "items"]).decode([Int]?.self) == nil)
             let error = #expect(throws: NetworkError.self) {
@@ -110,8 +108,8 @@ import Testing
         #expect(throws: NetworkError.self) { try opened.decode([Int].self) }
     }
 
-    @Test("An empty body is reported as such; Empty accepts any body")
-    func empty() throws {
+    /// An empty body is reported as such; Empty accepts any body.
+    @Test func empty() throws {
         let error = #expect(throws: NetworkError.self) { _ = try response("").decode(Goods.self) }
         #expect(error?.message == "the body is empty")
         for text in ["", "garbage", "[1]", "{"] {
@@ -125,15 +123,15 @@ import Testing
         init(from _: any Decoder) throws { throw Reason() }
     }
 
-    @Test("A model's own error is reported unchanged")
-    func ownErrors() throws {
+    /// A model's own error is reported unchanged.
+    @Test func ownErrors() throws {
         let error = #expect(throws: NetworkError.self) { _ = try response("1").decode(Picky.self) }
         #expect(error?.code == .decoding)
         #expect(error?.message.contains("only green tea") == true)
     }
 
-    @Test(
-        "Bodies above 256 KiB are decoded off the scheduler and delivered on it", .timeLimit(.minutes(1)))
+    /// Bodies above 256 KiB are decoded off the scheduler and delivered on it.
+    @Test(.timeLimit(.minutes(1)))
     func largeBodies() async throws {
         for count in [256 << 10, (256 << 10) + 1] { try await decode(count: count) }
     }

@@ -40,8 +40,8 @@ import Testing
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    @Test("Keys lead into objects; of several places the first one with content counts")
-    func keys() throws {
+    /// Keys lead into objects; of several places the first one with content counts.
+    @Test func keys() throws {
         let nested = Envelope(code: "status.code", message: "status.text", payload: "result.data", success: 1)
         #expect(
             try open(#"{"result":{"data":7},"status":{"text":"","code":"1"}}"#, nested, as: Int.self) == 7)
@@ -65,8 +65,8 @@ import Testing
         #expect(try open(#"{"err.code":0,"a.b":{"c":4}}"#, dotted, as: Int.self) == 4)
     }
 
-    @Test("An envelope whose keys are among those of the content")
-    func flat() throws {
+    /// An envelope whose keys are among those of the content.
+    @Test func flat() throws {
         struct Goods: Decodable, Equatable { let name: String }
         for envelope in [Envelope(payload: ""), Envelope(payload: [])] {
             #expect(try open(#"{"code":0,"name":"tea"}"#, envelope, as: Goods.self) == Goods(name: "tea"))
@@ -74,8 +74,8 @@ import Testing
         }
     }
 
-    @Test("A code that is sent only with failures")
-    func absentCode() throws {
+    /// A code that is sent only with failures.
+    @Test func absentCode() throws {
         let envelope = Envelope(code: "error.code", message: "error.message", success: .absent)
         #expect(try open(#"{"data":1}"#, envelope, as: Int.self) == 1)
         #expect(try open(#"{"data":1,"error":null}"#, envelope, as: Int.self) == 1)
@@ -97,7 +97,8 @@ import Testing
         (.range(.min ... .max), "9223372036854775808", false),
     ]
 
-    @Test("Codes: a range, several of all kinds, text", arguments: codeCases)
+    /// Codes: a range, several of all kinds, text.
+    @Test(arguments: codeCases)
     func codes(rule: Envelope.Codes, code: String, isSuccess: Bool) throws {
         let json = #"{"code":\#(code),"data":1}"#
         let envelope = Envelope(success: rule)
@@ -112,12 +113,11 @@ import Testing
         success: 0, loginExpired: [11010, "GONE"], noContent: 404, retryLater: .range(500...599),
         retryDelay: ["wait", "data.seconds"])
 
-    @Test(
-        "The code determines the kind of the failure",
-        arguments: [
-            ("11010", NetworkError.Code.loginExpired), (#""GONE""#, .loginExpired), ("404", .noContent),
-            ("503", .retryLater), ("1", .envelope),
-        ])
+    /// The code determines the kind of the failure.
+    @Test(arguments: [
+        ("11010", NetworkError.Code.loginExpired), (#""GONE""#, .loginExpired), ("404", .noContent),
+        ("503", .retryLater), ("1", .envelope),
+    ])
     func kinds(code: String, kind: NetworkError.Code) throws {
         let error = try failure(#"{"code":\#(code),"message":"why"}"#, Self.meaning)
         #expect(error?.code == kind)
@@ -129,8 +129,8 @@ import Testing
         #expect(error?.shown.contains("why") == false, "the server's words are not shown")
     }
 
-    @Test("A success stays a success, regardless of other meanings of its code")
-    func successFirst() throws {
+    /// A success stays a success, regardless of other meanings of its code.
+    @Test func successFirst() throws {
         let envelope = Envelope(success: 200, noContent: .range(0...999))
         #expect(try open(#"{"code":200,"data":1}"#, envelope, as: Int.self) == 1)
     }
@@ -142,14 +142,15 @@ import Testing
         ("\"x\":1", nil), ("\"wait\":\"inf\"", nil),
     ]
 
-    @Test("The delay is a number or a string, from the first place that has one", arguments: delayCases)
+    /// The delay is a number or a string, from the first place that has one.
+    @Test(arguments: delayCases)
     func delays(members: String, delay: Duration?) throws {
         #expect(try failure(#"{"code":500,\#(members)}"#, Self.meaning)?.retryDelay == delay)
         #expect(try failure(#"{"code":1,\#(members)}"#, Self.meaning)?.retryDelay == nil)
     }
 
-    @Test("A failure that asks to retry later is retried after the server's delay, if a retry is safe")
-    func retryLater() throws {
+    /// A failure that asks to retry later is retried after the server's delay, if a retry is safe.
+    @Test func retryLater() throws {
         let busy = ScriptedTransport.Reply.json(#"{"code":503,"wait":7}"#)
         let fine = ScriptedTransport.Reply.json(#"{"code":0,"data":1}"#)
         let (client, transport) = client([busy, fine], envelope: Self.meaning)
@@ -165,8 +166,8 @@ import Testing
         #expect(sent.requests.count == 1)
     }
 
-    @Test("A delay over the policy's cap is not waited for")
-    func longDelay() throws {
+    /// A delay over the policy's cap is not waited for.
+    @Test func longDelay() throws {
         let (client, transport) = client([.json(#"{"code":503,"wait":61}"#)], envelope: Self.meaning)
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
@@ -174,7 +175,8 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("An expired login is renewed by a session that knows none of the codes", arguments: [200, 403])
+    /// An expired login is renewed by a session that knows none of the codes.
+    @Test(arguments: [200, 403])
     func relogin(status: Int) throws {
         let session = Session(credential: Credential(token: "old"), clock: clock) {
             .just(Credential(token: "new"))
@@ -194,9 +196,8 @@ import Testing
         #expect(refused.failure?.message == "gone")
     }
 
-    @Test(
-        "A code counts in the body of an error status, too",
-        arguments: [("404", NetworkError.Code.noContent), ("9", .status)])
+    /// A code counts in the body of an error status, too.
+    @Test(arguments: [("404", NetworkError.Code.noContent), ("9", .status)])
     func errorStatus(code: String, kind: NetworkError.Code) throws {
         let body = #"{"code":\#(code),"message":"why"}"#
         let (client, _) = client([.json(body, status: .badRequest)], envelope: Self.meaning)
@@ -209,8 +210,8 @@ import Testing
         #expect(recorder.failure?.body == Array(body.utf8))
     }
 
-    @Test("An error status is read at nested places, too, with the retry delay")
-    func nestedErrorStatus() throws {
+    /// An error status is read at nested places, too, with the retry delay.
+    @Test func nestedErrorStatus() throws {
         let envelope = Envelope(
             code: "e.code", message: "e.text", retryLater: 7, retryDelay: "e.after")
         let (client, transport) = client(

@@ -31,16 +31,15 @@ import Testing
         try envelope.open(response(json, decoder: decoder)).decode(T.self)
     }
 
-    @Test(
-        "Success as number, Bool, string, list or rule; the code as number or string",
-        arguments: [
-            (Envelope.Codes(integerLiteral: 200), "200", true), (200, #""200""#, true), (200, "201", false),
-            (200, "200.0", true), (0, "0", true), (0, #""0""#, true), (0, "-0", true), (0, #""""#, false),
-            (-1, "-1", true), (true, "true", true), (true, #""true""#, true), (true, "false", false),
-            (false, "false", true), ("ok", #""ok""#, true), ("ok", #""OK""#, false), ("1", "1", true),
-            (.either, "0", true), (.either, #""200""#, true), (.either, "1", false), (.neither, "0", false),
-            (.when { $0.hasPrefix("2") }, "204", true), (.when { $0.hasPrefix("2") }, "404", false),
-        ])
+    /// Success as number, Bool, string, list or rule; the code as number or string.
+    @Test(arguments: [
+        (Envelope.Codes(integerLiteral: 200), "200", true), (200, #""200""#, true), (200, "201", false),
+        (200, "200.0", true), (0, "0", true), (0, #""0""#, true), (0, "-0", true), (0, #""""#, false),
+        (-1, "-1", true), (true, "true", true), (true, #""true""#, true), (true, "false", false),
+        (false, "false", true), ("ok", #""ok""#, true), ("ok", #""OK""#, false), ("1", "1", true),
+        (.either, "0", true), (.either, #""200""#, true), (.either, "1", false), (.neither, "0", false),
+        (.when { $0.hasPrefix("2") }, "204", true), (.when { $0.hasPrefix("2") }, "404", false),
+    ])
     func success(rule: Envelope.Codes, code: String, isSuccess: Bool) throws {
         let envelope = Envelope(code: "c", message: "m", payload: "d", success: rule)
         let json = #"{"c": \#(code), "m": "text", "d": 7}"#
@@ -53,21 +52,20 @@ import Testing
         #expect(try open(json, envelope, as: Int.self) == 7)
     }
 
-    @Test("Default keys: code, message, data, success 0; other keys are ignored")
-    func defaults() throws {
+    /// Default keys: code, message, data, success 0; other keys are ignored.
+    @Test func defaults() throws {
         let json = #"{"traceId": {"x": [1]}, "code": 0, "message": "ok", "data": {"name": "tea"}, "z": null}"#
         #expect(try open(json, Envelope(), as: Goods.self) == Goods(name: "tea"))
     }
 
-    @Test(
-        "A failure carries code, message and body, for any kind of message",
-        arguments: [
-            (#"{"errcode": 11010, "msg": "expired"}"#, "11010", "expired"),
-            (#"{"errcode": "E1", "msg": null, "data": {}}"#, "E1", ""), (#"{"errcode": 5}"#, "5", ""),
-            (#"{"errcode": 5, "msg": 42}"#, "5", "42"), (#"{"errcode": 5, "msg": {"a": 1}}"#, "5", ""),
-            (#"{"errcode": false, "msg": "no"}"#, "false", "no"), (#"{"errcode": 5, "msg": ["a"]}"#, "5", ""),
-            (#"{"errcode": 18446744073709551615, "msg": ""}"#, "18446744073709551615", ""),
-        ])
+    /// A failure carries code, message and body, for any kind of message.
+    @Test(arguments: [
+        (#"{"errcode": 11010, "msg": "expired"}"#, "11010", "expired"),
+        (#"{"errcode": "E1", "msg": null, "data": {}}"#, "E1", ""), (#"{"errcode": 5}"#, "5", ""),
+        (#"{"errcode": 5, "msg": 42}"#, "5", "42"), (#"{"errcode": 5, "msg": {"a": 1}}"#, "5", ""),
+        (#"{"errcode": false, "msg": "no"}"#, "false", "no"), (#"{"errcode": 5, "msg": ["a"]}"#, "5", ""),
+        (#"{"errcode": 18446744073709551615, "msg": ""}"#, "18446744073709551615", ""),
+    ])
     func failure(json: String, code: String, message: String) throws {
         let error = #expect(throws: NetworkError.self) { _ = try Self.envelope.open(response(json)) }
         #expect(error?.code == .envelope)
@@ -78,10 +76,8 @@ import Testing
         #expect(error?.requestID != nil)
     }
 
-    @Test(
-        "A missing or null payload: nil for an optional, Empty, an error that names it for other types"
-    )
-    func payload() throws {
+    /// A missing or null payload: nil for an optional, Empty, an error that names it for other types.
+    @Test func payload() throws {
         for json in [#"{"errcode": 200}"#, #"{"errcode": 200, "data": null}"#] {
             #expect(try open(json, as: Goods?.self) == nil)
             #expect(try open(json, as: [Int]?.self) == nil)
@@ -101,21 +97,21 @@ import Testing
             try open(#"{"errcode": 200, "data": {"name": "tea"}}"#, as: Goods?.self) == Goods(name: "tea"))
     }
 
-    @Test(
-        "A body that is not such an envelope is a decoding error that keeps the body",
-        arguments: [
-            "", "not json", "[1, 2]", "7", "null", "\"text\"", "{}", #"{"code": 200, "data": 1}"#,
-            #"{"errcode": null}"#, #"{"errcode": {}}"#, #"{"errcode": [200]}"#, #"{"errcode": 200"#,
-            "<html></html>", "\u{FEFF}", String(repeating: "[", count: 5000),
-            #"{"errcode": "# + String(repeating: "[", count: 500) + String(repeating: "]", count: 500) + "}",
-        ])
+    /// A body that is not such an envelope is a decoding error that keeps the body.
+    @Test(arguments: [
+        "", "not json", "[1, 2]", "7", "null", "\"text\"", "{}", #"{"code": 200, "data": 1}"#,
+        #"{"errcode": null}"#, #"{"errcode": {}}"#, #"{"errcode": [200]}"#, #"{"errcode": 200"#,
+        "<html></html>", "\u{FEFF}", String(repeating: "[", count: 5000),
+        #"{"errcode": "# + String(repeating: "[", count: 500) + String(repeating: "]", count: 500) + "}",
+    ])
     func noEnvelope(text: String) throws {
         let error = #expect(throws: NetworkError.self) { _ = try Self.envelope.open(response(text)) }
         #expect(error?.code == .decoding)
         #expect(error?.body == Array(text.utf8))
     }
 
-    @Test("Invalid UTF-8 and mutated envelopes are errors and never traps", arguments: 1...4)
+    /// Invalid UTF-8 and mutated envelopes are errors and never traps.
+    @Test(arguments: 1...4)
     func mutations(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let json = Array(#"{"errcode": 200, "msg": "a\u00e9", "data": [{"name": "tea", "price": 1e3}]}"#.utf8)
@@ -131,8 +127,8 @@ import Testing
         }
     }
 
-    @Test("A decoder that converts keys converts those of the content; the envelope's keys are literal")
-    func keyConversion() throws {
+    /// A decoder that converts keys converts those of the content; the envelope's keys are literal.
+    @Test func keyConversion() throws {
         struct Snake: Decodable, Equatable { let unitPrice: Int }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -157,8 +153,8 @@ import Testing
         var options = RequestOptions()
     }
 
-    @Test("Each endpoint uses the client's envelope, none, or its own")
-    func choice() throws {
+    /// Each endpoint uses the client's envelope, none, or its own.
+    @Test func choice() throws {
         let clock = VirtualScheduler()
         let client = Self.client(.json(#"{"errcode": 200, "ok": true, "data": 1, "result": 2}"#), on: clock)
         let own = Envelope(code: "ok", payload: "result", success: true)
@@ -173,20 +169,19 @@ import Testing
         #expect(third.values.first?.count == 4)
     }
 
-    @Test(
-        "An error status has the server's message and code, if its body contains them",
-        arguments: [
-            (#"{"errcode": 9, "msg": "no such tea"}"#, "no such tea", "9"),
-            (#"{"message": "from the usual names"}"#, "from the usual names", nil),
-            (#"{"error": {"message": "inside"}}"#, "inside", nil), (#"{"error": "plain"}"#, "plain", nil),
-            (#"{"title": "t", "detail": "RFC 9457"}"#, "RFC 9457", nil), ("<html>", "Not Found", nil),
-            ("", "Not Found", nil), ("[]", "Not Found", nil), (#"{"msg": null}"#, "Not Found", nil),
-            (#"{"msg": "", "errcode": "x"}"#, "Not Found", "x"),
-            (
-                #"{"error":"# + String(repeating: #"{"error":"#, count: 400) + "1"
-                    + String(repeating: "}", count: 401), "1", nil
-            ),
-        ])
+    /// An error status has the server's message and code, if its body contains them.
+    @Test(arguments: [
+        (#"{"errcode": 9, "msg": "no such tea"}"#, "no such tea", "9"),
+        (#"{"message": "from the usual names"}"#, "from the usual names", nil),
+        (#"{"error": {"message": "inside"}}"#, "inside", nil), (#"{"error": "plain"}"#, "plain", nil),
+        (#"{"title": "t", "detail": "RFC 9457"}"#, "RFC 9457", nil), ("<html>", "Not Found", nil),
+        ("", "Not Found", nil), ("[]", "Not Found", nil), (#"{"msg": null}"#, "Not Found", nil),
+        (#"{"msg": "", "errcode": "x"}"#, "Not Found", "x"),
+        (
+            #"{"error":"# + String(repeating: #"{"error":"#, count: 400) + "1"
+                + String(repeating: "}", count: 401), "1", nil
+        ),
+    ])
     func errorStatus(body: String, message: String, code: String?) throws {
         let clock = VirtualScheduler()
         let client = Self.client(.bytes(Array(body.utf8), status: .notFound), on: clock)
@@ -199,8 +194,8 @@ import Testing
         #expect(recorder.failure?.body == Array(body.utf8))
     }
 
+    /// The message of a success is beside the output.
     @Test(
-        "The message of a success is beside the output",
         arguments: [
             (#"{"errcode":200,"msg":"saved","data":7}"#, "saved"),
             (#"{"errcode":200,"msg":"caf\u00e9","data":7}"#, "café"),

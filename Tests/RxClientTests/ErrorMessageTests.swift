@@ -20,72 +20,68 @@ import Testing
         return error?.message
     }
 
-    @Test(
-        "The usual names, at the top level and in an object",
-        arguments: [
-            (#"{"message":"no tea"}"#, "no tea"), (#"{"msg":"no tea","message":""}"#, "no tea"),
-            (#"{"error":{"message":"no tea"}}"#, "no tea"), (#"{"error":"no tea"}"#, "no tea"),
-            (#"{"error":"invalid_grant","error_description":"no tea"}"#, "no tea"),
-            (#"{"errors":[{"message":"no tea"},{"message":"no milk"}]}"#, "no tea; no milk"),
-            (#"{"message":"tea \u2615"}"#, "tea ☕"), (#"{"m\u0065ssage":"no tea"}"#, "no tea"),
-            (#"{"message":7}"#, "7"),
-            (#"{"a":1}"#, "Bad Request"), ("{}", "Bad Request"), ("[]", "Bad Request"), ("7", "Bad Request"),
-            ("<html>", "Bad Request"), ("", "Bad Request"), (#"{"message":null}"#, "Bad Request"),
-            (#"{"message":{"text":"x"}}"#, "Bad Request"), (#"{"ids":["a"],"n":1}"#, "Bad Request"),
-        ])
+    /// The usual names, at the top level and in an object.
+    @Test(arguments: [
+        (#"{"message":"no tea"}"#, "no tea"), (#"{"msg":"no tea","message":""}"#, "no tea"),
+        (#"{"error":{"message":"no tea"}}"#, "no tea"), (#"{"error":"no tea"}"#, "no tea"),
+        (#"{"error":"invalid_grant","error_description":"no tea"}"#, "no tea"),
+        (#"{"errors":[{"message":"no tea"},{"message":"no milk"}]}"#, "no tea; no milk"),
+        (#"{"message":"tea \u2615"}"#, "tea ☕"), (#"{"m\u0065ssage":"no tea"}"#, "no tea"),
+        (#"{"message":7}"#, "7"),
+        (#"{"a":1}"#, "Bad Request"), ("{}", "Bad Request"), ("[]", "Bad Request"), ("7", "Bad Request"),
+        ("<html>", "Bad Request"), ("", "Bad Request"), (#"{"message":null}"#, "Bad Request"),
+        (#"{"message":{"text":"x"}}"#, "Bad Request"), (#"{"ids":["a"],"n":1}"#, "Bad Request"),
+    ])
     func usual(body: String, expected: String) throws { #expect(try message(body) == expected) }
 
-    @Test(
-        "Django REST framework: detail, fields, fields in fields, and lists",
-        arguments: [
-            (#"{"detail":"Not found."}"#, "Not found."),
-            (
-                #"{"detail":"Token is expired","code":"token_not_valid","messages":[{"message":"x"}]}"#,
-                "Token is expired"
-            ),
-            (
-                #"{"name":["This field is required."],"age":["A valid integer is required."]}"#,
-                "name: This field is required.; age: A valid integer is required."
-            ),
-            (#"{"title":["Too short.","Too dull."]}"#, "title: Too short. Too dull."),
-            (#"{"non_field_errors":["The two do not match."]}"#, "The two do not match."),
-            (#"{"address":{"zip":["Unknown."]}}"#, "address.zip: Unknown."),
-            (#"{"items":[{},{"price":["Too low."]}]}"#, "items.1.price: Too low."),
-            (#"["Not allowed.","Not now."]"#, "Not allowed.; Not now."),
-            (#"{"detail":["Wrong."]}"#, "Wrong."),
-        ])
+    /// Django REST framework: detail, fields, fields in fields, and lists.
+    @Test(arguments: [
+        (#"{"detail":"Not found."}"#, "Not found."),
+        (
+            #"{"detail":"Token is expired","code":"token_not_valid","messages":[{"message":"x"}]}"#,
+            "Token is expired"
+        ),
+        (
+            #"{"name":["This field is required."],"age":["A valid integer is required."]}"#,
+            "name: This field is required.; age: A valid integer is required."
+        ),
+        (#"{"title":["Too short.","Too dull."]}"#, "title: Too short. Too dull."),
+        (#"{"non_field_errors":["The two do not match."]}"#, "The two do not match."),
+        (#"{"address":{"zip":["Unknown."]}}"#, "address.zip: Unknown."),
+        (#"{"items":[{},{"price":["Too low."]}]}"#, "items.1.price: Too low."),
+        (#"["Not allowed.","Not now."]"#, "Not allowed.; Not now."),
+        (#"{"detail":["Wrong."]}"#, "Wrong."),
+    ])
     func django(body: String, expected: String) throws { #expect(try message(body) == expected) }
 
-    @Test(
-        "FastAPI: detail as text, as object, and as a list of places",
-        arguments: [
-            (#"{"detail":"Item not found"}"#, "Item not found"),
-            (#"{"detail":{"msg":"no tea","code":3}}"#, "no tea"),
-            (
-                #"{"detail":[{"type":"missing","loc":["body","price"],"msg":"Field required","input":{"a":1}},"#
-                    + #"{"type":"int_parsing","loc":["query","items",0],"msg":"Not a number","input":"x"}]}"#,
-                "body.price: Field required; query.items.0: Not a number"
-            ),
-        ])
+    /// FastAPI: detail as text, as object, and as a list of places.
+    @Test(arguments: [
+        (#"{"detail":"Item not found"}"#, "Item not found"),
+        (#"{"detail":{"msg":"no tea","code":3}}"#, "no tea"),
+        (
+            #"{"detail":[{"type":"missing","loc":["body","price"],"msg":"Field required","input":{"a":1}},"#
+                + #"{"type":"int_parsing","loc":["query","items",0],"msg":"Not a number","input":"x"}]}"#,
+            "body.price: Field required; query.items.0: Not a number"
+        ),
+    ])
     func fastAPI(body: String, expected: String) throws { #expect(try message(body) == expected) }
 
-    @Test(
-        "Problem details (RFC 9457): detail, else title, before other members",
-        arguments: [
-            (
-                #"{"type":"x","title":"No credit","status":403,"detail":"30, costs 50","message":"m"}"#,
-                "30, costs 50"
-            ),
-            (#"{"type":"about:blank","title":"No credit","message":"m"}"#, "No credit"),
-            (##"{"title":"Invalid","errors":[{"detail":"must be positive","pointer":"#/age"}]}"##, "Invalid"),
-            (##"{"errors":[{"detail":"must be positive","pointer":"#/age"}]}"##, "#/age: must be positive"),
-        ])
+    /// Problem details (RFC 9457): detail, else title, before other members.
+    @Test(arguments: [
+        (
+            #"{"type":"x","title":"No credit","status":403,"detail":"30, costs 50","message":"m"}"#,
+            "30, costs 50"
+        ),
+        (#"{"type":"about:blank","title":"No credit","message":"m"}"#, "No credit"),
+        (##"{"title":"Invalid","errors":[{"detail":"must be positive","pointer":"#/age"}]}"##, "Invalid"),
+        (##"{"errors":[{"detail":"must be positive","pointer":"#/age"}]}"##, "#/age: must be positive"),
+    ])
     func problems(body: String, expected: String) throws {
         #expect(try message(body, type: "application/problem+json; charset=utf-8") == expected)
     }
 
-    @Test("The envelope's keys come first, and its code counts")
-    func envelope() throws {
+    /// The envelope's keys come first, and its code counts.
+    @Test func envelope() throws {
         let envelope = Envelope(code: "err.no", message: ["err.text", "hint"], payload: "data", success: 0)
         #expect(try message(#"{"message":"m","hint":"h"}"#, envelope: envelope) == "h")
         #expect(
@@ -100,8 +96,8 @@ import Testing
         return reader.steps
     }
 
+    /// Twice the body takes at most twice the work, for any structure.
     @Test(
-        "Twice the body takes at most twice the work, for any structure",
         arguments: [
             { count in
                 String(repeating: #"{"error":"#, count: count / 50) + "1"
@@ -129,8 +125,8 @@ import Testing
         #expect(many <= 10 * large.utf8.count)
     }
 
-    @Test("The message is found in a quarter of a megabyte at the maximum nesting")
-    func deep() throws {
+    /// The message is found in a quarter of a megabyte at the maximum nesting.
+    @Test func deep() throws {
         let padding = #"{"a":"\#(String(repeating: "x", count: 500))","error":"#
         let body =
             String(repeating: padding, count: 490) + #"{"message":"no tea"}"#
@@ -139,16 +135,16 @@ import Testing
         #expect(try message(body) == "no tea")
     }
 
-    @Test("A message has at most 32 parts")
-    func bounded() throws {
+    /// A message has at most 32 parts.
+    @Test func bounded() throws {
         let fields = "{" + (0..<1000).map { #""k\#($0)":["no"]"# }.joined(separator: ",") + "}"
         #expect(try message(fields)?.split(separator: ";").count == 32)
         let list = "[" + Array(repeating: #""no""#, count: 1000).joined(separator: ",") + "]"
         #expect(try message(list)?.split(separator: ";").count == 32)
     }
 
-    @Test("The server's text is kept apart from the library's")
-    func serverMessage() throws {
+    /// The server's text is kept apart from the library's.
+    @Test func serverMessage() throws {
         let url = try #require(URL(string: "https://a.test/x"))
         for (body, text) in [(#"{"msg":"no tea"}"#, "no tea"), ("<html>", nil), (#"{"a":1}"#, nil)] {
             let response = Response(
@@ -169,8 +165,8 @@ import Testing
         #expect(NetworkError(.connect, "no route").serverMessage == nil)
     }
 
-    @Test("The text of a failure is that of its kind, else the server's, else the general one")
-    func texts() {
+    /// The text of a failure is that of its kind, else the server's, else the general one.
+    @Test func texts() {
         var refusal = NetworkError(.envelope, "sold out")
         refusal.serverMessage = "sold out"
         var expired = NetworkError(.loginExpired, "token 7 is too old")

@@ -10,9 +10,8 @@ import Testing
 
 /// Sessions without a credential.
 @Suite struct FirstLoginTests {
-    @Test(
-        "A session that must log in first sends nothing before, and logs in once for all requests",
-        arguments: [1, 20])
+    /// A session that must log in first sends nothing before, and logs in once for all requests.
+    @Test(arguments: [1, 20])
     func requiresLogin(count: Int) throws {
         let fixture = LoginFixture(credential: nil, requiresLogin: true)
         let recorders = (0..<count).map { fixture.get("/\($0)") }
@@ -22,8 +21,8 @@ import Testing
         #expect(fixture.eventTexts == ["logged in"])
     }
 
-    @Test("After a logout it sends without a credential, like every session")
-    func loggedOut() throws {
+    /// After a logout it sends without a credential, like every session.
+    @Test func loggedOut() throws {
         let fixture = LoginFixture(requiresLogin: true)
         fixture.session.logOut()
         _ = fixture.get("/1")
@@ -31,8 +30,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 -"])
     }
 
-    @Test("If that login fails, the requests fail with its error, and the next request tries again")
-    func firstLoginFails() throws {
+    /// If that login fails, the requests fail with its error, and the next request tries again.
+    @Test func firstLoginFails() throws {
         let fixture = LoginFixture(credential: nil, requiresLogin: true)
         fixture.server.contents.withLock { $0.loginAnswers = [.failure(.connect, "down")] }
         let recorders = (0..<3).map { fixture.get("/\($0)") }
@@ -53,8 +52,8 @@ import Testing
             })
     }
 
-    @Test("A body that can be sent only once waits for a login that is known to be needed")
-    func oneShotBody() throws {
+    /// A body that can be sent only once waits for a login that is known to be needed.
+    @Test func oneShotBody() throws {
         let fixture = LoginFixture(credential: nil)
         let uses = Box<Int>()
         let recorder = Recorder(
@@ -65,8 +64,8 @@ import Testing
         #expect(fixture.lines == ["POST /login -", "POST /upload t1"])
     }
 
-    @Test("The body is not read if that login fails")
-    func oneShotBodyIsLeft() throws {
+    /// The body is not read if that login fails.
+    @Test func oneShotBodyIsLeft() throws {
         let fixture = LoginFixture(credential: nil)
         fixture.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
         let uses = Box<Int>()
@@ -79,8 +78,8 @@ import Testing
         #expect(fixture.lines == ["POST /login -"])
     }
 
-    @Test("The first login is reported as logged in, later ones as renewed")
-    func events() throws {
+    /// The first login is reported as logged in, later ones as renewed.
+    @Test func events() throws {
         let fixture = LoginFixture(credential: nil)
         _ = fixture.get("/1")
         try fixture.clock.run()
@@ -98,8 +97,9 @@ import Testing
         case forAwait
     }
 
+    /// A login that awaits the client that waits for it.
     @Test(
-        "A login that awaits the client that waits for it", .timeLimit(.minutes(1)), arguments: Way.allCases,
+        .timeLimit(.minutes(1)), arguments: Way.allCases,
         [nil, Credential(token: "old")])
     func loginAwaitsItsClient(way: Way, credential: Credential?) async throws {
         let server = TokenServer()

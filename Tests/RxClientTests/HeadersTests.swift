@@ -17,8 +17,8 @@ import Testing
             .map { "\($0.name): \($0.value)" }
     }
 
-    @Test("Fields keep their order and may repeat")
-    func order() throws {
+    /// Fields keep their order and may repeat.
+    @Test func order() throws {
         let call = InlineEndpoint(.get, "/x", headers: ["B": "1", "A": "2", "B": "3", "C": "4"])
         #expect(
             try lines(call) {
@@ -27,8 +27,8 @@ import Testing
             } == ["Z: 1", "Y: 2", "Z: 3", "B: 1", "A: 2", "B: 3", "C: 4"])
     }
 
-    @Test("An endpoint's fields replace all the client's fields of the same name; `nil` removes a field")
-    func replacing() throws {
+    /// An endpoint's fields replace all the client's fields of the same name; `nil` removes a field.
+    @Test func replacing() throws {
         let call = InlineEndpoint(.get, "/x", headers: ["x-a": "endpoint", "X-B": nil])
         #expect(
             try lines(call) {
@@ -37,8 +37,8 @@ import Testing
             } == ["X-C: 4", "x-a: endpoint"])
     }
 
-    @Test("Requests name the library as their user agent, unless a field overrides it")
-    func userAgent() throws {
+    /// Requests name the library as their user agent, unless a field overrides it.
+    @Test func userAgent() throws {
         let plain = InlineEndpoint(.get, "/x")
         #expect(try lines(plain) == ["User-Agent: RxNetworking/1.0"])
         #expect(try lines(plain) { $0.userAgent = "shop/2" } == ["User-Agent: shop/2"])
@@ -51,8 +51,8 @@ import Testing
         #expect(error?.code == .invalidHeader)
     }
 
-    @Test("Names of fields are case-insensitive")
-    func subscripts() {
+    /// Names of fields are case-insensitive.
+    @Test func subscripts() {
         var headers: Headers = ["A": "1", "B": "2", "a": "3"]
         #expect(headers["A"] == "1, 3")
         #expect(headers.values(of: "a") == ["1", "3"])
@@ -70,8 +70,8 @@ import Testing
             ])
     }
 
-    @Test("More fields than a message can have are an error and not a trap")
-    func tooMany() throws {
+    /// More fields than a message can have are an error and not a trap.
+    @Test func tooMany() throws {
         var headers = Headers()
         for _ in 0..<70_000 { headers.append("A", "b") }
         let error = #expect(throws: NetworkError.self) {

@@ -10,8 +10,8 @@ import Testing
 
 /// Pages joined by `Link`, and all items as one stream.
 @Suite struct LinkPagingTests {
-    @Test("Links are followed to the last page; relative ones are resolved against the request's URL")
-    func follows() throws {
+    /// Links are followed to the last page; relative ones are resolved against the request's URL.
+    @Test func follows() throws {
         let fixture = PagingFixture { request in
             switch request.url.query() {
             case nil: .goods([1], link: #"<?page=2>; rel="next", </>; rel=first"#)
@@ -31,8 +31,8 @@ import Testing
                 == ["/goods", "/goods?page=2", "/goods?page=3&x=y"])
     }
 
-    @Test("Each page is signed for itself, also where the link repeats the signature of the page before")
-    func signed() throws {
+    /// Each page is signed for itself, also where the link repeats the signature of the page before.
+    @Test func signed() throws {
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(on: clock) { request in
             switch request.parameter("page") {
@@ -56,8 +56,8 @@ import Testing
             ])
     }
 
-    @Test("A link at the origin of either server keeps the credential, also outside of the base path")
-    func standbyLink() throws {
+    /// A link at the origin of either server keeps the credential, also outside of the base path.
+    @Test func standbyLink() throws {
         for server in ["main", "standby"] {
             let clock = VirtualScheduler()
             let transport = ScriptedTransport(on: clock) { request in
@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    @Test("A page that links to itself: its items stay, then the list fails, and only a reload continues it")
-    func circle() throws {
+    /// A page that links to itself: its items stay, then the list fails, and only a reload continues it.
+    @Test func circle() throws {
         let fixture = PagingFixture { request in
             .goods([request.parameter("page") == nil ? 1 : 2], link: #"</goods?page=2>; rel=next"#)
         }
@@ -105,8 +105,8 @@ import Testing
         #expect(first.values.last?.text == "failed(paging) 1")
     }
 
-    @Test("The items of the page before such an error all arrive, also after a pause")
-    func circleWithPause() throws {
+    /// The items of the page before such an error all arrive, also after a pause.
+    @Test func circleWithPause() throws {
         let fixture = PagingFixture { _ in .goods([1, 2, 3], link: #"</goods>; rel=next"#) }
         let recorder = Recorder(fixture.client.items(GoodsList(), .link), on: fixture.clock)
         recorder.pause()
@@ -119,9 +119,8 @@ import Testing
         #expect(fixture.transport.requests.count == 1)
     }
 
-    @Test(
-        "The end of a list is successful, even if the next link of the last page is invalid",
-        arguments: ["</goods>; rel=next", "<ftp://shop.test/>; rel=next"])
+    /// The end of a list is successful, even if the next link of the last page is invalid.
+    @Test(arguments: ["</goods>; rel=next", "<ftp://shop.test/>; rel=next"])
     func endBeforeCircle(link: String) throws {
         for (ids, options) in [
             ([], PagingOptions<Goods>()), ([1], PagingOptions(maxPages: 1)),
@@ -138,21 +137,20 @@ import Testing
         }
     }
 
-    @Test("Empty pages whose links lead in a circle end the list")
-    func emptyPage() throws {
+    /// Empty pages whose links lead in a circle end the list.
+    @Test func emptyPage() throws {
         let fixture = PagingFixture { _ in .goods([], link: #"</goods?page=2>; rel=next"#) }
         let recorder = fixture.record(.link)
         try fixture.clock.run()
         #expect(recorder.values.last?.phase == .end)
     }
 
-    @Test(
-        "A next link to another origin gets no credentials",
-        arguments: [
-            ("https://other.test/2", true), ("http://shop.test/2", true), ("https://shop.test:8443/2", true),
-            ("//other.test/2", true), ("https://shop.test@other.test/2", true), ("/2", false),
-            ("https://SHOP.test:443/2", false),
-        ])
+    /// A next link to another origin gets no credentials.
+    @Test(arguments: [
+        ("https://other.test/2", true), ("http://shop.test/2", true), ("https://shop.test:8443/2", true),
+        ("//other.test/2", true), ("https://shop.test@other.test/2", true), ("/2", false),
+        ("https://SHOP.test:443/2", false),
+    ])
     func otherOrigin(link: String, isOther: Bool) throws {
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(on: clock) { request in
@@ -180,11 +178,10 @@ import Testing
         #expect(recorder.failure?.code == (isOther ? .status : .connect))
     }
 
-    @Test(
-        "A link to a URL that is not http is an error, and nothing is sent there",
-        arguments: [
-            "ftp://other.test/2", "file:///etc/passwd", "javascript:alert(1)", "https:", "",
-        ])
+    /// A link to a URL that is not http is an error, and nothing is sent there.
+    @Test(arguments: [
+        "ftp://other.test/2", "file:///etc/passwd", "javascript:alert(1)", "https:", "",
+    ])
     func otherSchemes(link: String) throws {
         let fixture = PagingFixture { _ in .goods([1], link: "<\(link)>; rel=next") }
         let all = Recorder(fixture.client.items(GoodsList(), .link), on: fixture.clock)
@@ -199,13 +196,12 @@ import Testing
         #expect(fixture.transport.requests.count == 2)
     }
 
-    @Test(
-        "A link to another origin is followed by GET and HEAD only",
-        arguments: [
-            ("GET", "https://other.test/2", true), ("HEAD", "https://other.test/2", true),
-            ("POST", "https://other.test/2", false), ("PUT", "http://shop.test/2", false),
-            ("QUERY", "//other.test/2", false), ("POST", "/2", true),
-        ])
+    /// A link to another origin is followed by GET and HEAD only.
+    @Test(arguments: [
+        ("GET", "https://other.test/2", true), ("HEAD", "https://other.test/2", true),
+        ("POST", "https://other.test/2", false), ("PUT", "http://shop.test/2", false),
+        ("QUERY", "//other.test/2", false), ("POST", "/2", true),
+    ])
     func methodsElsewhere(method: String, link: String, isFollowed: Bool) throws {
         let fixture = PagingFixture { request in
             request.url.path == "/2" ? .goods([2]) : .goods([1], link: "<\(link)>; rel=next")
@@ -228,8 +224,8 @@ import Testing
         }
     }
 
-    @Test("All items as one stream; nothing is loaded before the subscription")
-    func items() throws {
+    /// All items as one stream; nothing is loaded before the subscription.
+    @Test func items() throws {
         let fixture = endless(pages: 3, size: 2)
         let stream = fixture.client.items(GoodsList(), .numbered(size: 2))
         try fixture.clock.run()
@@ -241,8 +237,8 @@ import Testing
         #expect(fixture.asked == [1, 2, 3, 4])
     }
 
-    @Test("take() stops the loading")
-    func take() throws {
+    /// Take() stops the loading.
+    @Test func take() throws {
         let fixture = endless(pages: 1000, size: 2)
         let recorder = Recorder(
             fixture.client.items(GoodsList(), .numbered(size: 2)).take(3), on: fixture.clock)
@@ -252,8 +248,8 @@ import Testing
         #expect(fixture.transport.runningCount == 0)
     }
 
-    @Test("Backpressure: while paused no further page is requested")
-    func backpressure() throws {
+    /// Backpressure: while paused no further page is requested.
+    @Test func backpressure() throws {
         let fixture = PagingFixture { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             return .goods(page <= 5 ? [2 * page, 2 * page + 1] : [])
@@ -278,8 +274,8 @@ import Testing
         #expect(fixture.transport.runningCount == 0)
     }
 
-    @Test("Pages wait for a consumer that is slower than the server")
-    func slowConsumer() throws {
+    /// Pages wait for a consumer that is slower than the server.
+    @Test func slowConsumer() throws {
         let fixture = endless(pages: 3, size: 20)
         let slow = fixture.client.items(GoodsList(), .numbered(size: 20)).flatMap(.concat) {
             [clock = fixture.clock] goods in
@@ -294,8 +290,8 @@ import Testing
         #expect(fixture.asked == [1, 2, 3, 4])
     }
 
-    @Test("The first failure ends it, after the items before")
-    func failure() throws {
+    /// The first failure ends it, after the items before.
+    @Test func failure() throws {
         let script = Script([.goods([1, 2]), .failure(.connectionLost)])
         let fixture = PagingFixture { _ in script.next() }
         let recorder = Recorder(fixture.client.items(GoodsList(), .numbered(size: 2)), on: fixture.clock)
@@ -304,8 +300,8 @@ import Testing
         #expect(recorder.failure?.code == .connectionLost)
     }
 
-    @Test("Ten thousand immediate pages need no more stack than one")
-    func manyPages() throws {
+    /// Ten thousand immediate pages need no more stack than one.
+    @Test func manyPages() throws {
         let clock = VirtualScheduler()
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://shop.test"),

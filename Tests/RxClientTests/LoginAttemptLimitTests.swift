@@ -9,8 +9,8 @@ import Testing
 
 /// The limit of logins without success.
 @Suite struct LoginAttemptLimitTests {
-    @Test("At most 5 logins in 30 s, then an error that names the limit")
-    func loginAttemptLimit() throws {
+    /// At most 5 logins in 30 s, then an error that names the limit.
+    @Test func loginAttemptLimit() throws {
         let fixture = LoginFixture()
         fixture.server.contents.withLock {
             $0.answers["/1"] = Array(repeating: .status(.unauthorized), count: 99)
@@ -28,8 +28,8 @@ import Testing
         #expect(fixture.server.logins == 6)
     }
 
-    @Test("A request that succeeds after a login resets the count")
-    func helpfulLogins() throws {
+    /// A request that succeeds after a login resets the count.
+    @Test func helpfulLogins() throws {
         let fixture = LoginFixture()
         for index in 1...20 {
             fixture.server.contents.withLock { $0.token = "unknown" }
@@ -40,8 +40,8 @@ import Testing
         #expect(fixture.server.logins == 20)
     }
 
-    @Test("… also one that had to wait for a renewal ahead of time, and a stream")
-    func helpfulRenewals() throws {
+    /// … also one that had to wait for a renewal ahead of time, and a stream.
+    @Test func helpfulRenewals() throws {
         let clock = VirtualScheduler(startingAt: LoginFixture.start)
         let fixture = LoginFixture(
             on: clock,
@@ -58,7 +58,8 @@ import Testing
         #expect(fixture.lines.count == 41, "the first is refused, the others renew ahead")
     }
 
-    @Test("… by events and by a chain made by hand, too", arguments: [false, true])
+    /// … by events and by a chain made by hand, too.
+    @Test(arguments: [false, true])
     func helpfulLoginsElsewhere(byHand: Bool) throws {
         let fixture = LoginFixture()
         let client = fixture.client
@@ -82,8 +83,8 @@ import Testing
         #expect(fixture.server.logins == 20)
     }
 
-    @Test("The app can set the limit")
-    func chosenLimit() throws {
+    /// The app can set the limit.
+    @Test func chosenLimit() throws {
         let fixture = LoginFixture(loginAttemptLimit: Session.AttemptLimit(1, within: .seconds(10)))
         fixture.server.contents.withLock {
             $0.answers["/1"] = Array(repeating: .status(.unauthorized), count: 99)

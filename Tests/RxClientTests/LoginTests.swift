@@ -9,8 +9,8 @@ import Testing
 
 /// The requests of a login, and its results.
 @Suite struct LoginTests {
-    @Test("A session that has logged in is released with its last owner")
-    func released() throws {
+    /// A session that has logged in is released with its last owner.
+    @Test func released() throws {
         weak var session: Session?
         do {
             let fixture = LoginFixture()
@@ -22,8 +22,8 @@ import Testing
         #expect(session == nil)
     }
 
-    @Test("A login that fails does not use up the request's replay")
-    func replayIsLeft() throws {
+    /// A login that fails does not use up the request's replay.
+    @Test func replayIsLeft() throws {
         let fixture = LoginFixture(retry: RetryFixture.everySecond())
         fixture.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
         let recorder = fixture.get("/1")
@@ -32,8 +32,8 @@ import Testing
         #expect(fixture.server.logins == 2)
     }
 
-    @Test("A POST that was redirected is not sent again after a login")
-    func redirectedPost() throws {
+    /// A POST that was redirected is not sent again after a login.
+    @Test func redirectedPost() throws {
         let fixture = LoginFixture(credential: Credential(token: "t0"))
         fixture.server.contents.withLock { contents in
             contents.answers["/orders"] = [.status(.seeOther, headers: [.location: "/orders/1"])]
@@ -45,8 +45,8 @@ import Testing
         #expect(fixture.lines == ["POST /orders t0", "GET /orders/1 t0"])
     }
 
-    @Test("Requests of the login bypass the session, also through the client that has it")
-    func bypass() throws {
+    /// Requests of the login bypass the session, also through the client that has it.
+    @Test func bypass() throws {
         let box = Box<Client>()
         let fixture = LoginFixture { plain in
             (box.value ?? plain).get("/captcha").flatMap(.concat) { _ in
@@ -61,8 +61,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 old", "GET /captcha -", "POST /login -", "GET /1 t1"])
     }
 
-    @Test("… and through observe(on:)")
-    func bypassOnOtherSchedulers() throws {
+    /// … and through observe(on:).
+    @Test func bypassOnOtherSchedulers() throws {
         let box = Box<Client>()
         let other = VirtualScheduler()
         let fixture = LoginFixture { plain in
@@ -78,8 +78,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
-    @Test("… and never trigger a login: a login that gets 401 has failed")
-    func loginGets401() throws {
+    /// … and never trigger a login: a login that gets 401 has failed.
+    @Test func loginGets401() throws {
         let box = Box<Client>()
         let fixture = LoginFixture { plain in LoginFixture.logIn(box.value ?? plain) }
         fixture.server.contents.withLock { $0.loginAnswers = [.status(.unauthorized)] }
@@ -122,8 +122,8 @@ import Testing
         return (recorder.values.first, recorder.failure, session, transport.requests.map(\.line))
     }
 
-    @Test("A login may await its requests, which bypass the session")
-    func asyncLogin() async throws {
+    /// A login may await its requests, which bypass the session.
+    @Test func asyncLogin() async throws {
         let outcome = try await awaited { client in
             Credential(token: try await client.post("/login").decode(Login.self).value().token)
         }
@@ -138,8 +138,8 @@ import Testing
         #expect(renewed.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
-    @Test("A login that throws a NetworkError may log out; one that throws another error does not")
-    func asyncLoginThrows() async throws {
+    /// A login that throws a NetworkError may log out; one that throws another error does not.
+    @Test func asyncLoginThrows() async throws {
         struct NoKeychain: Error {}
         let refused = try await awaited { _ in throw NetworkError(.envelope, "wrong password") }
         #expect(refused.error?.code == .envelope && refused.session.credential == nil)
@@ -155,8 +155,8 @@ import Testing
         #expect(typed.error != nil && typed.session.credential?.token == nil)
     }
 
-    @Test("An endpoint that does not use the session neither carries a token nor logs in")
-    func withoutSession() throws {
+    /// An endpoint that does not use the session neither carries a token nor logs in.
+    @Test func withoutSession() throws {
         let fixture = LoginFixture()
         var call = InlineEndpoint(.get, "/1")
         call.options.usesSession = false
@@ -166,9 +166,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 -"])
     }
 
-    @Test(
-        "A refused login is one tip: that of the request that started it, or of the first that is shown",
-        arguments: [false, true], [false, true])
+    /// A refused login is one tip: that of the request that started it, or of the first that is shown.
+    @Test(arguments: [false, true], [false, true])
     func tips(logsInByItself: Bool, isHidden: Bool) throws {
         let box = Box<Client>()
         let fixture = LoginFixture { plain in LoginFixture.logIn(box.value ?? plain) }
@@ -200,8 +199,8 @@ import Testing
         box.value = nil
     }
 
-    @Test("A session for a token only: its refusal is the end of the account")
-    func tokenOnly() throws {
+    /// A session for a token only: its refusal is the end of the account.
+    @Test func tokenOnly() throws {
         let clock = VirtualScheduler()
         let server = TokenServer()
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
@@ -226,8 +225,8 @@ import Testing
         #expect(transport.requests.map(\.line) == ["GET /1 t0", "GET /2 t0", "GET /3 t1"])
     }
 
-    @Test("Rejected credentials: each waiting request fails once, one logged-out event, session cleared")
-    func rejected() throws {
+    /// Rejected credentials: each waiting request fails once, one logged-out event, session cleared.
+    @Test func rejected() throws {
         let fixture = LoginFixture()
         fixture.server.contents.withLock {
             $0.loginAnswers = [.json(#"{"message": "wrong password"}"#, status: .forbidden)]
@@ -256,12 +255,11 @@ import Testing
         #expect(again.isFinished)
     }
 
-    @Test(
-        "A network failure or 5xx during login: waiting requests fail, the session keeps its credential",
-        arguments: [
-            ScriptedTransport.Reply.failure(.connect), .failure(.attemptTimeout), .status(.badGateway),
-            .status(.tooManyRequests), .json("no token here"), .failure(.partialBody),
-        ])
+    /// A network failure or 5xx during login: waiting requests fail, the session keeps its credential.
+    @Test(arguments: [
+        ScriptedTransport.Reply.failure(.connect), .failure(.attemptTimeout), .status(.badGateway),
+        .status(.tooManyRequests), .json("no token here"), .failure(.partialBody),
+    ])
     func loginUnreachable(answer: ScriptedTransport.Reply) throws {
         let fixture = LoginFixture()
         fixture.server.contents.withLock { $0.loginAnswers = [answer] }
@@ -276,8 +274,8 @@ import Testing
         #expect(fixture.server.logins == 2)
     }
 
-    @Test("A login stream that ends without a value is a failed login")
-    func emptyLogin() throws {
+    /// A login stream that ends without a value is a failed login.
+    @Test func emptyLogin() throws {
         let fixture = LoginFixture { _ in .empty() }
         let recorder = fixture.get("/1")
         try fixture.clock.run()
@@ -286,8 +284,8 @@ import Testing
         #expect(fixture.eventTexts.isEmpty)
     }
 
-    @Test("A login that responds at once, and one that never ends after its value")
-    func synchronousLogin() throws {
+    /// A login that responds at once, and one that never ends after its value.
+    @Test func synchronousLogin() throws {
         for login: Observable<Credential, NetworkError> in [
             .just(Credential(token: "t0")),
             .concat([.just(Credential(token: "t0")), .just(Credential(token: "second")), .never()]),
@@ -301,8 +299,8 @@ import Testing
         }
     }
 
-    @Test("Without a credential the first request that the server refuses logs in")
-    func noCredential() throws {
+    /// Without a credential the first request that the server refuses logs in.
+    @Test func noCredential() throws {
         let fixture = LoginFixture(credential: nil)
         let recorder = fixture.get("/1")
         try fixture.clock.run()

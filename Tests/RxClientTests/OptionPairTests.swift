@@ -14,8 +14,8 @@ import Testing
 /// Each pair of values of two options meets in at least one run of a small scenario, which has to keep the rules that hold
 /// with any options.
 @Suite struct OptionPairTests {
-    @Test("The table has every property of the options and of the configuration")
-    func everyOptionIsInTheTable() throws {
+    /// The table has every property of the options and of the configuration.
+    @Test func everyOptionIsInTheTable() throws {
         let known = Set(PairTable.factors.map(\.name))
         let options = try stored("RequestOptions.swift")
         let configuration = try stored("ClientConfiguration.swift")
@@ -37,8 +37,8 @@ import Testing
         return Set(names).subtracting(["description", "debugDescription", "customMirror"])
     }
 
-    @Test("The rows contain every pair")
-    func everyPairIsCovered() {
+    /// The rows contain every pair.
+    @Test func everyPairIsCovered() {
         let sizes = PairTable.factors.map(\.values.count)
         let rows = Pairs.rows(of: sizes, seed: 1)
         for one in sizes.indices {
@@ -49,7 +49,8 @@ import Testing
         }
     }
 
-    @Test("Every pair keeps the rules", arguments: 1...3 as ClosedRange<UInt64>)
+    /// Every pair keeps the rules.
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
     func everyPairKeepsTheRules(seed: UInt64) throws {
         let rows = Pairs.rows(of: PairTable.factors.map(\.values.count), seed: seed)
         var succeeded = 0

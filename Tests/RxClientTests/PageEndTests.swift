@@ -37,7 +37,8 @@ import Testing
         }
     }
 
-    @Test("A server that caps its pages delivers everything", arguments: cases, [0, 3])
+    /// A server that caps its pages delivers everything.
+    @Test(arguments: cases, [0, 3])
     func capped(test: Case, ahead: Int) throws {
         let fixture = PagingFixture(answer: Self.shop(test))
         let options = PagingOptions<Goods>(ahead: ahead)
@@ -50,9 +51,8 @@ import Testing
         if ahead == 0 { #expect(fixture.transport.requests.count == test.requests) }
     }
 
-    @Test(
-        "A page that is shorter than requested is the last, also the first one, if the rule says so",
-        arguments: [(0, 1), (3, 1), (4, 2), (7, 2), (8, 3)], [false, true])
+    /// A page that is shorter than requested is the last, also the first one, if the rule says so.
+    @Test(arguments: [(0, 1), (3, 1), (4, 2), (7, 2), (8, 3)], [false, true])
     func short(list: (count: Int, requests: Int), byOffset: Bool) throws {
         let (count, requests) = list
         let fixture = PagingFixture { request in
@@ -72,8 +72,8 @@ import Testing
         #expect(fixture.transport.requests.count == requests)
     }
 
-    @Test("A list says whether it has more: not before the first page, not at the end, and after a failure")
-    func hasMore() throws {
+    /// A list says whether it has more: not before the first page, not at the end, and after a failure.
+    @Test func hasMore() throws {
         let failing = Mutex(false)
         let fixture = PagingFixture { request in
             let isFailing = failing.withLock { isFailing in
@@ -97,8 +97,8 @@ import Testing
         #expect(recorder.values.map(\.hasMore) == expected.map(\.1))
     }
 
-    @Test("The same, page by page")
-    func pages() throws {
+    /// The same, page by page.
+    @Test func pages() throws {
         let fixture = PagingFixture { request in
             // Three items a page, though ten are requested, and the last page is full.
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
@@ -114,9 +114,8 @@ import Testing
         #expect(fixture.asked == [1, 2, 3])
     }
 
-    @Test(
-        "Nothing is requested beyond a known end",
-        arguments: [(7, nil, nil, 4), (nil, 4, nil, 4), (nil, nil, 7, 4)] as [(Int?, Int?, Int?, Int)])
+    /// Nothing is requested beyond a known end.
+    @Test(arguments: [(7, nil, nil, 4), (nil, 4, nil, 4), (nil, nil, 7, 4)] as [(Int?, Int?, Int?, Int)])
     func ahead(total: Int?, totalPages: Int?, maxItems: Int?, pages: Int) throws {
         for rule in [PagingRule.numbered(size: 2), .offset(size: 2)] {
             let fixture = PagingFixture { request in
@@ -137,7 +136,8 @@ import Testing
         }
     }
 
-    @Test("A status past the end is the end, if the rule allows it", arguments: [true, false], [0, 2])
+    /// A status past the end is the end, if the rule allows it.
+    @Test(arguments: [true, false], [0, 2])
     func notFound(isEnd: Bool, ahead: Int) throws {
         var rule = PagingRule.numbered(size: 2)
         if isEnd { rule.endStatuses = [404] }
@@ -163,8 +163,8 @@ import Testing
         #expect((recorder.values.last?.position == nil) == isEnd)
     }
 
-    @Test("A missing first page is a failure")
-    func firstNotFound() throws {
+    /// A missing first page is a failure.
+    @Test func firstNotFound() throws {
         var rule = PagingRule.numbered(size: 2)
         rule.endStatuses = [404]
         let fixture = PagingFixture { _ in .status(.notFound) }
@@ -183,8 +183,8 @@ import Testing
         let options = RequestOptions(headers: ["Authorization": "secret"])
     }
 
+    /// The URL of the next page is in the content, relative or absolute; another origin gets no credentials.
     @Test(
-        "The URL of the next page is in the content, relative or absolute; another origin gets no credentials",
         arguments: [
             ("?page=2", "https://shop.test/rows?page=2", "secret"),
             ("https://shop.test/rows?page=2", "https://shop.test/rows?page=2", "secret"),
@@ -205,9 +205,8 @@ import Testing
         #expect(fixture.transport.requests.last?.headerFields[.authorization] == credential)
     }
 
-    @Test(
-        "A next page that is not an http or https URL is an error",
-        arguments: ["file:///etc/passwd", "data:,a"])
+    /// A next page that is not an http or https URL is an error.
+    @Test(arguments: ["file:///etc/passwd", "data:,a"])
     func badURL(next: String) throws {
         let fixture = PagingFixture { _ in
             .json(#"{"rows": [{"id": 1, "name": "a"}], "next": "\#(next)"}"#)

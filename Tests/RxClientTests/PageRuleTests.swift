@@ -35,8 +35,8 @@ import Testing
         let method = HTTPRequest.Method.get
     }
 
-    @Test("Subscribing loads the first page, `next` loads the next one; a short page is the last")
-    func shortPage() throws {
+    /// Subscribing loads the first page, `next` loads the next one; a short page is the last.
+    @Test func shortPage() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(5))
         let recorder = fixture.record()
         for _ in 0..<5 {
@@ -53,7 +53,8 @@ import Testing
         #expect(recorder.completion == nil)
     }
 
-    @Test("An empty page is the last, and an empty list is a list", arguments: [0, 4])
+    /// An empty page is the last, and an empty list is a list.
+    @Test(arguments: [0, 4])
     func emptyPage(count: Int) throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(count))
         let recorder = fixture.record()
@@ -66,14 +67,13 @@ import Testing
         #expect(fixture.asked.count == count / 2 + 1)
     }
 
-    @Test(
-        "The server's total or total pages determine the end, also with short pages before",
-        arguments: [
-            (Totals(total: 3), 2), (Totals(total: 4), 2), (Totals(totalPages: 2), 2), (Totals(total: 0), 1),
-            (Totals(totalPages: 0), 1), (Totals(total: -1), 1), (Totals(total: .min), 1),
-            (Totals(totalPages: .min), 1), (Totals(total: .max), 4), (Totals(totalPages: .max), 4),
-            (Totals(total: 100, totalPages: 3), 3),
-        ])
+    /// The server's total or total pages determine the end, also with short pages before.
+    @Test(arguments: [
+        (Totals(total: 3), 2), (Totals(total: 4), 2), (Totals(totalPages: 2), 2), (Totals(total: 0), 1),
+        (Totals(totalPages: 0), 1), (Totals(total: -1), 1), (Totals(total: .min), 1),
+        (Totals(totalPages: .min), 1), (Totals(total: .max), 4), (Totals(totalPages: .max), 4),
+        (Totals(total: 100, totalPages: 3), 3),
+    ])
     func totals(totals: Totals, pages: Int) throws {
         let fixture = PagingFixture { request in
             // Three pages of two, then empty ones.
@@ -93,8 +93,8 @@ import Testing
         #expect(recorder.values.last?.total == totals.total)
     }
 
-    @Test("Deduplication by id: the newer value at the older place")
-    func dedupe() throws {
+    /// Deduplication by id: the newer value at the older place.
+    @Test func dedupe() throws {
         let script = Script([.goods([1, 2, 1], name: "old"), .goods([2, 3], name: "new")])
         let fixture = PagingFixture { _ in script.next() }
         let recorder = fixture.record(options: PagingOptions(identity: { $0.id }))
@@ -107,8 +107,8 @@ import Testing
             ])
     }
 
+    /// Limits: the maximum numbers of pages and items.
     @Test(
-        "Limits: the maximum numbers of pages and items",
         arguments: [
             (2, nil, 2, 4), (nil, 3, 2, 3), (nil, 4, 2, 4), (1, 1, 1, 1), (nil, 0, 0, 0), (0, nil, 0, 0),
             (-1, -1, 0, 0), (.max, .max, 5, 9),
@@ -135,8 +135,8 @@ import Testing
         #expect(fixture.asked.count == 2 * pages)
     }
 
-    @Test("Names and start of the parameters can be set")
-    func names() throws {
+    /// Names and start of the parameters can be set.
+    @Test func names() throws {
         let fixture = PagingFixture { _ in .goods([1, 2]) }
         let recorder = fixture.record(
             .numbered(size: 2, from: 0, pageKey: "p", sizeKey: "n", startKey: "page_start"))
@@ -153,8 +153,8 @@ import Testing
         #expect(fixture.transport.runningCount == 0)
     }
 
-    @Test("Page parameters are sent in the query for GET and in the JSON body for POST")
-    func inTheBody() throws {
+    /// Page parameters are sent in the query for GET and in the JSON body for POST.
+    @Test func inTheBody() throws {
         let fixture = PagingFixture { _ in .goods([1]) }
         fixture.client.pages(PostedList(), .numbered(size: 2), next: fixture.next).subscribe()
         fixture.client.pages(GoodsList(keyword: "a b"), .numbered(size: 2), next: fixture.next).subscribe()
@@ -167,8 +167,8 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self) == #"{"keyword":"tea","page":1,"pageSize":2}"#)
     }
 
-    @Test("The endpoint selects the list in the content; if that throws, the page fails")
-    func content() throws {
+    /// The endpoint selects the list in the content; if that throws, the page fails.
+    @Test func content() throws {
         let fixture = PagingFixture { _ in .json(#"{"list": [{"id": 1, "name": "tea"}], "total": 1}"#) }
         let recorder = Recorder(
             fixture.client.pages(Wrapped(), .numbered(size: 1), next: fixture.next) { output in

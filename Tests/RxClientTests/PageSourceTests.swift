@@ -94,8 +94,8 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("In a page without a response, a relative URL leads nowhere")
-    func linksWithoutAResponse() throws {
+    /// In a page without a response, a relative URL leads nowhere.
+    @Test func linksWithoutAResponse() throws {
         for (next, code) in [("https://shop.test/2", nil), ("/2", NetworkError.Code.paging)] {
             let count = Mutex(0)
             let items = Observable<Int, NetworkError>.items(.nextURL) { request in

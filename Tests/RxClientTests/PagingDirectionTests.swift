@@ -40,15 +40,15 @@ import Testing
         ) { Page($0) }
     }
 
-    @Test("A reload begins with the first page, wherever the list began")
-    func reload() throws {
+    /// A reload begins with the first page, wherever the list began.
+    @Test func reload() throws {
         #expect(
             try texts(PagingOptions(start: .number(3)), after: [.previous, .reload, .next])
                 == ["idle 5,6", "idle 3,4,5,6", "idle 1,2", "idle 1,2,3,4"])
     }
 
-    @Test("Limits count in both directions; a page that exceeds the limit is shown from its near end")
-    func limits() throws {
+    /// Limits count in both directions; a page that exceeds the limit is shown from its near end.
+    @Test func limits() throws {
         #expect(
             try texts(PagingOptions(maxPages: 2, start: .number(3)), after: [.previous, .previous, .next])
                 == ["idle 5,6", "end 3,4,5,6", "end 3,4,5,6", "end 3,4,5,6"])
@@ -63,7 +63,8 @@ import Testing
                 == ["end", "end"])
     }
 
-    @Test("A window with a limit can be scrolled from end to end", arguments: [false, true])
+    /// A window with a limit can be scrolled from end to end.
+    @Test(arguments: [false, true])
     func windows(deduplicates: Bool) throws {
         var options = PagingOptions<Goods>(maxPages: 4, window: 2)
         if deduplicates { options.identity = { $0.id } }
@@ -83,8 +84,8 @@ import Testing
                 == ["idle 1,2", "end 3", "idle 1,2", "end 3", "end 3"])
     }
 
-    @Test("Going back in a window counts no item twice, so that the end is where the total says")
-    func total() throws {
+    /// Going back in a window counts no item twice, so that the end is where the total says.
+    @Test func total() throws {
         let lists = try texts(
             of: GoodsList(), .numbered(size: 2), PagingOptions(window: 1),
             PagingFixture(answer: PagingFixture.shop(6)),
@@ -96,8 +97,8 @@ import Testing
             ])
     }
 
-    @Test(
-        "A page that has become shorter or empty in the meantime breaks nothing", arguments: [1, 2], [nil, 3])
+    /// A page that has become shorter or empty in the meantime breaks nothing.
+    @Test(arguments: [1, 2], [nil, 3])
     func shrinking(window: Int, maxItems: Int?) throws {
         for answers: [[Int]] in [
             [[1, 2], [3, 4], [], [3], [], [1]], [[1, 2], [3, 4], [1], [], [9], [3]],
@@ -133,7 +134,8 @@ import Testing
             : ["idle 3", "idle 2,3", "idle 1,2", "idle 1,2", "idle 2,3", "end 3,4", "end 3,4", "end 3,4"]
     }
 
-    @Test("By cursors, from the middle to both ends, with a window", arguments: [nil, 2])
+    /// By cursors, from the middle to both ends, with a window.
+    @Test(arguments: [nil, 2])
     func cursors(window: Int?) throws {
         let fixture = PagingFixture { request in
             let number = request.parameter("cursor").flatMap { Int($0) } ?? 1
@@ -148,7 +150,8 @@ import Testing
         #expect(lists == Self.listsBothWays(window: window))
     }
 
-    @Test("By links, from the middle to both ends, with a window", arguments: [nil, 2])
+    /// By links, from the middle to both ends, with a window.
+    @Test(arguments: [nil, 2])
     func links(window: Int?) throws {
         let fixture = PagingFixture { request in
             let number = request.parameter("n").flatMap { Int($0) } ?? 0
@@ -163,8 +166,8 @@ import Testing
         #expect(lists == Self.listsBothWays(window: window))
     }
 
-    @Test("No more pages are prefetched than may be loaded")
-    func ahead() throws {
+    /// No more pages are prefetched than may be loaded.
+    @Test func ahead() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(100))
         let all = Recorder(
             fixture.client.items(

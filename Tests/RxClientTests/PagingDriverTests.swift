@@ -20,8 +20,8 @@ import Testing
             on: fixture.clock)
     }
 
-    @Test("Visible items near the end load the next page; they still count after a page has loaded")
-    func visible() throws {
+    /// Visible items near the end load the next page; they still count after a page has loaded.
+    @Test func visible() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(20))
         let recorder = record(fixture, .numbered(size: 2), PagingOptions(prefetchDistance: 3))
         commands.send(.visible(0))
@@ -44,8 +44,8 @@ import Testing
         #expect(recorder.values.last?.items.count == 20)
     }
 
-    @Test("A failure is not retried by items that were visible before it")
-    func visibleFailure() throws {
+    /// A failure is not retried by items that were visible before it.
+    @Test func visibleFailure() throws {
         let script = Script([.goods([1, 2]), .failure(.connect), .goods([3])])
         let fixture = PagingFixture { _ in script.next() }
         let recorder = record(fixture)
@@ -57,8 +57,8 @@ import Testing
         #expect(recorder.texts.last == "end 1,2,3")
     }
 
-    @Test("Any stream can drive the list; when the stream ends, the list stays")
-    func anyStream() throws {
+    /// Any stream can drive the list; when the stream ends, the list stays.
+    @Test func anyStream() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(9))
         let ticks = Observable<Int, Never>.interval(.milliseconds(20), on: fixture.clock).take(2)
         let recorder = Recorder(
@@ -70,11 +70,10 @@ import Testing
         #expect(recorder.completion == nil)
     }
 
-    @Test(
-        "A command sent before the first page finds it loading",
-        arguments: [
-            (PagingCommand.next, [1]), (.previous, [1]), (.visible(2), [1, 2]), (.reload, [1, 1]),
-        ])
+    /// A command sent before the first page finds it loading.
+    @Test(arguments: [
+        (PagingCommand.next, [1]), (.previous, [1]), (.visible(2), [1, 2]), (.reload, [1, 1]),
+    ])
     func commandAtTheStart(command: PagingCommand, asked: [Int]) throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(9))
         let recorder = Recorder(
@@ -88,9 +87,8 @@ import Testing
             recorder.texts.last == "idle " + (1...(2 * asked.max()!)).map { "\($0)" }.joined(separator: ","))
     }
 
-    @Test(
-        "From a saved position the list continues in both directions, with the right total",
-        arguments: [PagingRule.numbered(size: 2), .offset(size: 2)])
+    /// From a saved position the list continues in both directions, with the right total.
+    @Test(arguments: [PagingRule.numbered(size: 2), .offset(size: 2)])
     func resume(rule: PagingRule) throws {
         let fixture = PagingFixture { request in
             let offset =
@@ -127,9 +125,8 @@ import Testing
         #expect(second.values.last?.position == nil)
     }
 
-    @Test(
-        "A window drops the page at the other end, which is loaded again by going back",
-        arguments: [false, true])
+    /// A window drops the page at the other end, which is loaded again by going back.
+    @Test(arguments: [false, true])
     func window(deduplicates: Bool) throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(8))
         var options = PagingOptions<Goods>(window: 2)
@@ -149,8 +146,8 @@ import Testing
             ])
     }
 
-    @Test("A failed previous page keeps the list and is retried")
-    func previousFails() throws {
+    /// A failed previous page keeps the list and is retried.
+    @Test func previousFails() throws {
         let script = Script([.goods([3, 4]), .failure(.connect), .goods([1, 2])])
         let fixture = PagingFixture { _ in script.next() }
         let recorder = record(fixture, .numbered(size: 2), PagingOptions(start: .number(2)))
@@ -166,7 +163,8 @@ import Testing
             ])
     }
 
-    @Test("Manipulated positions never trap", arguments: [Int.min, -1, .max])
+    /// Manipulated positions never trap.
+    @Test(arguments: [Int.min, -1, .max])
     func wildPositions(number: Int) throws {
         for (rule, start) in [
             (PagingRule.numbered(size: 2), PagePosition.number(number)), (.offset(size: 2), .offset(number)),

@@ -149,9 +149,8 @@ import Testing
         }
     }
 
-    @Test(
-        "A circle of any length is an error that names the page, also within a window",
-        arguments: [1, 2, 7, 40])
+    /// A circle of any length is an error that names the page, also within a window.
+    @Test(arguments: [1, 2, 7, 40])
     func circles(length: Int) throws {
         for window in [nil, 1, 3] {
             let clock = VirtualScheduler(), commands = Signal<PagingCommand>()
@@ -172,8 +171,8 @@ import Testing
         }
     }
 
-    @Test("Empty pages that name a next one are passed over, up to a limit")
-    func emptyPages() throws {
+    /// Empty pages that name a next one are passed over, up to a limit.
+    @Test func emptyPages() throws {
         for (count, limit) in [(0, 1), (99, 100), (100, 100), (3, 3)] {
             let clock = VirtualScheduler()
             let all = Recorder(
@@ -189,8 +188,8 @@ import Testing
         }
     }
 
-    @Test("An empty last page takes no place in the window")
-    func emptyLastPage() throws {
+    /// An empty last page takes no place in the window.
+    @Test func emptyLastPage() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(4))
         let recorder = fixture.record(options: PagingOptions(window: 1))
         for _ in 0..<4 {

@@ -10,8 +10,8 @@ import Testing
 
 /// The rules of Docs/Semantics.md, "Paging", driven by signals.
 @Suite struct PagingTests {
-    @Test("One load in flight. Next while loading: ignored")
-    func nextWhileLoading() throws {
+    /// One load in flight. Next while loading: ignored.
+    @Test func nextWhileLoading() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(9))
         let recorder = fixture.record()
         fixture.next.send()
@@ -24,10 +24,8 @@ import Testing
         #expect(recorder.texts == ["first", "idle 1,2"])
     }
 
-    @Test(
-        "Reload while loading: cancels and starts a new epoch; late results of an older epoch are dropped"
-    )
-    func reloadWhileLoading() throws {
+    /// Reload while loading: cancels and starts a new epoch; late results of an older epoch are dropped.
+    @Test func reloadWhileLoading() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(9))
         let recorder = fixture.record()
         try fixture.clock.run()
@@ -41,8 +39,8 @@ import Testing
         #expect(recorder.values.last?.page == 1)
     }
 
-    @Test("Reload replaces the items in one step once the first new page has arrived")
-    func reload() throws {
+    /// Reload replaces the items in one step once the first new page has arrived.
+    @Test func reload() throws {
         let names = Script([.goods([1, 2]), .goods([3, 4]), .goods([7, 8], name: "new")])
         let fixture = PagingFixture { _ in names.next() }
         let recorder = fixture.record()
@@ -55,8 +53,8 @@ import Testing
         #expect(recorder.values.last?.page == 1)
     }
 
-    @Test("A failed reload keeps the old items; next then requests the first page again")
-    func reloadFails() throws {
+    /// A failed reload keeps the old items; next then requests the first page again.
+    @Test func reloadFails() throws {
         let script = Script([.goods([1, 2]), .failure(.connectionLost), .goods([7, 8])])
         let fixture = PagingFixture { _ in script.next() }
         let recorder = fixture.record()
@@ -71,8 +69,8 @@ import Testing
         #expect(fixture.asked == [1, 1, 1])
     }
 
-    @Test("A failed page keeps items and position; the next `next` signal retries the same page")
-    func failedPage() throws {
+    /// A failed page keeps items and position; the next `next` signal retries the same page.
+    @Test func failedPage() throws {
         let script = Script([
             .failure(.connect), .goods([1, 2]), .status(.badGateway), .json("no list"), .goods([3]),
         ])
@@ -90,8 +88,8 @@ import Testing
         #expect(fixture.asked == [1, 1, 2, 2, 2])
     }
 
-    @Test("A changed query through flatMap(.latest) is a new epoch")
-    func changeOfQuery() throws {
+    /// A changed query through flatMap(.latest) is a new epoch.
+    @Test func changeOfQuery() throws {
         let fixture = PagingFixture { request in
             .goods(request.parameter("keyword") == "tea" ? [1, 2] : [8, 9])
         }
@@ -119,8 +117,8 @@ import Testing
         #expect(fixture.transport.cancelled.count == 1)
     }
 
-    @Test("Signals sent during a delivery, and a cancel there, are processed in order")
-    func reentrant() throws {
+    /// Signals sent during a delivery, and a cancel there, are processed in order.
+    @Test func reentrant() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(9))
         let seen = Mutex<[String]>([])
         let subscription = Box<Subscription>()
@@ -140,8 +138,8 @@ import Testing
         #expect(fixture.transport.runningCount == 0)
     }
 
-    @Test("A list for another keyword begins empty, or keeps the old items until its first page is there")
-    func keepsItems() throws {
+    /// A list for another keyword begins empty, or keeps the old items until its first page is there.
+    @Test func keepsItems() throws {
         for keeps in [false, true] {
             let fixture = PagingFixture { request in
                 switch request.parameter("keyword") {
@@ -172,8 +170,8 @@ import Testing
         }
     }
 
-    @Test("Two subscribers of a shared list see one list")
-    func shared() throws {
+    /// Two subscribers of a shared list see one list.
+    @Test func shared() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(4))
         let list = fixture.client.pages(GoodsList(), .numbered(size: 2), next: fixture.next).share(replay: 1)
         let items = Recorder(list.map { $0.items.count }, on: fixture.clock)

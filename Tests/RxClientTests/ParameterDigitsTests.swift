@@ -86,7 +86,8 @@ import Testing
         ),
     ]
 
-    @Test("In a query and in a form, as members of a model and of a dictionary", arguments: settings)
+    /// In a query and in a form, as members of a model and of a dictionary.
+    @Test(arguments: settings)
     func queriesAndForms(
         _ name: String, _ configure: @escaping @Sendable (inout ClientConfiguration) -> Void
     ) throws {
@@ -98,7 +99,8 @@ import Testing
         }
     }
 
-    @Test("In a JSON body, as members of a model and of a dictionary", arguments: settings)
+    /// In a JSON body, as members of a model and of a dictionary.
+    @Test(arguments: settings)
     func bodies(_ name: String, _ configure: @escaping @Sendable (inout ClientConfiguration) -> Void) throws {
         for parameters: Parameters in [.json(Amounts()), .json(Self.values)] {
             let sent = members(try text(sent(parameters, configure)))
@@ -106,8 +108,8 @@ import Testing
         }
     }
 
-    @Test("In the content to sign, for every format")
-    func signatures() throws {
+    /// In the content to sign, for every format.
+    @Test func signatures() throws {
         for parameters: Parameters in [
             .query(Amounts()), .form(Amounts()), .json(Amounts()), .json(Self.values),
         ] {
@@ -125,8 +127,8 @@ import Testing
         }
     }
 
-    @Test("In lists and nested objects")
-    func nested() throws {
+    /// In lists and nested objects.
+    @Test func nested() throws {
         struct Order: Encodable, Sendable {
             var lines = [Amounts(), Amounts()]
         }

@@ -44,8 +44,8 @@ import Testing
             query: request.url.query(), contentType: request.headerFields[.contentType], body: body)
     }
 
+    /// The client's format applies to parameters without a format, with methods that have content.
     @Test(
-        "The client's format applies to parameters without a format, with methods that have content",
         arguments: [
             (ParameterFormat.json, nil, "application/json", #"{"name":"tea","price":3}"#),
             (.form, nil, "application/x-www-form-urlencoded", "name=tea&price=3"),
@@ -65,8 +65,8 @@ import Testing
         #expect(try write(.json(Goods())) { $0.parameterFormat = format }.contentType == "application/json")
     }
 
-    @Test("One request can use another format than the client's, with any method")
-    func perRequest() throws {
+    /// One request can use another format than the client's, with any method.
+    @Test func perRequest() throws {
         let form = try write(.standard(Goods()).sent(as: .form))
         #expect(form.body == "name=tea&price=3")
         let custom = try write(Parameters.json(Goods()).sent(as: .custom(Self.lines)), .delete)
@@ -78,8 +78,8 @@ import Testing
         #expect(text.body == "as it is")
     }
 
-    @Test("As a multipart form each value is a text part; lists follow the style")
-    func multipart() throws {
+    /// As a multipart form each value is a text part; lists follow the style.
+    @Test func multipart() throws {
         let parameters: Parameters = ["title": "tea", "tags": ["a", "b"], "size": ["w": 2]]
         for form in [
             try write(parameters.sent(as: .multipart)),
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    @Test("Rewriting, removing and signing apply to a serializer's parameters")
-    func rewritten() throws {
+    /// Rewriting, removing and signing apply to a serializer's parameters.
+    @Test func rewritten() throws {
         let written = try write(
             Parameters.standard(Goods()).sent(as: .custom(Self.lines)).adding(["v": 1]).removing("price")
         ) {
@@ -105,8 +105,8 @@ import Testing
         #expect(written.body == "name: tea\nsign: name=tea&v=1\nv: 1\n")
     }
 
-    @Test("The endpoint's own header field takes precedence")
-    func ownContentType() throws {
+    /// The endpoint's own header field takes precedence.
+    @Test func ownContentType() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.parameterFormat = .custom(Self.lines)
         let call = InlineEndpoint(.post, "/x", ["a": 1], headers: ["Content-Type": "text/lines; v=2"])
@@ -114,8 +114,8 @@ import Testing
         #expect(request.headerFields[.contentType] == "text/lines; v=2")
     }
 
-    @Test("An error of a serializer fails the request before anything is sent, and contains no value")
-    func failures() throws {
+    /// An error of a serializer fails the request before anything is sent, and contains no value.
+    @Test func failures() throws {
         struct Secret: Error, CustomStringConvertible { var description: String { "hunter2" } }
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(on: clock) { _ in .json("1") }

@@ -36,23 +36,22 @@ import Testing
         request.url.query()?.percentDecoded ?? ""
     }
 
-    @Test(
-        "Lists and objects are written in the given style",
-        arguments: [
-            (
-                ParameterStyle.Lists.repeated, ParameterStyle.Objects.brackets,
-                "id=1&id=2&list[x]=1&list[x]=2&user[name]=anna&user[tags]=a&user[tags]=b"
-            ),
-            (
-                .brackets, .brackets,
-                "id[]=1&id[]=2&list[][x]=1&list[][x]=2&user[name]=anna&user[tags][]=a&user[tags][]=b"
-            ),
-            (
-                .indexed, .dots,
-                "id[0]=1&id[1]=2&list[0].x=1&list[1].x=2&user.name=anna&user.tags[0]=a&user.tags[1]=b"
-            ),
-            (.commaSeparated, .dots, "id=1,2&list.x=1&list.x=2&user.name=anna&user.tags=a,b"),
-        ])
+    /// Lists and objects are written in the given style.
+    @Test(arguments: [
+        (
+            ParameterStyle.Lists.repeated, ParameterStyle.Objects.brackets,
+            "id=1&id=2&list[x]=1&list[x]=2&user[name]=anna&user[tags]=a&user[tags]=b"
+        ),
+        (
+            .brackets, .brackets,
+            "id[]=1&id[]=2&list[][x]=1&list[][x]=2&user[name]=anna&user[tags][]=a&user[tags][]=b"
+        ),
+        (
+            .indexed, .dots,
+            "id[0]=1&id[1]=2&list[0].x=1&list[1].x=2&user.name=anna&user.tags[0]=a&user.tags[1]=b"
+        ),
+        (.commaSeparated, .dots, "id=1,2&list.x=1&list.x=2&user.name=anna&user.tags=a,b"),
+    ])
     func styles(lists: ParameterStyle.Lists, objects: ParameterStyle.Objects, expected: String) throws {
         let style = ParameterStyle(lists: lists, objects: objects)
         #expect(try query(request(.query(values)) { $0.parameterStyle = style }) == expected)
@@ -62,19 +61,17 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self).percentDecoded == expected)
     }
 
-    @Test(
-        "An empty list is omitted in every style",
-        arguments: [
-            ParameterStyle.Lists.repeated, .brackets, .indexed, .commaSeparated,
-        ])
+    /// An empty list is omitted in every style.
+    @Test(arguments: [
+        ParameterStyle.Lists.repeated, .brackets, .indexed, .commaSeparated,
+    ])
     func emptyList(lists: ParameterStyle.Lists) throws {
         let parameters = Parameters.query(["a": [Int](), "b": 1]).styled(ParameterStyle(lists: lists))
         #expect(try request(parameters).url.query() == "b=1")
     }
 
-    @Test(
-        "A client can write queries its own way; the result is checked, and errors are passed on")
-    func customQuery() throws {
+    /// A client can write queries its own way; the result is checked, and errors are passed on.
+    @Test func customQuery() throws {
         let parameters = Parameters.query(["b": [1, 2], "a": "x y"])
         let written = try request(parameters) {
             $0.parameterStyle.query = { $0.map { "\($0.name):\($0.value.count)" }.joined(separator: ";") }
@@ -94,8 +91,8 @@ import Testing
         }
     }
 
+    /// Parameters without a format use the client's with methods that have content, else the query.
     @Test(
-        "Parameters without a format use the client's with methods that have content, else the query",
         arguments: [
             (HTTPRequest.Method.get, ParameterFormat.json, nil, "id=7"), (.delete, .form, nil, "id=7"),
             (.head, .json, nil, "id=7"), (.post, .json, #"{"id":7}"#, nil), (.put, .form, "id=7", nil),
@@ -116,8 +113,8 @@ import Testing
         }
     }
 
-    @Test("A removed member is gone, also from a model; added again it is back")
-    func removing() throws {
+    /// A removed member is gone, also from a model; added again it is back.
+    @Test func removing() throws {
         struct Model: Encodable, Sendable { let id = 7, name = "tea" }
         let parameters = Parameters.query(Model()).adding(["page": 1]).removing("id", "page", "none")
         #expect(try request(parameters).url.query() == "name=tea")

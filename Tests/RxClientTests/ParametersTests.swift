@@ -28,28 +28,27 @@ import Testing
         if case .bytes(let bytes) = request.body { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
 
-    @Test(
-        "Percent-encoding: all but RFC 3986's unreserved; in a form, space is + and ~ is encoded",
-        arguments: [
-            ("a-b.c_d~e", "a-b.c_d~e", "a-b.c_d%7Ee"), ("a b", "a%20b", "a+b"), ("a+b", "a%2Bb", "a%2Bb"),
-            ("a&b=c", "a%26b%3Dc", "a%26b%3Dc"), ("100%", "100%25", "100%25"), ("%20", "%2520", "%2520"),
-            ("grün", "gr%C3%BCn", "gr%C3%BCn"), ("🍵", "%F0%9F%8D%B5", "%F0%9F%8D%B5"), ("*", "%2A", "*"),
-            (
-                ":/?#[]@!$'(),;", "%3A%2F%3F%23%5B%5D%40%21%24%27%28%29%2C%3B",
-                "%3A%2F%3F%23%5B%5D%40%21%24%27%28%29%2C%3B"
-            ),
-            ("a\r\nb\u{0}", "a%0D%0Ab%00", "a%0D%0Ab%00"), ("", "", ""),
-            ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
-            ("e\u{301}", "e%CC%81", "e%CC%81"),
-        ])
+    /// Percent-encoding: all but RFC 3986's unreserved; in a form, space is + and ~ is encoded.
+    @Test(arguments: [
+        ("a-b.c_d~e", "a-b.c_d~e", "a-b.c_d%7Ee"), ("a b", "a%20b", "a+b"), ("a+b", "a%2Bb", "a%2Bb"),
+        ("a&b=c", "a%26b%3Dc", "a%26b%3Dc"), ("100%", "100%25", "100%25"), ("%20", "%2520", "%2520"),
+        ("grün", "gr%C3%BCn", "gr%C3%BCn"), ("🍵", "%F0%9F%8D%B5", "%F0%9F%8D%B5"), ("*", "%2A", "*"),
+        (
+            ":/?#[]@!$'(),;", "%3A%2F%3F%23%5B%5D%40%21%24%27%28%29%2C%3B",
+            "%3A%2F%3F%23%5B%5D%40%21%24%27%28%29%2C%3B"
+        ),
+        ("a\r\nb\u{0}", "a%0D%0Ab%00", "a%0D%0Ab%00"), ("", "", ""),
+        ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
+        ("e\u{301}", "e%CC%81", "e%CC%81"),
+    ])
     func percentEncoding(text: String, inQuery: String, inForm: String) throws {
         #expect(try query(request(.query(["k": text]))) == "k=\(inQuery)")
         #expect(try body(request(.form(["k": text]))) == "k=\(inForm)")
         #expect(try query(request(.query([text: 1]))) == "\(inQuery)=1")
     }
 
-    @Test("Lists repeat their key, objects read key[member], null is omitted, keys are sorted")
-    func conventions() throws {
+    /// Lists repeat their key, objects read key[member], null is omitted, keys are sorted.
+    @Test func conventions() throws {
         let nothing: Int? = nil
         let values: Parameters.Values = [
             "z": [1, 2], "a": ["y": 1, "x": 2], "n": nothing, "deep": ["l": [["m": true]]], "e": [Int](),
@@ -65,8 +64,8 @@ import Testing
         #expect(try body(request(.none)) == nil)
     }
 
-    @Test("Nil values of a dictionary are omitted, in every format and at any depth of optionals")
-    func absent() throws {
+    /// Nil values of a dictionary are omitted, in every format and at any depth of optionals.
+    @Test func absent() throws {
         let (nothing, something): (String?, String?) = (nil, "1")
         let deep: Int?? = .some(nil)
         let values: Parameters.Values = [
@@ -93,10 +92,8 @@ import Testing
         var made = Date(timeIntervalSince1970: 0)
     }
 
-    @Test(
-        "Models and dictionaries follow the client's encoder, except for a dictionary's keys"
-    )
-    func encoder() throws {
+    /// Models and dictionaries follow the client's encoder, except for a dictionary's keys.
+    @Test func encoder() throws {
         let configure: (inout ClientConfiguration) -> Void = {
             $0.encoder.dateEncodingStrategy = .iso8601
             $0.encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -116,8 +113,8 @@ import Testing
                 == #"{"made":"1970-01-01T00:00:00Z","name":"milk","pageSize":20,"unit_price":1.5}"#)
     }
 
+    /// Numbers keep their spelling, in a query and beside additions.
     @Test(
-        "Numbers keep their spelling, in a query and beside additions",
         arguments: [
             (Int.min as any Encodable & Sendable, "-9223372036854775808"), (Int.max, "9223372036854775807"),
             (UInt64.max, "18446744073709551615"), (1.5, "1.5"), (0.1, "0.1"), (19.99, "19.99"),
@@ -129,18 +126,17 @@ import Testing
         #expect(try body(request(Parameters.json(["k": value]).adding(["z": 0]))) == #"{"k":\#(text),"z":0}"#)
     }
 
-    @Test("A list of models is a JSON array; as a query it has no names")
-    func lists() throws {
+    /// A list of models is a JSON array; as a query it has no names.
+    @Test func lists() throws {
         #expect(try body(request(.json([[1, 2], [3]]))) == "[[1,2],[3]]")
         #expect(throws: NetworkError.self) { try request(.query([1, 2])) }
         #expect(throws: NetworkError.self) { try request(Parameters.json([1]).adding(["a": 1])) }
     }
 
-    @Test(
-        "A value that cannot be encoded is an error that names the place and not the value",
-        arguments: [
-            Double.nan, .infinity, -.infinity,
-        ])
+    /// A value that cannot be encoded is an error that names the place and not the value.
+    @Test(arguments: [
+        Double.nan, .infinity, -.infinity,
+    ])
     func invalid(number: Double) throws {
         for parameters in [Parameters.query, Parameters.json, Parameters.form]
             as [@Sendable (Parameters.Values) -> Parameters]
@@ -166,8 +162,8 @@ import Testing
         func encode(to _: any Encoder) throws { throw Reason() }
     }
 
-    @Test("A model that encodes nothing, or throws, is an error without its content")
-    func silentModels() throws {
+    /// A model that encodes nothing, or throws, is an error without its content.
+    @Test func silentModels() throws {
         for parameters: Parameters in [.json(Failing()), .query(["a": Failing()]), .query(Silent())] {
             let error = #expect(throws: NetworkError.self) { try request(parameters) }
             #expect(error?.code == .invalidParameters)
@@ -175,8 +171,8 @@ import Testing
         }
     }
 
-    @Test("A query string beside a body, after the query of the path")
-    func queryBesidesBody() throws {
+    /// A query string beside a body, after the query of the path.
+    @Test func queryBesidesBody() throws {
         let request = try request(.json(["a": 1]), path: "/x?p=1", query: ["q": "2 3"])
         #expect(query(request) == "p=1&q=2%203")
         #expect(body(request) == #"{"a":1}"#)
@@ -185,8 +181,8 @@ import Testing
         #expect(try query(self.request(.query(["b": 1]), path: "/x?a=1#frag")) == "a=1&b=1")
     }
 
-    @Test("Content types; a given one stays")
-    func contentTypes() throws {
+    /// Content types; a given one stays.
+    @Test func contentTypes() throws {
         let type = { (request: Request) in request.headerFields[.contentType] }
         #expect(try type(request(.json([:]))) == "application/json")
         #expect(try type(request(.form([:]))) == "application/x-www-form-urlencoded")
@@ -199,8 +195,8 @@ import Testing
         #expect(try query(request(Parameters.text("t").adding(["page": 1]))) == "page=1")
     }
 
-    @Test("Additions replace members of the same name, in all formats")
-    func additions() throws {
+    /// Additions replace members of the same name, in all formats.
+    @Test func additions() throws {
         let values: Parameters.Values = ["page": 1, "a": "b"]
         #expect(try query(request(Parameters.query(values).adding(["page": 2]))) == "a=b&page=2")
         #expect(try body(request(Parameters.form(values).adding(["page": 2]))) == "a=b&page=2")

@@ -17,11 +17,10 @@ import Testing
 
     private static let large = Response.inPlaceLimit + 1
 
-    @Test(
-        "Large responses are processed elsewhere, and all keep their order",
-        arguments: [
-            [1, large, 2, 3, large + 1, large + 2, 4], [large], [large, 5], [5, large], [], [1, 2, 3],
-        ])
+    /// Large responses are processed elsewhere, and all keep their order.
+    @Test(arguments: [
+        [1, large, 2, 3, large + 1, large + 2, 4], [large], [large, 5], [5, large], [], [1, 2, 3],
+    ])
     func order(sizes: [Int]) async throws {
         // One source that can be paused and one that cannot.
         let patient = Observable<Response, NetworkError>.sequence(sizes.map(Self.response))
@@ -35,8 +34,8 @@ import Testing
         }
     }
 
-    @Test("The source is paused while a large response is processed, and then resumed")
-    func pauses() async throws {
+    /// The source is paused while a large response is processed, and then resumed.
+    @Test func pauses() async throws {
         let source = Observable<Response, NetworkError> { observer in
             observer.next(Self.response(Self.large))
             #expect(observer.scope.isPaused)
@@ -49,8 +48,8 @@ import Testing
         #expect(counts == [Self.large, 7])
     }
 
-    @Test("A large response delays no clock of the library, and is processed without the receiver's context")
-    func elsewhere() async throws {
+    /// A large response delays no clock of the library, and is processed without the receiver's context.
+    @Test func elsewhere() async throws {
         let hasTicked = Mutex(false)
         let names = try await Self.$name.withValue("receiver") {
             try await Observable<Response, NetworkError>.just(Self.response(Self.large)).process { _ in
@@ -69,7 +68,8 @@ import Testing
 
     @TaskLocal private static var name = "nobody"
 
-    @Test("An error ends it, thrown here or elsewhere", arguments: [[1, 2], [large, 2], [1, large, 2]])
+    /// An error ends it, thrown here or elsewhere.
+    @Test(arguments: [[1, 2], [large, 2], [1, large, 2]])
     func errors(sizes: [Int]) async {
         let source = Observable<Response, NetworkError>.sequence(sizes.map(Self.response))
         let failing = sizes.max() ?? 0
@@ -83,8 +83,8 @@ import Testing
         #expect(error?.code == .noContent)
     }
 
-    @Test("An error of the source does not wait for a large response")
-    func sourceFails() async {
+    /// An error of the source does not wait for a large response.
+    @Test func sourceFails() async {
         let source = Observable<Response, NetworkError> { observer in
             observer.next(Self.response(Self.large))
             observer.fail(NetworkError(.partialBody, "broken"))
@@ -95,8 +95,8 @@ import Testing
         #expect(error?.code == .partialBody)
     }
 
-    @Test("A response that has been processed while the subscriber was paused waits")
-    func pausedSubscriber() async {
+    /// A response that has been processed while the subscriber was paused waits.
+    @Test func pausedSubscriber() async {
         let (place, pause) = (HandScheduler(), DispatchSemaphore(value: 0))
         let counts = Mutex<[Int]>([])
         let subscription = Observable<Response, NetworkError>.just(Self.response(Self.large))

@@ -32,8 +32,8 @@ import Testing
         return transport.requests.map { $0.url.query() }
     }
 
-    @Test("A model's members are the query, with the client's encoder and style")
-    func models() throws {
+    /// A model's members are the query, with the client's encoder and style.
+    @Test func models() throws {
         let filter = Filter(
             keyword: "绿茶", tags: ["a", "b"], maxPrice: Decimal(string: "12.3456789012345678901")!)
         let queries = try queries {
@@ -53,8 +53,8 @@ import Testing
         #expect(queries == Array(repeating: query, count: 6))
     }
 
-    @Test("A list of models sends the members of each, and a list of models is a member")
-    func lists() throws {
+    /// A list of models sends the members of each, and a list of models is a member.
+    @Test func lists() throws {
         let filters = [Filter(keyword: "tea"), Filter(keyword: "milk")]
         let queries = try queries { client in
             [
@@ -70,8 +70,8 @@ import Testing
         #expect(queries[3] == nil)
     }
 
-    @Test("A list of models is rewritten and signed as other parameters are")
-    func rewritten() throws {
+    /// A list of models is rewritten and signed as other parameters are.
+    @Test func rewritten() throws {
         let filters = [Filter(keyword: "tea", tags: ["x"]), Filter(keyword: "milk")]
         let queries = try queries {
             $0.rewriteParameters = { $0.adding(["v": 1]).removing("tags") }
@@ -84,8 +84,8 @@ import Testing
         #expect(queries == ["keyword=tea&keyword=milk&sign=milk-tea-1&v=1"])
     }
 
-    @Test("A list of other values has no names")
-    func nameless() throws {
+    /// A list of other values has no names.
+    @Test func nameless() throws {
         let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport)

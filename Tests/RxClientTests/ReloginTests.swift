@@ -10,7 +10,8 @@ import Testing
 
 /// The rules of Docs/Semantics.md, "Relogin", as requests experience them.
 @Suite struct ReloginTests {
-    @Test("Any number of requests that fail at the same time cause one login", arguments: [1, 20, 1000])
+    /// Any number of requests that fail at the same time cause one login.
+    @Test(arguments: [1, 20, 1000])
     func oneLogin(count: Int) throws {
         let fixture = LoginFixture()
         let recorders = (0..<count).map { fixture.get("/\($0)") }
@@ -22,7 +23,8 @@ import Testing
         #expect(fixture.session.credential?.token == "t1")
     }
 
-    @Test("Many threads at once cause one login", .timeLimit(.minutes(1)))
+    /// Many threads at once cause one login.
+    @Test(.timeLimit(.minutes(1)))
     func threads() async throws {
         let server = TokenServer()
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
@@ -47,8 +49,8 @@ import Testing
         #expect(server.logins == 1)
     }
 
-    @Test("1. the version is older than the current generation → replay at once, no login")
-    func staleVersion() throws {
+    /// 1. the version is older than the current generation → replay at once, no login.
+    @Test func staleVersion() throws {
         let fixture = LoginFixture()
         fixture.server.contents.withLock { $0.delays["/slow"] = .milliseconds(100) }
         let recorders = [fixture.get("/slow"), fixture.get("/fast")]
@@ -63,9 +65,8 @@ import Testing
         #expect(fixture.server.logins == 1)
     }
 
-    @Test(
-        "2. this generation's login has failed → the same error, no login; a later request may log in again")
-    func failedGeneration() throws {
+    /// 2. this generation's login has failed → the same error, no login; a later request may log in again.
+    @Test func failedGeneration() throws {
         let fixture = LoginFixture()
         fixture.server.contents.withLock {
             $0.delays["/slow"] = .milliseconds(100)
@@ -83,8 +84,8 @@ import Testing
         #expect(fixture.server.logins == 2)
     }
 
-    @Test("3. a login is running → wait for it; new requests wait too and are sent once")
-    func waiting() throws {
+    /// 3. a login is running → wait for it; new requests wait too and are sent once.
+    @Test func waiting() throws {
         let fixture = LoginFixture()
         let first = fixture.get("/1")
         try fixture.clock.advance(by: .milliseconds(5))
@@ -95,8 +96,8 @@ import Testing
         #expect(fixture.transport.exchanges.map(\.startedAt) == [0, 1, 11, 11].map { .milliseconds($0) })
     }
 
-    @Test("Cancelling a waiting request affects no other")
-    func cancelOne() throws {
+    /// Cancelling a waiting request affects no other.
+    @Test func cancelOne() throws {
         let fixture = LoginFixture()
         let recorders = (0..<3).map { fixture.get("/\($0)") }
         try fixture.clock.advance(by: .milliseconds(5))
@@ -107,8 +108,8 @@ import Testing
         #expect(fixture.lines.suffix(2) == ["GET /1 t1", "GET /2 t1"])
     }
 
-    @Test("A token that arrives is stored even if no request waits for it any more")
-    func cancelAll() throws {
+    /// A token that arrives is stored even if no request waits for it any more.
+    @Test func cancelAll() throws {
         let fixture = LoginFixture()
         let recorders = (0..<3).map { fixture.get("/\($0)") }
         try fixture.clock.advance(by: .milliseconds(5))
@@ -123,8 +124,8 @@ import Testing
         #expect(fixture.server.logins == 1)
     }
 
-    @Test("One replay per request; a second failure is surfaced")
-    func secondFailure() throws {
+    /// One replay per request; a second failure is surfaced.
+    @Test func secondFailure() throws {
         let fixture = LoginFixture()
         fixture.server.contents.withLock {
             $0.answers["/1"] = [.status(.unauthorized), .json(#"{"message": "no"}"#, status: .unauthorized)]
@@ -137,8 +138,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
-    @Test("One replay per request, also across retries")
-    func oneReplayAcrossRetries() throws {
+    /// One replay per request, also across retries.
+    @Test func oneReplayAcrossRetries() throws {
         let fixture = LoginFixture(retry: .exponentialBackoff(backoff: .constant(.milliseconds(5))))
         fixture.server.contents.withLock {
             $0.answers["/1"] = [
@@ -153,8 +154,8 @@ import Testing
         #expect(Set(fixture.transport.requests.filter { $0.method == .get }.map(\.id)).count == 1)
     }
 
-    @Test(
-        "403 is not 401", arguments: [HTTPResponse.Status.forbidden, .notFound, .proxyAuthenticationRequired])
+    /// 403 is not 401.
+    @Test(arguments: [HTTPResponse.Status.forbidden, .notFound, .proxyAuthenticationRequired])
     func forbidden(status: HTTPResponse.Status) throws {
         let fixture = LoginFixture()
         fixture.server.contents.withLock { $0.answers["/1"] = [.status(status)] }
@@ -164,9 +165,8 @@ import Testing
         #expect(fixture.server.logins == 0)
     }
 
-    @Test(
-        "An envelope code marks an expired login, in a success as well as in an error status",
-        arguments: [200, 400])
+    /// An envelope code marks an expired login, in a success as well as in an error status.
+    @Test(arguments: [200, 400])
     func envelopeCode(status: Int) throws {
         let fixture = LoginFixture(
             expiry: .unauthorized(envelopeCodes: ["11010"]),
@@ -184,8 +184,8 @@ import Testing
         #expect(fixture.server.logins == 1)
     }
 
-    @Test("Waiting requests keep their own deadlines")
-    func deadlines() throws {
+    /// Waiting requests keep their own deadlines.
+    @Test func deadlines() throws {
         let fixture = LoginFixture()
         let hurried = Hurried(path: "/1", timeouts: Timeouts(total: .milliseconds(5)))
         let first = Recorder(fixture.client.request(hurried), on: fixture.clock)
@@ -197,8 +197,8 @@ import Testing
         #expect(fixture.session.credential?.token == "t1")
     }
 
-    @Test("By hand: response, retry, unwrap, relogin, decode")
-    func byHand() throws {
+    /// By hand: response, retry, unwrap, relogin, decode.
+    @Test func byHand() throws {
         let fixture = LoginFixture()
         let stream = fixture.client.response(.get("/1"))
             .retry(.exponentialBackoff(backoff: .constant(.seconds(1))))
@@ -213,10 +213,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 old", "GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
-    @Test(
-        "A request that may be sent only once is not replayed: it fails with the first error, without a login"
-    )
-    func unreplayable() throws {
+    /// A request that may be sent only once is not replayed: it fails with the first error, without a login.
+    @Test func unreplayable() throws {
         let fixture = LoginFixture()
         let stream = fixture.client.response(.get("/1")).mapError { error in
             var error = error
@@ -229,8 +227,8 @@ import Testing
         #expect(fixture.lines == ["GET /1 old"])
     }
 
-    @Test("A session shared by two clients logs in once for both")
-    func twoClients() throws {
+    /// A session shared by two clients logs in once for both.
+    @Test func twoClients() throws {
         let fixture = LoginFixture()
         let other = Client(configuration: fixture.client.configuration, transport: fixture.transport)
         let recorders = [fixture.get("/1"), Recorder(other.get("/2").map(\.text), on: fixture.clock)]
@@ -239,8 +237,8 @@ import Testing
         #expect(fixture.server.logins == 1)
     }
 
-    @Test("A second refusal fails the request; by choice it also ends the session, with its event")
-    func secondRefusal() throws {
+    /// A second refusal fails the request; by choice it also ends the session, with its event.
+    @Test func secondRefusal() throws {
         for choice in [Session.SecondRefusal.fail, .logOut] {
             let fixture = LoginFixture(onSecondRefusal: choice)
             fixture.server.contents.withLock {
@@ -271,8 +269,8 @@ import Testing
         }
     }
 
-    @Test("A refusal that a new login remedies does not end the session, nor does one of another kind")
-    func remediedRefusal() throws {
+    /// A refusal that a new login remedies does not end the session, nor does one of another kind.
+    @Test func remediedRefusal() throws {
         let fixture = LoginFixture(onSecondRefusal: .logOut)
         fixture.server.contents.withLock { $0.answers["/2"] = [.status(.unauthorized), .status(.notFound)] }
         let recorders = [fixture.get("/1"), fixture.get("/2")]

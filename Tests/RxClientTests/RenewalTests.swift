@@ -28,8 +28,8 @@ import Testing
         return fixture
     }
 
-    @Test("The renewal runs before the login, once for all waiting requests")
-    func renewal() throws {
+    /// The renewal runs before the login, once for all waiting requests.
+    @Test func renewal() throws {
         let fixture = fixture()
         let recorders = (0..<3).map { fixture.get("/\($0)") }
         try fixture.clock.run()
@@ -39,7 +39,8 @@ import Testing
         #expect(fixture.eventTexts == ["renewed"])
     }
 
-    @Test("A renewed credential without a refresh token keeps the former one", arguments: [nil, "r1"])
+    /// A renewed credential without a refresh token keeps the former one.
+    @Test(arguments: [nil, "r1"])
     func keepsTheRefreshToken(next: String?) throws {
         let used = used
         let fixture = LoginFixture(
@@ -59,8 +60,8 @@ import Testing
         #expect(fixture.session.credential?.account == "anna")
     }
 
-    @Test("If the renewal is refused, the login runs")
-    func refused() throws {
+    /// If the renewal is refused, the login runs.
+    @Test func refused() throws {
         let fixture = fixture(answer: .status(.badRequest))
         let recorder = fixture.get("/1")
         try fixture.clock.run()
@@ -70,8 +71,8 @@ import Testing
         #expect(fixture.eventTexts == ["renewed"])
     }
 
-    @Test("If the renewal fails because of the network, no login runs, and the session keeps its credential")
-    func unreachable() throws {
+    /// If the renewal fails because of the network, no login runs, and the session keeps its credential.
+    @Test func unreachable() throws {
         let fixture = fixture(answer: .failure(.connect))
         let recorder = fixture.get("/1")
         try fixture.clock.run()
@@ -80,8 +81,8 @@ import Testing
         #expect(fixture.session.credential?.token == "old")
     }
 
-    @Test("Without a credential there is nothing to renew")
-    func nothing() throws {
+    /// Without a credential there is nothing to renew.
+    @Test func nothing() throws {
         let fixture = fixture(nil)
         let recorder = fixture.get("/1")
         try fixture.clock.run()
@@ -90,8 +91,8 @@ import Testing
         #expect(fixture.server.logins == 1)
     }
 
-    @Test("Two clients share a session: one login for both")
-    func shared() throws {
+    /// Two clients share a session: one login for both.
+    @Test func shared() throws {
         let fixture = LoginFixture()
         var configuration = ClientConfiguration(baseURL: "https://other.test")
         configuration.session = fixture.session

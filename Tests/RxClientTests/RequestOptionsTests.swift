@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    @Test("An endpoint takes other options at any call, and stays the same in everything else")
-    func withOtherOptions() throws {
+    /// An endpoint takes other options at any call, and stays the same in everything else.
+    @Test func withOtherOptions() throws {
         let fixture = PagingFixture { request in
             request.headerFields[.accept] == "text/event-stream"
                 ? .bytes(Array("data: tea\n\n".utf8), headers: [.contentType: "text/event-stream"])
@@ -121,8 +121,8 @@ import Testing
         #expect(empty.failure?.code == .noContent)
     }
 
-    @Test("A mode of the cache at the call: pull to refresh asks the server, the next call does not")
-    func reloads() throws {
+    /// A mode of the cache at the call: pull to refresh asks the server, the next call does not.
+    @Test func reloads() throws {
         let fixture = PagingFixture { _ in .goods([1]) }
         let list = GoodsList().with { $0.cachePolicy = .time(.seconds(300)) }
         for reloads in [false, false, true, false] {

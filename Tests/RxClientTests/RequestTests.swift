@@ -22,47 +22,44 @@ import Testing
         return try servers.pair.url(for: path, allowingOtherOrigins: allowsOtherOrigins).absoluteString
     }
 
-    @Test(
-        "Paths are below the base URL, in any spelling",
-        arguments: [
-            ("https://a.test/v1", "/x", "https://a.test/v1/x"),
-            ("https://a.test/v1", "x", "https://a.test/v1/x"),
-            ("https://a.test/v1/", "/x", "https://a.test/v1/x"),
-            ("https://a.test/v1/", "x", "https://a.test/v1/x"),
-            ("https://a.test", "", "https://a.test"), ("https://a.test", "?q=1", "https://a.test?q=1"),
-            ("https://a.test/", "?q=1", "https://a.test/?q=1"),
-            ("https://a.test", "/x#f", "https://a.test/x#f"),
-            ("https://a.test", "//evil.test/x", "https://a.test//evil.test/x"),
-            ("https://a.test/", "//evil.test/x", "https://a.test//evil.test/x"),
-            ("https://a.test", "@evil.test", "https://a.test/@evil.test"),
-            ("https://a.test", ":80@evil.test", "https://a.test/:80@evil.test"),
-            ("https://a.test", ".evil.test", "https://a.test/.evil.test"),
-            ("https://a.test", "ftp://evil.test", "https://a.test/ftp://evil.test"),
-            ("https://a.test", "javascript:x", "https://a.test/javascript:x"),
-            ("https://a.test", "/grün/🍵", "https://a.test/gr%C3%BCn/%F0%9F%8D%B5"),
-            ("https://a.test", "/a%20b%2Fc", "https://a.test/a%20b%2Fc"),
-            ("https://a.test", "/a?b=c d".replacing(" ", with: "%20"), "https://a.test/a?b=c%20d"),
-            ("http://[::1]:8080", "/x", "http://[::1]:8080/x"), ("HTTPS://A.test", "/x", "HTTPS://A.test/x"),
-        ])
+    /// Paths are below the base URL, in any spelling.
+    @Test(arguments: [
+        ("https://a.test/v1", "/x", "https://a.test/v1/x"),
+        ("https://a.test/v1", "x", "https://a.test/v1/x"),
+        ("https://a.test/v1/", "/x", "https://a.test/v1/x"),
+        ("https://a.test/v1/", "x", "https://a.test/v1/x"),
+        ("https://a.test", "", "https://a.test"), ("https://a.test", "?q=1", "https://a.test?q=1"),
+        ("https://a.test/", "?q=1", "https://a.test/?q=1"),
+        ("https://a.test", "/x#f", "https://a.test/x#f"),
+        ("https://a.test", "//evil.test/x", "https://a.test//evil.test/x"),
+        ("https://a.test/", "//evil.test/x", "https://a.test//evil.test/x"),
+        ("https://a.test", "@evil.test", "https://a.test/@evil.test"),
+        ("https://a.test", ":80@evil.test", "https://a.test/:80@evil.test"),
+        ("https://a.test", ".evil.test", "https://a.test/.evil.test"),
+        ("https://a.test", "ftp://evil.test", "https://a.test/ftp://evil.test"),
+        ("https://a.test", "javascript:x", "https://a.test/javascript:x"),
+        ("https://a.test", "/grün/🍵", "https://a.test/gr%C3%BCn/%F0%9F%8D%B5"),
+        ("https://a.test", "/a%20b%2Fc", "https://a.test/a%20b%2Fc"),
+        ("https://a.test", "/a?b=c d".replacing(" ", with: "%20"), "https://a.test/a?b=c%20d"),
+        ("http://[::1]:8080", "/x", "http://[::1]:8080/x"), ("HTTPS://A.test", "/x", "HTTPS://A.test/x"),
+    ])
     func joining(base: String, path: String, expected: String) throws {
         let url = try url(path, base: base)
         #expect(url == expected)
         #expect(URL(string: url).flatMap { Origin($0) } == URL(string: base).flatMap { Origin($0) })
     }
 
-    @Test(
-        "An absolute URL of the same origin is used unchanged",
-        arguments: ["https://a.test/other", "https://a.test:443/other", "HTTPS://A.TEST/other"])
+    /// An absolute URL of the same origin is used unchanged.
+    @Test(arguments: ["https://a.test/other", "https://a.test:443/other", "HTTPS://A.TEST/other"])
     func sameOrigin(path: String) throws {
         #expect(try url(path) == path)
     }
 
-    @Test(
-        "A URL of another origin is refused unless allowed, or unless there is no base URL",
-        arguments: [
-            "https://b.test/x", "http://a.test/x", "https://a.test:8443/x", "https://a.test@evil.test/x",
-            "https://a.test.evil.test/", "HTTP://evil.test/",
-        ])
+    /// A URL of another origin is refused unless allowed, or unless there is no base URL.
+    @Test(arguments: [
+        "https://b.test/x", "http://a.test/x", "https://a.test:8443/x", "https://a.test@evil.test/x",
+        "https://a.test.evil.test/", "HTTP://evil.test/",
+    ])
     func otherOrigin(path: String) throws {
         let error = #expect(throws: NetworkError.self) { _ = try url(path) }
         #expect(error?.code == .invalidURL)
@@ -72,22 +69,21 @@ import Testing
         #expect(try url(path, base: "") == path)
     }
 
-    @Test(
-        "An invalid URL is refused",
-        arguments: [
-            ("https://a.test", "/a b"), ("https://a.test", "/a\r\nHost: evil"), ("https://a.test", "/\u{0}"),
-            ("https://a.test", "/\u{7F}"), ("https://a.test", " /x"), ("", "/x"), ("", ""), ("", "x"),
-            ("", "//evil.test"), ("ftp://a.test", "/x"), ("a.test", "/x"), ("https://", "/x"),
-            ("https:///", "/x"), ("https://a.test:99999", "/x"), ("https://[::1", "/x"),
-            ("https://a.test?key=1", "/x"), ("https://a.test#f", "/x"), ("https://a.test", "https://[evil"),
-        ])
+    /// An invalid URL is refused.
+    @Test(arguments: [
+        ("https://a.test", "/a b"), ("https://a.test", "/a\r\nHost: evil"), ("https://a.test", "/\u{0}"),
+        ("https://a.test", "/\u{7F}"), ("https://a.test", " /x"), ("", "/x"), ("", ""), ("", "x"),
+        ("", "//evil.test"), ("ftp://a.test", "/x"), ("a.test", "/x"), ("https://", "/x"),
+        ("https:///", "/x"), ("https://a.test:99999", "/x"), ("https://[::1", "/x"),
+        ("https://a.test?key=1", "/x"), ("https://a.test#f", "/x"), ("https://a.test", "https://[evil"),
+    ])
     func invalid(base: String, path: String) throws {
         let error = #expect(throws: NetworkError.self) { _ = try url(path, base: base) }
         #expect(error?.code == .invalidURL)
     }
 
-    @Test("The error shows neither user info nor query")
-    func redacted() throws {
+    /// The error shows neither user info nor query.
+    @Test func redacted() throws {
         for (base, path) in [
             ("https://u:secret@a.test", "/a b?token=secret"), ("https://u:secret@a.test", "https://b.test/"),
             ("", "/x?secret"), ("https://a.test?secret", "/x"),
@@ -99,12 +95,11 @@ import Testing
         }
     }
 
-    @Test(
-        "Invalid header fields of client and endpoint are an error, and nothing is sent",
-        arguments: [
-            ("X-A", "a\rb"), ("X-A", "a\nb"), ("X-A", "a\u{0}"), ("", "a"), ("X A", "a"), ("X-Ä", "a"),
-            ("X-A", "ä"), ("X\r\nX", "a"),
-        ])
+    /// Invalid header fields of client and endpoint are an error, and nothing is sent.
+    @Test(arguments: [
+        ("X-A", "a\rb"), ("X-A", "a\nb"), ("X-A", "a\u{0}"), ("", "a"), ("X A", "a"), ("X-Ä", "a"),
+        ("X-A", "ä"), ("X\r\nX", "a"),
+    ])
     func headers(name: String, value: String) throws {
         let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://a.test")
@@ -119,8 +114,8 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("Invalid paths and parameters, too: an error, nothing is sent, no login begins")
-    func nothingSent() throws {
+    /// Invalid paths and parameters, too: an error, nothing is sent, no login begins.
+    @Test func nothingSent() throws {
         let fixture = LoginFixture()
         for stream in [
             fixture.client.get("https://evil.test/"), fixture.client.get("/a\r\nb"),
@@ -134,8 +129,8 @@ import Testing
         #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("An endpoint's header fields replace the client's, in any case")
-    func headerOrder() throws {
+    /// An endpoint's header fields replace the client's, in any case.
+    @Test func headerOrder() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.userAgent = nil
         configuration.options.headers = ["X-A": "client", "X-B": "client"]
@@ -149,10 +144,8 @@ import Testing
             ])
     }
 
-    @Test(
-        "Another origin gets no credential of client and session, but the endpoint's own fields"
-    )
-    func foreignOrigin() throws {
+    /// Another origin gets no credential of client and session, but the endpoint's own fields.
+    @Test func foreignOrigin() throws {
         let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.allowsOtherOrigins = true
@@ -176,8 +169,8 @@ import Testing
             ])
     }
 
-    @Test("Endpoint over client: timeouts; from the client: body limit, secret names")
-    func settings() throws {
+    /// Endpoint over client: timeouts; from the client: body limit, secret names.
+    @Test func settings() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.options.timeouts = Timeouts(attempt: .seconds(1))
         configuration.bodyLimit = 7

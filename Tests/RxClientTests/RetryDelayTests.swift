@@ -12,15 +12,14 @@ import Testing
     private let fixture = RetryFixture()
     private var clock: VirtualScheduler { fixture.clock }
 
-    @Test(
-        "Retry-After as seconds or HTTP-date; in the past → now; invalid → the backoff; never below it",
-        arguments: [
-            ("5", 5), ("005", 5), ("31", 31), ("60", 60), ("Sun, 06 Nov 1994 08:49:57 GMT", 20),
-            ("Sunday, 06-Nov-94 08:49:57 GMT", 20), ("Sun Nov  6 08:49:57 1994", 20),
-            // The backoff of one second is longer.
-            ("0", 1), ("Sun, 06 Nov 1994 08:49:37 GMT", 1), ("Thu, 01 Jan 1970 00:00:00 GMT", 1),
-            ("-5", 1), ("1.5", 1), ("soon", 1), ("5, 6", 1), ("", 1), ("٥", 1), ("+5", 1), ("0x5", 1),
-        ])
+    /// Retry-After as seconds or HTTP-date; in the past → now; invalid → the backoff; never below it.
+    @Test(arguments: [
+        ("5", 5), ("005", 5), ("31", 31), ("60", 60), ("Sun, 06 Nov 1994 08:49:57 GMT", 20),
+        ("Sunday, 06-Nov-94 08:49:57 GMT", 20), ("Sun Nov  6 08:49:57 1994", 20),
+        // The backoff of one second is longer.
+        ("0", 1), ("Sun, 06 Nov 1994 08:49:37 GMT", 1), ("Thu, 01 Jan 1970 00:00:00 GMT", 1),
+        ("-5", 1), ("1.5", 1), ("soon", 1), ("5, 6", 1), ("", 1), ("٥", 1), ("+5", 1), ("0x5", 1),
+    ])
     func retryAfter(value: String, seconds: Int) throws {
         let answer = ScriptedTransport.Reply.steps(
             .head(
@@ -33,8 +32,8 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(seconds)])
     }
 
-    @Test("In the past → now, if there is no backoff")
-    func retryNow() throws {
+    /// In the past → now, if there is no backoff.
+    @Test func retryNow() throws {
         let (client, transport) = fixture(
             [.status(.tooManyRequests, headers: [.retryAfter: "Thu, 01 Jan 1970 00:00:00 GMT"]), .json("1")],
             retry: .exponentialBackoff(backoff: .constant(.zero), currentDate: { RetryFixture.now }))
@@ -43,12 +42,11 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .zero])
     }
 
-    @Test(
-        "Over the policy's cap → fail with the original error",
-        arguments: [
-            ("61", "61 s"), ("99999999999999999999", "2147483648 s"), ("9223372036854775807", "2147483648 s"),
-            ("Sun, 06 Nov 1994 08:50:38 GMT", "61 s"), ("Fri, 31 Dec 9999 23:59:59 GMT", "2147483648 s"),
-        ])
+    /// Over the policy's cap → fail with the original error.
+    @Test(arguments: [
+        ("61", "61 s"), ("99999999999999999999", "2147483648 s"), ("9223372036854775807", "2147483648 s"),
+        ("Sun, 06 Nov 1994 08:50:38 GMT", "61 s"), ("Fri, 31 Dec 9999 23:59:59 GMT", "2147483648 s"),
+    ])
     func overTheCap(value: String, asked: String) throws {
         let (client, transport) = fixture([
             .json(#"{"message": "later"}"#, status: .serviceUnavailable, headers: [.retryAfter: value])
@@ -64,9 +62,8 @@ import Testing
         #expect(clock.now == .zero)
     }
 
-    @Test(
-        "The error names the wait that the policy's limit forbids, by whatever way the server asks",
-        arguments: [(Duration.seconds(30), "30 s"), (.milliseconds(500), "0.5 s"), (.zero, "0 s")])
+    /// The error names the wait that the policy's limit forbids, by whatever way the server asks.
+    @Test(arguments: [(Duration.seconds(30), "30 s"), (.milliseconds(500), "0.5 s"), (.zero, "0 s")])
     func forbiddenWait(limit: Duration, text: String) throws {
         let said = "the server asks to wait 45 s, above the limit of \(text)"
         let answer = ScriptedTransport.Reply.status(.tooManyRequests, headers: [.retryAfter: "45"])
@@ -91,8 +88,8 @@ import Testing
         #expect(later.attempt == 2)
     }
 
-    @Test("A limit for a minute is waited for by default")
-    func perMinute() throws {
+    /// A limit for a minute is waited for by default.
+    @Test func perMinute() throws {
         let (client, transport) = fixture(
             [.status(.tooManyRequests, headers: [.retryAfter: "59"]), .json("1")],
             retry: .exponentialBackoff(backoff: .constant(.zero)))
@@ -102,7 +99,8 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(59)])
     }
 
-    @Test("Full jitter: random(0 … min(cap, base·2ⁿ)), base 300 ms, cap 30 s", arguments: 1...20)
+    /// Full jitter: random(0 … min(cap, base·2ⁿ)), base 300 ms, cap 30 s.
+    @Test(arguments: 1...20)
     func fullJitter(seed: UInt64) throws {
         let random = Mutex(SeededRandom(seed))
         let policy = RetryPolicy<NetworkError>.exponentialBackoff(
@@ -122,7 +120,8 @@ import Testing
         #expect(delays.count > 10)
     }
 
-    @Test("Decorrelated: random(base … 3 · the wait before), up to the cap", arguments: 1...20)
+    /// Decorrelated: random(base … 3 · the wait before), up to the cap.
+    @Test(arguments: 1...20)
     func decorrelated(seed: UInt64) {
         var random = SeededRandom(seed)
         let backoff = Backoff.decorrelated(base: .milliseconds(300), cap: .seconds(30))
@@ -138,8 +137,8 @@ import Testing
         #expect(largest > .seconds(3))
     }
 
-    @Test("Two retries by default")
-    func defaultCount() throws {
+    /// Two retries by default.
+    @Test func defaultCount() throws {
         let policy = RetryPolicy<NetworkError>.exponentialBackoff()
         let error = try fixture.transient()
         #expect(policy.decide(error, RetryHistory(count: 1)) != .stop)
@@ -147,13 +146,12 @@ import Testing
         #expect(RetryPolicy<NetworkError>.never.decide(error, RetryHistory(count: 0)) == .stop)
     }
 
-    @Test(
-        "Also constant, exponential, and a custom rule",
-        arguments: [
-            (Backoff.constant(.seconds(2)), [2, 2, 2, 2]),
-            (.exponential(base: .seconds(1), cap: .seconds(5)), [1, 2, 4, 5]),
-            (Backoff { history, _ in .seconds(10 - history.count) }, [10, 9, 8, 7]),
-        ])
+    /// Also constant, exponential, and a custom rule.
+    @Test(arguments: [
+        (Backoff.constant(.seconds(2)), [2, 2, 2, 2]),
+        (.exponential(base: .seconds(1), cap: .seconds(5)), [1, 2, 4, 5]),
+        (Backoff { history, _ in .seconds(10 - history.count) }, [10, 9, 8, 7]),
+    ])
     func backoffs(backoff: Backoff, seconds: [Int]) throws {
         let (client, transport) = fixture(
             [.status(.badGateway)], retry: .exponentialBackoff(maxRetries: 4, backoff: backoff))
@@ -164,9 +162,8 @@ import Testing
         #expect(recorder.failure?.attempt == 5)
     }
 
-    @Test(
-        "Any wait that a server asks for is one that a clock can represent",
-        arguments: ["9223372036854775807", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    /// Any wait that a server asks for is one that a clock can represent.
+    @Test(arguments: ["9223372036854775807", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
     func withoutCap(value: String) throws {
         var error = try fixture.transient()
         error.head = ResponseHead(status: .serviceUnavailable, headerFields: [.retryAfter: value])

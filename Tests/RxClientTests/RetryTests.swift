@@ -29,20 +29,18 @@ import Testing
         try InlineEndpoint(#require(HTTPRequest.Method(method)), "/x", headers: headers)
     }
 
-    @Test(
-        "GET HEAD OPTIONS TRACE PUT DELETE are retried, POST and PATCH are not",
-        arguments: [
-            ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true),
-            ("DELETE", true), ("POST", false), ("PATCH", false), ("PURGE", false),
-        ])
+    /// GET HEAD OPTIONS TRACE PUT DELETE are retried, POST and PATCH are not.
+    @Test(arguments: [
+        ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true),
+        ("DELETE", true), ("POST", false), ("PATCH", false), ("PURGE", false),
+    ])
     func methods(method: String, isRetried: Bool) throws {
         #expect(try attempts([.status(.serviceUnavailable)], call(method)) == (isRetried ? 3 : 1))
         #expect(try attempts([.failure(.connectionLost)], call(method)) == (isRetried ? 3 : 1))
     }
 
-    @Test(
-        "POST and PATCH are retried if the request opts in or carries Idempotency-Key",
-        arguments: ["POST", "PATCH"])
+    /// POST and PATCH are retried if the request opts in or carries Idempotency-Key.
+    @Test(arguments: ["POST", "PATCH"])
     func optIn(method: String) throws {
         #expect(try attempts([.status(.badGateway)], call(method, ["idempotency-key": "1"])) == 3)
         let (client, transport) = fixture([.failure(.emptyReply)])
@@ -52,9 +50,8 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test(
-        "A POST that was redirected to a GET is not sent again after a failure of the GET",
-        arguments: [Reply.status(.serviceUnavailable), .failure(.connectionLost), .failure(.connect)])
+    /// A POST that was redirected to a GET is not sent again after a failure of the GET.
+    @Test(arguments: [Reply.status(.serviceUnavailable), .failure(.connectionLost), .failure(.connect)])
     func redirectedPost(failure: Reply) throws {
         let (client, transport) = fixture([.status(.seeOther, headers: [.location: "/orders/1"]), failure])
         let recorder = Recorder(client.post("/orders"), on: clock)
@@ -64,8 +61,8 @@ import Testing
         #expect(recorder.failure?.isUnsent == false)
     }
 
-    @Test("A GET that was redirected is retried from the first URL")
-    func redirectedGet() throws {
+    /// A GET that was redirected is retried from the first URL.
+    @Test func redirectedGet() throws {
         let moved = Reply.status(.found, headers: [.location: "/y"])
         let (client, transport) = fixture([moved, .status(.serviceUnavailable), moved, .json("1")])
         let recorder = Recorder(client.get("/x"), on: clock)
@@ -74,8 +71,8 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/x", "/y", "/x", "/y"])
     }
 
-    @Test("The total deadline applies to stages chained by hand, for each request they send")
-    func deadlineByHand() throws {
+    /// The total deadline applies to stages chained by hand, for each request they send.
+    @Test func deadlineByHand() throws {
         let (client, _) = fixture([.stall], within: .milliseconds(400))
         let recorder = Recorder(client.response(.get("/x")), on: clock)
         try clock.run()
@@ -83,8 +80,8 @@ import Testing
         #expect(clock.now == .milliseconds(400))
     }
 
-    @Test("Creating a client sends nothing to its transport")
-    func quietClient() {
+    /// Creating a client sends nothing to its transport.
+    @Test func quietClient() {
         final class Counting: Transport {
             let sent = Mutex(0)
             var scheduler: any Scheduler { ActorScheduler.shared }
@@ -98,47 +95,44 @@ import Testing
         #expect(transport.sent.withLock { $0 } == 0)
     }
 
-    @Test(
-        "Any method is retried if the request provably was not sent",
-        arguments: ["GET", "POST", "PATCH", "PURGE"])
+    /// Any method is retried if the request provably was not sent.
+    @Test(arguments: ["GET", "POST", "PATCH", "PURGE"])
     func unsent(method: String) throws {
         for code: NetworkError.Code in [.resolve, .connect, .proxy, .connectTimeout] {
             #expect(try attempts([.failure(code)], call(method)) == 3)
         }
     }
 
-    @Test(
-        "Statuses: 408 425 429 500 502 503 504. Never 501, 505 or other 4xx",
-        arguments: [
-            (408, true), (425, true), (429, true), (500, true), (502, true), (503, true), (504, true),
-            (501, false), (505, false), (506, false), (511, false), (400, false), (401, false), (403, false),
-            (404, false), (409, false), (410, false), (413, false), (418, false), (422, false), (451, false),
-            (304, false),
-        ])
+    /// Statuses: 408 425 429 500 502 503 504. Never 501, 505 or other 4xx.
+    @Test(arguments: [
+        (408, true), (425, true), (429, true), (500, true), (502, true), (503, true), (504, true),
+        (501, false), (505, false), (506, false), (511, false), (400, false), (401, false), (403, false),
+        (404, false), (409, false), (410, false), (413, false), (418, false), (422, false), (451, false),
+        (304, false),
+    ])
     func statuses(code: Int, isRetried: Bool) throws {
         #expect(try attempts([.status(.init(code: code))]) == (isRetried ? 3 : 1))
     }
 
-    @Test("413 only with Retry-After")
-    func tooLarge() throws {
+    /// 413 only with Retry-After.
+    @Test func tooLarge() throws {
         #expect(try attempts([.status(.contentTooLarge, headers: [.retryAfter: "1"])]) == 3)
     }
 
-    @Test(
-        "Transport errors: resolve, connect, reset, empty reply, partial body, attempt timeout; no others",
-        arguments: [
-            (NetworkError.Code.resolve, true), (.connect, true), (.proxy, true), (.connectTimeout, true),
-            (.connectionLost, true), (.emptyReply, true), (.partialBody, true), (.attemptTimeout, true),
-            (.invalidURL, false), (.tls, false), (.tooLarge, false), (.tooManyRedirects, false),
-            (.invalidRedirect, false), (.totalTimeout, false), (.invalidResponse, false), (.shutDown, false),
-            (.decoding, false), (.envelope, false), (.loginExpired, false), (.noContent, false),
-        ])
+    /// Transport errors: resolve, connect, reset, empty reply, partial body, attempt timeout; no others.
+    @Test(arguments: [
+        (NetworkError.Code.resolve, true), (.connect, true), (.proxy, true), (.connectTimeout, true),
+        (.connectionLost, true), (.emptyReply, true), (.partialBody, true), (.attemptTimeout, true),
+        (.invalidURL, false), (.tls, false), (.tooLarge, false), (.tooManyRedirects, false),
+        (.invalidRedirect, false), (.totalTimeout, false), (.invalidResponse, false), (.shutDown, false),
+        (.decoding, false), (.envelope, false), (.loginExpired, false), (.noContent, false),
+    ])
     func transportErrors(code: NetworkError.Code, isRetried: Bool) throws {
         #expect(try attempts([.failure(code)]) == (isRetried ? 3 : 1))
     }
 
-    @Test("Failures after the response are not retried")
-    func afterTheAnswer() throws {
+    /// Failures after the response are not retried.
+    @Test func afterTheAnswer() throws {
         let (client, transport) = fixture([.json("not json")])
         let recorder = Recorder(client.request(Typed()), on: clock)
         try clock.run()
@@ -146,8 +140,8 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("The last attempt's error is the result, with the attempt count, under one id")
-    func lastError() throws {
+    /// The last attempt's error is the result, with the attempt count, under one id.
+    @Test func lastError() throws {
         let (client, transport) = fixture([
             .failure(.connect), .status(.badGateway), .json(#"{"message": "third"}"#, status: .badGateway),
         ])
@@ -160,8 +154,8 @@ import Testing
         #expect(recorder.failure?.requestID == transport.requests.first?.id)
     }
 
-    @Test("A body that can be sent only once is not retried: the first error is the result")
-    func oneShot() throws {
+    /// A body that can be sent only once is not retried: the first error is the result.
+    @Test func oneShot() throws {
         var error = try fixture.transient()
         error.isReplayable = false
         #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
@@ -170,8 +164,8 @@ import Testing
         #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
     }
 
-    @Test("Cancelling ends the wait")
-    func cancelWait() throws {
+    /// Cancelling ends the wait.
+    @Test func cancelWait() throws {
         let (client, transport) = fixture([.status(.badGateway)])
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.advance(by: .milliseconds(500))
@@ -183,8 +177,8 @@ import Testing
         #expect(recorder.events.isEmpty)
     }
 
-    @Test("A delay longer than the rest of the total deadline is not started")
-    func deadlineStopsWaits() throws {
+    /// A delay longer than the rest of the total deadline is not started.
+    @Test func deadlineStopsWaits() throws {
         let (client, transport) = fixture(
             [.status(.badGateway, after: .milliseconds(100))], retry: RetryFixture.everySecond(9),
             within: .milliseconds(2500))
@@ -196,8 +190,8 @@ import Testing
         #expect(recorder.events.map(\.time) == [.milliseconds(2300)])
     }
 
-    @Test("The total deadline ends the request at any time, with the number of attempts")
-    func totalDeadline() throws {
+    /// The total deadline ends the request at any time, with the number of attempts.
+    @Test func totalDeadline() throws {
         let (client, transport) = fixture([.status(.badGateway), .stall], within: .seconds(3))
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
@@ -207,8 +201,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.finished, .cancelled])
     }
 
-    @Test("Extreme waits and limits do not trap")
-    func hugeDurations() throws {
+    /// Extreme waits and limits do not trap.
+    @Test func hugeDurations() throws {
         let (client, transport) = fixture(
             [.status(.badGateway, headers: [.retryAfter: "99999999999999999999"])],
             retry: .exponentialBackoff(backoff: .constant(.seconds(Int.max)), maxDelay: .seconds(Int.max)),
@@ -221,8 +215,8 @@ import Testing
         #expect(clock.pendingCount == 0)
     }
 
-    @Test("Each subscription is a request of its own")
-    func cold() throws {
+    /// Each subscription is a request of its own.
+    @Test func cold() throws {
         let (client, transport) = fixture([.json("1")])
         let stream = client.get("/x")
         #expect(transport.requests.isEmpty)

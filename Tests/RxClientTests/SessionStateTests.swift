@@ -52,8 +52,8 @@ import Testing
 
     private enum Unexpected: Error { case decision }
 
-    @Test("1. the version is older than the current generation → replay at once, no login")
-    func rule1() throws {
+    /// 1. the version is older than the current generation → replay at once, no login.
+    @Test func rule1() throws {
         let credentialVersion = try sentVersion()
         let login = try startLogin(credentialVersion)
         #expect(succeed(login, Credential(token: "new")))
@@ -61,8 +61,8 @@ import Testing
         #expect(state.credential?.token == "new")
     }
 
-    @Test("2. this generation's login has failed → the same error, no login")
-    func rule2() throws {
+    /// 2. this generation's login has failed → the same error, no login.
+    @Test func rule2() throws {
         let credentialVersion = try sentVersion()
         let login = try startLogin(credentialVersion)
         #expect(failLogin(login, offline, isRejection: false))
@@ -70,8 +70,8 @@ import Testing
         #expect(state.credential?.token == "old")
     }
 
-    @Test("2. also for older generations whose logins failed one after another")
-    func rule2Repeated() throws {
+    /// 2. also for older generations whose logins failed one after another.
+    @Test func rule2Repeated() throws {
         let first = try sentVersion()
         #expect(try failLogin(startLogin(first), offline, isRejection: false))
         let second = try sentVersion()
@@ -81,8 +81,8 @@ import Testing
         #expect(fail(second).text == "fail connect: offline")
     }
 
-    @Test("1 before 2: after a successful login, a version from before the failed one is replayed")
-    func failureIsForgottenWithSuccess() throws {
+    /// 1 before 2: after a successful login, a version from before the failed one is replayed.
+    @Test func failureIsForgottenWithSuccess() throws {
         let first = try sentVersion()
         #expect(try failLogin(startLogin(first), offline, isRejection: false))
         let second = try sentVersion()
@@ -91,8 +91,8 @@ import Testing
         #expect(fail(second).text == "replay")
     }
 
-    @Test("3. a login is running → wait for it")
-    func rule3() throws {
+    /// 3. a login is running → wait for it.
+    @Test func rule3() throws {
         let credentialVersion = try sentVersion()
         let login = try startLogin(credentialVersion)
         #expect(fail(credentialVersion).text == "wait \(login)")
@@ -102,16 +102,16 @@ import Testing
         #expect(waited.number == login && !waited.isNew)
     }
 
-    @Test("4. otherwise → start one; after a failure a later request may log in again")
-    func rule4() throws {
+    /// 4. otherwise → start one; after a failure a later request may log in again.
+    @Test func rule4() throws {
         let first = try startLogin(sentVersion())
         #expect(failLogin(first, offline, isRejection: false))
         let second = try startLogin(sentVersion())
         #expect(second != first)
     }
 
-    @Test("At most 5 logins in 30 s without success, then an error that names the limit; later again")
-    func limit() throws {
+    /// At most 5 logins in 30 s without success, then an error that names the limit; later again.
+    @Test func limit() throws {
         for second in 0..<5 {
             let login = try startLogin(sentVersion(), at: Double(second))
             #expect(succeed(login, Credential(token: "t\(second)")))
@@ -120,16 +120,14 @@ import Testing
         _ = try startLogin(sentVersion(), at: 30)
     }
 
-    @Test("A clock that is set back ignores logins in its future")
-    func clockPutBack() throws {
+    /// A clock that is set back ignores logins in its future.
+    @Test func clockPutBack() throws {
         for second in 0..<5 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
         _ = try startLogin(sentVersion(), at: -3600)
     }
 
-    @Test(
-        "A request that succeeds with a login's credential resets the count, with an older one not"
-    )
-    func helpfulLogins() throws {
+    /// A request that succeeds with a login's credential resets the count, with an older one not.
+    @Test func helpfulLogins() throws {
         let old = try sentVersion()
         for second in 0..<20 {
             #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known))
@@ -140,8 +138,8 @@ import Testing
         }
     }
 
-    @Test("A failed login does not count as a success, even if requests succeed without it")
-    func failedLoginsCount() throws {
+    /// A failed login does not count as a success, even if requests succeed without it.
+    @Test func failedLoginsCount() throws {
         for second in 0..<5 {
             #expect(try failLogin(startLogin(sentVersion(), at: Double(second)), offline, isRejection: false))
             state.requestSucceeded(carried: try sentVersion())
@@ -149,8 +147,8 @@ import Testing
         #expect(try fail(sentVersion(), at: 6).text.hasPrefix("fail loginExpired: 5 logins within"))
     }
 
-    @Test("The app can set the limit")
-    func chosenLimit() throws {
+    /// The app can set the limit.
+    @Test func chosenLimit() throws {
         state = SessionState(credential: known, limit: Session.AttemptLimit(2, within: .seconds(10)))
         for second in 0..<2 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
         #expect(
@@ -159,8 +157,8 @@ import Testing
         _ = try startLogin(sentVersion(), at: 10)
     }
 
-    @Test("Rejected credentials: session cleared, no login, for any version")
-    func rejection() throws {
+    /// Rejected credentials: session cleared, no login, for any version.
+    @Test func rejection() throws {
         let first = try sentVersion()
         #expect(try succeed(startLogin(first), Credential(token: "new")))
         let second = try sentVersion()
@@ -172,11 +170,10 @@ import Testing
         }
     }
 
-    @Test(
-        "Switching accounts or logging out: waiting requests fail, a late token is not stored",
-        arguments: [
-            nil, Credential(token: "B"),
-        ])
+    /// Switching accounts or logging out: waiting requests fail, a late token is not stored.
+    @Test(arguments: [
+        nil, Credential(token: "B"),
+    ])
     func change(credential: Credential?) throws {
         let credentialVersion = try sentVersion()
         let login = try startLogin(credentialVersion)
@@ -189,18 +186,16 @@ import Testing
         guard case .refuse = decision else { throw Unexpected.decision }
     }
 
-    @Test("Logged out: only the user can log in again")
-    func loggedOut() throws {
+    /// Logged out: only the user can log in again.
+    @Test func loggedOut() throws {
         change(to: nil)
         #expect(try fail(sentVersion()).text.hasPrefix("fail loginExpired: the session is logged out"))
         change(to: Credential(token: "B"))
         _ = try startLogin(sentVersion())
     }
 
-    @Test(
-        "A refused login ends the account: its requests get that error, and none is sent without credential"
-    )
-    func rejectionEndsTheAccount() throws {
+    /// A refused login ends the account: its requests get that error, and none is sent without credential.
+    @Test func rejectionEndsTheAccount() throws {
         let credentialVersion = try sentVersion()
         #expect(try failLogin(startLogin(credentialVersion), rejected, isRejection: true))
         #expect(!state.isCurrent(credentialVersion.identity))
@@ -211,8 +206,8 @@ import Testing
         #expect(error?.message == "wrong password")
     }
 
-    @Test("The account of a moment before the last change is not the current one")
-    func accountOfAMoment() {
+    /// The account of a moment before the last change is not the current one.
+    @Test func accountOfAMoment() {
         let start = AccountMoment.now
         #expect(state.isCurrent(state.identity(at: start)))
         change(to: Credential(token: "B"))
@@ -220,8 +215,8 @@ import Testing
         #expect(state.isCurrent(state.identity(at: AccountMoment.now)))
     }
 
-    @Test("A login that returns another account is a change of accounts")
-    func otherAccount() throws {
+    /// A login that returns another account is a change of accounts.
+    @Test func otherAccount() throws {
         state = SessionState(credential: Credential(token: "a", account: "anna"))
         let credentialVersion = try sentVersion()
         #expect(try succeed(startLogin(credentialVersion), Credential(token: "a2", account: "anna")))
@@ -231,8 +226,8 @@ import Testing
         #expect(fail(credentialVersion).text.hasPrefix("fail loginExpired: the account changed"))
     }
 
-    @Test("A login that names no account is one of the same account")
-    func unnamedAccount() throws {
+    /// A login that names no account is one of the same account.
+    @Test func unnamedAccount() throws {
         state = SessionState(credential: Credential(token: "a", account: "anna"))
         let credentialVersion = try sentVersion()
         #expect(try succeed(startLogin(credentialVersion), Credential(token: "a2")))
@@ -240,8 +235,8 @@ import Testing
         #expect(state.isCurrent(credentialVersion.identity))
     }
 
-    @Test("A credential with an expiry date is renewed ahead; one without is not")
-    func expiry() throws {
+    /// A credential with an expiry date is renewed ahead; one without is not.
+    @Test func expiry() throws {
         #expect(authorize(at: 1e9) == "send old")
         state = SessionState(credential: Credential(token: "A", expires: start + 100))
         #expect(authorize(at: 69) == "send A")
@@ -252,16 +247,15 @@ import Testing
         #expect(authorize(at: 100) == "wait 2")
     }
 
-    @Test("A new credential is renewed in the last half of its lifetime at the earliest")
-    func halfOfItsLife() {
+    /// A new credential is renewed in the last half of its lifetime at the earliest.
+    @Test func halfOfItsLife() {
         change(to: Credential(token: "A", expires: start + 20))
         #expect(authorize(at: 9) == "send A")
         #expect(authorize(at: 10) == "wait 1")
     }
 
-    @Test(
-        "A credential that has expired on arrival is used until the server refuses it",
-        arguments: [0.0, -1, -3600])
+    /// A credential that has expired on arrival is used until the server refuses it.
+    @Test(arguments: [0.0, -1, -3600])
     func overOnArrival(life: Double) throws {
         change(to: Credential(token: "A", expires: start + life))
         #expect(authorize(at: 1000) == "send A")
@@ -269,8 +263,8 @@ import Testing
         #expect(authorize(at: 1000) == "send B")
     }
 
-    @Test("Renewing ahead counts as a login; past the limit the old credential is sent")
-    func expiryLimit() throws {
+    /// Renewing ahead counts as a login; past the limit the old credential is sent.
+    @Test func expiryLimit() throws {
         state = SessionState(credential: Credential(token: "A", expires: start))
         for number in 1...5 {
             #expect(authorize() == "wait \(number)")
@@ -279,8 +273,8 @@ import Testing
         #expect(authorize() == "send A")
     }
 
-    @Test("A request that must log in first waits for a login, and fails if the limit is reached")
-    func loginFirst() throws {
+    /// A request that must log in first waits for a login, and fails if the limit is reached.
+    @Test func loginFirst() throws {
         state = SessionState(credential: nil)
         #expect(authorize() == "send nothing")
         for number in 1...5 {

@@ -115,8 +115,8 @@ import Testing
 
     private let first = Credential(token: "t0", refreshToken: "r0")
 
-    @Test("Two sessions find the login expired at the same time: one renews, the other takes its credential")
-    func together() throws {
+    /// Two sessions find the login expired at the same time: one renews, the other takes its credential.
+    @Test func together() throws {
         try save(first)
         let participants = (0..<2).map { _ in participant() }
         let recorders = participants.flatMap { participant in (0..<3).map { _ in get(participant) } }
@@ -129,8 +129,8 @@ import Testing
         #expect(files.paths == [path], "the lock is released")
     }
 
-    @Test("Two sessions begin with the same credential and an empty store: its refresh token is sent once")
-    func sameBeginning() throws {
+    /// Two sessions begin with the same credential and an empty store: its refresh token is sent once.
+    @Test func sameBeginning() throws {
         let participants = (0..<2).map { _ in participant(first) }
         let recorders = participants.map { get($0) }
         try clock.run()
@@ -138,8 +138,8 @@ import Testing
         #expect(server.sent == ["r0"])
     }
 
-    @Test("A session that learns late of an expiry takes the credential that another one has saved")
-    func later() throws {
+    /// A session that learns late of an expiry takes the credential that another one has saved.
+    @Test func later() throws {
         try save(first)
         let (early, late) = (participant(), participant())
         late.session.restore().subscribe()
@@ -154,9 +154,8 @@ import Testing
         #expect(late.eventTexts == ["renewed"])
     }
 
-    @Test(
-        "If that credential has expired as well, it is renewed, and the request succeeds",
-        arguments: [false, true])
+    /// If that credential has expired as well, it is renewed, and the request succeeds.
+    @Test(arguments: [false, true])
     func expiredAgain(isKnown: Bool) throws {
         try save(first)
         let late = participant()
@@ -174,8 +173,8 @@ import Testing
         #expect(try saved()?.refreshToken == "r2")
     }
 
-    @Test("A renewal keeps the account of the credential that it renews, which may be another one")
-    func renewalOfAnotherAccount() throws {
+    /// A renewal keeps the account of the credential that it renews, which may be another one.
+    @Test func renewalOfAnotherAccount() throws {
         try save(Credential(token: "t0", refreshToken: "r0", account: "anna"))
         let late = participant()
         late.session.restore().subscribe()
@@ -191,7 +190,8 @@ import Testing
         #expect(try saved()?.account == "bert")
     }
 
-    @Test("Sessions that renew in turn never send a refresh token twice", arguments: 1...5)
+    /// Sessions that renew in turn never send a refresh token twice.
+    @Test(arguments: 1...5)
     func turns(seed: UInt64) throws {
         try save(first)
         var random = SeededRandom(seed)
@@ -210,9 +210,8 @@ import Testing
         #expect(server.logins == 0)
     }
 
-    @Test(
-        "A refused session takes the credential that another has saved meanwhile, without a lock",
-        arguments: ["/token", "/login"])
+    /// A refused session takes the credential that another has saved meanwhile, without a lock.
+    @Test(arguments: ["/token", "/login"])
     func savedMeanwhile(path place: String) throws {
         try save(first)
         server.contents.withLock { contents in
@@ -234,8 +233,8 @@ import Testing
         #expect(server.sent == ["r0"])
     }
 
-    @Test("A refused session erases its own credential, and nothing that it cannot read")
-    func erasing() throws {
+    /// A refused session erases its own credential, and nothing that it cannot read.
+    @Test func erasing() throws {
         try save(first)
         server.contents.withLock { $0.refusesRenewals = true }
         server.contents.withLock { $0.refusesLogins = true }
@@ -256,8 +255,8 @@ import Testing
         #expect(files[path] == Array("a later version".utf8))
     }
 
-    @Test("After another session has logged out, the refresh token is not sent: the session logs in")
-    func loggedOutElsewhere() throws {
+    /// After another session has logged out, the refresh token is not sent: the session logs in.
+    @Test func loggedOutElsewhere() throws {
         try save(first)
         let (leaving, staying) = (participant(), participant())
         for participant in [leaving, staying] { participant.session.restore().subscribe() }
@@ -272,8 +271,8 @@ import Testing
         #expect(server.logins == 1)
     }
 
+    /// Logging out erases the account, renewed by another session or not, and no other account.
     @Test(
-        "Logging out erases the account, renewed by another session or not, and no other account",
         arguments: [(nil, nil, true), ("anna", "anna", true), ("anna", nil, true), ("anna", "bert", false)]
             as [(String?, String?, Bool)])
     func loggingOut(own: String?, found: String?, isErased: Bool) throws {
@@ -287,8 +286,8 @@ import Testing
         #expect(try (saved() == nil) == isErased)
     }
 
-    @Test("A logout during another session's renewal is not undone by it")
-    func logoutDuringRenewal() throws {
+    /// A logout during another session's renewal is not undone by it.
+    @Test func logoutDuringRenewal() throws {
         try save(first)
         let (leaving, renewing) = (participant(), participant())
         leaving.session.restore().subscribe()
@@ -301,8 +300,8 @@ import Testing
         #expect(try saved() == nil)
     }
 
-    @Test("A lock that another process keeps: nothing is sent, the account stays, and a later request renews")
-    func lockedElsewhere() throws {
+    /// A lock that another process keeps: nothing is sent, the account stays, and a later request renews.
+    @Test func lockedElsewhere() throws {
         try save(first)
         files.lockedElsewhere = [path + ".lock"]
         let waiting = participant()
@@ -323,9 +322,8 @@ import Testing
         #expect(try saved()?.token == "t1")
     }
 
-    @Test(
-        "Without a lock, no shared refresh token is sent, but a login without one proceeds",
-        arguments: [false, true])
+    /// Without a lock, no shared refresh token is sent, but a login without one proceeds.
+    @Test(arguments: [false, true])
     func unlockable(hasRefreshToken: Bool) throws {
         try save(Credential(token: "t0", refreshToken: hasRefreshToken ? "r0" : nil))
         files.fail(.lock, of: path + ".lock", "no locks available")
@@ -337,8 +335,8 @@ import Testing
         #expect(server.logins == (hasRefreshToken ? 0 : 1))
     }
 
-    @Test("A change of the account ends a renewal, and gives its lock to the next session")
-    func changeDuringRenewal() throws {
+    /// A change of the account ends a renewal, and gives its lock to the next session.
+    @Test func changeDuringRenewal() throws {
         try save(first)
         let (leaving, waiting) = (participant(), participant())
         _ = get(leaving)

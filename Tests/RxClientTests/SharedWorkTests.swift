@@ -14,8 +14,8 @@ import Testing
 @Suite struct SharedWorkTests {
     private let fixture = LoginFixture()
 
-    @Test("Sixty requests that wait for a login, and a POST for each of their responses, one after the other")
-    func requestsThatFeedRequests() throws {
+    /// Sixty requests that wait for a login, and a POST for each of their responses, one after the other.
+    @Test func requestsThatFeedRequests() throws {
         fixture.server.contents.withLock { contents in
             for index in 0..<20 {
                 contents.answers["/\(index)"] = [.json("\(index)")]
@@ -41,7 +41,8 @@ import Testing
         case joinedGet
     }
 
-    @Test("A paused waiter delays neither the work nor the other waiters", arguments: Work.allCases)
+    /// A paused waiter delays neither the work nor the other waiters.
+    @Test(arguments: Work.allCases)
     func pausedWaiter(work: Work) throws {
         let fixture = fixture(work)
         let paused = MutableProperty<[String]>([])

@@ -36,8 +36,8 @@ import Testing
             .map { String($0.dropFirst(5)).percentDecoded }
     }
 
-    @Test("The endpoint rewrites, then the client, and the signature covers the result")
-    func order() throws {
+    /// The endpoint rewrites, then the client, and the signature covers the result.
+    @Test func order() throws {
         let endpoint = Signed(parameters: .query(["b": [2, 10], "a": "x y&z", "n": ["k": true]]))
         let request = try PreparedRequest(endpoint, configuration: configuration()).sent()
         #expect(
@@ -45,8 +45,8 @@ import Testing
                 == "a=x%20y%26z&b=10&b=2&from=endpoint&n%5Bk%5D=true&version=1.0.0&who=client")
     }
 
-    @Test("The path's query and the query beside a body are signed, sorted together with the body's members")
-    func wholeRequest() throws {
+    /// The path's query and the query beside a body are signed, sorted together with the body's members.
+    @Test func wholeRequest() throws {
         let endpoint = Signed(
             path: "/x?z=%C3%BC&empty", parameters: .json(["m": ["deep": 1]]).query(["q": 1]))
         let request = try PreparedRequest(endpoint, configuration: configuration()).sent()
@@ -56,8 +56,8 @@ import Testing
                 #""sign":"empty=&from=endpoint&m%5Bdeep%5D=1&q=1&version=1.0.0&who=client&z=%C3%BC""#))
     }
 
-    @Test("An endpoint can opt out of either")
-    func optOut() throws {
+    /// An endpoint can opt out of either.
+    @Test func optOut() throws {
         let plain = Signed(
             method: .get, parameters: .query(["a": 1]),
             options: RequestOptions(isSigned: false, usesParameterRewriting: false))
@@ -65,8 +65,8 @@ import Testing
         #expect(request.url.query() == "a=1&from=endpoint&who=endpoint")
     }
 
-    @Test("A signature can be a header field; an invalid one is an error before anything is sent")
-    func header() throws {
+    /// A signature can be a header field; an invalid one is an error before anything is sent.
+    @Test func header() throws {
         var configuration = configuration()
         configuration.signature = Signature { _ in .headers(["X-Sign": "abc"]) }
         let endpoint = Signed(parameters: .none)
@@ -79,8 +79,8 @@ import Testing
         }
     }
 
-    @Test("Each attempt is signed anew from the unsigned request, under the same id")
-    func anew() throws {
+    /// Each attempt is signed anew from the unsigned request, under the same id.
+    @Test func anew() throws {
         let nonce = Atomic(0)
         let transport = ScriptedTransport(
             on: clock,
@@ -99,8 +99,8 @@ import Testing
         #expect(transport.requests.map(\.attempt) == [1, 2, 3])
     }
 
-    @Test("A signature that throws fails the request with its error, and nothing is sent")
-    func failing() throws {
+    /// A signature that throws fails the request with its error, and nothing is sent.
+    @Test func failing() throws {
         let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.signature = Signature { _ throws(NetworkError) in

@@ -233,10 +233,8 @@ import Testing
                 || stage.testDescription == "reachability")
     }
 
-    @Test(
-        "A validator's error for an empty response is the same by hand, except for details it cannot know"
-    )
-    func validator() throws {
+    /// A validator's error for an empty response is the same by hand, except for details it cannot know.
+    @Test func validator() throws {
         let endpoint = Fixture([.json("0")]), byHand = Fixture([.json("0")])
         let first = Recorder(endpoint.client().request(Fetch(isValidated: true)), on: endpoint.clock)
         let second = Recorder(
@@ -249,8 +247,8 @@ import Testing
         #expect(first.failure?.message == second.failure?.message)
     }
 
-    @Test("Accessories by hand are called once for each of success, failure and cancel")
-    func accessories() throws {
+    /// Accessories by hand are called once for each of success, failure and cancel.
+    @Test func accessories() throws {
         let answers: [(Reply, String)] = [
             (.json("1"), "succeeded"), (.failure(.connect), "failed"), (.stall, "cancelled"),
         ]

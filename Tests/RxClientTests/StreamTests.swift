@@ -29,8 +29,8 @@ import Testing
 
     private static let ok = ScriptedTransport.Step.head(ResponseHead(status: .ok))
 
-    @Test("Before the response a failure is retried, and so is a transient status")
-    func retries() throws {
+    /// Before the response a failure is retried, and so is a transient status.
+    @Test func retries() throws {
         let (client, transport) = client(
             .when(
                 .get, "/log", .failure(.connectionLost), .status(.serviceUnavailable),
@@ -42,8 +42,8 @@ import Testing
         #expect(Set(transport.requests.map(\.id)).count == 1)
     }
 
-    @Test("Once the response has begun a failure is final")
-    func failsAfterHead() throws {
+    /// Once the response has begun a failure is final.
+    @Test func failsAfterHead() throws {
         let (client, transport) = client(
             .when(
                 .get, "/log",
@@ -54,8 +54,8 @@ import Testing
         #expect(transport.exchanges.count == 1)
     }
 
-    @Test("A status that is not a success is an error with the server's message, and nothing is delivered")
-    func status() throws {
+    /// A status that is not a success is an error with the server's message, and nothing is delivered.
+    @Test func status() throws {
         let (client, _) = client(
             .when(
                 .get, "/log",
@@ -72,9 +72,8 @@ import Testing
         #expect(recorder.values.allSatisfy { if case .interim = $0 { true } else { false } })
     }
 
-    @Test(
-        "An error body that is incomplete, or too long, is reported as far as it was received",
-        arguments: [false, true])
+    /// An error body that is incomplete, or too long, is reported as far as it was received.
+    @Test(arguments: [false, true])
     func brokenStatus(isEndless: Bool) throws {
         let head = ScriptedTransport.Step.head(ResponseHead(status: .notFound))
         let end: ScriptedTransport.Step = isEndless ? .stall : .fail(NetworkError(.partialBody, "cut"))
@@ -89,8 +88,8 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("An expired login is renewed and the request sent once more, before the response")
-    func relogin() throws {
+    /// An expired login is renewed and the request sent once more, before the response.
+    @Test func relogin() throws {
         let session = Session(credential: Credential(token: "old"), clock: clock) {
             .just(Credential(token: "new"))
         }
@@ -102,8 +101,8 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
     }
 
-    @Test("The total timeout counts to the end of the body")
-    func total() throws {
+    /// The total timeout counts to the end of the body.
+    @Test func total() throws {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.options.timeouts = Timeouts(total: .seconds(5))
         let transport = ScriptedTransport(on: clock) { _ in .steps(Self.ok, .chunk([0x61, 0x0A]), .stall) }
@@ -113,8 +112,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled])
     }
 
-    @Test("Cancelling closes the transfer")
-    func cancel() throws {
+    /// Cancelling closes the transfer.
+    @Test func cancel() throws {
         let (client, transport) = client(.when(.get, "/log", .steps(Self.ok, .chunk([0x61, 0x0A]), .stall)))
         let recorder = Recorder(client.stream(.get("/log")).lines(), on: clock)
         try clock.advance(by: .seconds(1))
@@ -123,8 +122,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled])
     }
 
-    @Test("Lines are decoded by the client's decoder by default")
-    func linesByTheClientsDecoder() throws {
+    /// Lines are decoded by the client's decoder by default.
+    @Test func linesByTheClientsDecoder() throws {
         struct Item: Decodable, Equatable { let unitPrice: Int }
         let configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -24,8 +24,8 @@ import Testing
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    @Test("Dates move with the clock")
-    func dates() throws {
+    /// Dates move with the clock.
+    @Test func dates() throws {
         #expect(clock.currentDate == Date(timeIntervalSince1970: 784_111_777))
         try clock.advance(by: .milliseconds(1500))
         #expect(clock.currentDate == Date(timeIntervalSince1970: 784_111_778.5))
@@ -33,8 +33,8 @@ import Testing
         #expect(abs(ActorScheduler.shared.currentDate.timeIntervalSinceNow) < 3600)
     }
 
+    /// A stored response stays fresh for the given time.
     @Test(
-        "A stored response stays fresh for the given time",
         arguments: [CachePolicy.http, .time(.seconds(60))],
         ["max-age=60", "no header"])
     func freshness(policy: CachePolicy, field: String) throws {
@@ -51,9 +51,8 @@ import Testing
         }
     }
 
-    @Test(
-        "A cookie lives for the given time",
-        arguments: ["Max-Age=60", "Expires=Sun, 06 Nov 1994 08:50:37 GMT"])
+    /// A cookie lives for the given time.
+    @Test(arguments: ["Max-Age=60", "Expires=Sun, 06 Nov 1994 08:50:37 GMT"])
     func cookies(attribute: String) throws {
         let jar = CookieJar(publicSuffixes: CookieFixture.suffixes)
         let (client, transport) = client(.json("1", headers: [.setCookie: "a=1; \(attribute)"]), .json("2")) {
@@ -68,8 +67,8 @@ import Testing
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A jar saves changes a virtual second later")
-    func saving() throws {
+    /// A jar saves changes a virtual second later.
+    @Test func saving() throws {
         let storage = ScriptedStorage()
         let jar = CookieJar(
             publicSuffixes: CookieFixture.suffixes, storage: storage.storage, keepsSessionCookies: true)
@@ -81,8 +80,8 @@ import Testing
         #expect(storage.saves == 1)
     }
 
-    @Test("A date in Retry-After is waited for")
-    func retryAfter() throws {
+    /// A date in Retry-After is waited for.
+    @Test func retryAfter() throws {
         let fields: HTTPFields = [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"]
         let (client, transport) = client(.status(.serviceUnavailable, headers: fields), .json("1")) {
             $0.options.retry = .exponentialBackoff(backoff: .constant(.zero))
@@ -92,8 +91,8 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(10)])
     }
 
-    @Test("So does a host's limiter after a 429")
-    func limiter() throws {
+    /// So does a host's limiter after a 429.
+    @Test func limiter() throws {
         let fields: HTTPFields = [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"]
         let (client, transport) = client(.status(.tooManyRequests, headers: fields), .json("1")) {
             $0.hostLimits = RequestLimits(concurrency: 4)
@@ -105,8 +104,8 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(10)])
     }
 
-    @Test("Logins are counted and credentials expire by it")
-    func session() throws {
+    /// Logins are counted and credentials expire by it.
+    @Test func session() throws {
         let expires = clock.date + 600
         let session = Session(credential: Credential(token: "t0", expires: expires)) {
             .just(Credential(token: "t1"))
@@ -120,8 +119,8 @@ import Testing
         #expect(transport.requests.map(\.token) == ["t0", "t0", "t1"])
     }
 
-    @Test("Events carry its date")
-    func events() throws {
+    /// Events carry its date.
+    @Test func events() throws {
         let (client, _) = client(.json("1", after: .seconds(2)))
         let dates = MutableProperty<[Date]>([])
         client.traffic.subscribe { event in dates.update { $0.append(event.date) } }
@@ -131,8 +130,8 @@ import Testing
         #expect(dates.value.last == Date(timeIntervalSince1970: 784_111_779))
     }
 
-    @Test("A given clock, or another client's time, is used instead")
-    func givenClock() throws {
+    /// A given clock, or another client's time, is used instead.
+    @Test func givenClock() throws {
         let other = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 0))
         let jar = CookieJar(publicSuffixes: CookieFixture.suffixes, clock: other)
         let (client, _) = client(.json("1", headers: [.setCookie: "a=1; Max-Age=60"])) { $0.cookies = jar }

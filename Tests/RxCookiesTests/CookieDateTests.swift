@@ -41,7 +41,8 @@ import Testing
         #expect(Date(cookieDate: text) == nil)
     }
 
-    @Test("Every format of HTTP date means the same as a cookie date", arguments: 0..<200)
+    /// Every format of HTTP date means the same as a cookie date.
+    @Test(arguments: 0..<200)
     func agreesWithHTTPDates(seed: Int) throws {
         var random = SeededRandom(UInt64(seed))
         let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

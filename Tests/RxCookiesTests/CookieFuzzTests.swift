@@ -88,8 +88,8 @@ import Testing
     }
 
     /// Each of its domains would be a string of up to that size.
-    @Test("A host of a quarter of a megabyte, as a redirect may name it, has no cookies")
-    func endlessHost() throws {
+    /// A host of a quarter of a megabyte, as a redirect may name it, has no cookies.
+    @Test func endlessHost() throws {
         let fixture = CookieFixture()
         try fixture.set("a=1", from: "https://a.test/")
         let url = "https://" + String(repeating: "a.", count: 128 << 10) + "test/"

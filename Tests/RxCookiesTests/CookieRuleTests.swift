@@ -132,8 +132,8 @@ import Testing
         #expect(fixture.jar.cookies.isEmpty)
     }
 
-    @Test("Without a list a cookie is returned to its host only")
-    func unknownSuffixes() throws {
+    /// Without a list a cookie is returned to its host only.
+    @Test func unknownSuffixes() throws {
         let fixture = CookieFixture(suffixes: .unknown)
         try fixture.set("a=1; Domain=co.uk", from: "http://x.co.uk")
         try fixture.set("b=1; Domain=x.co.uk", from: "http://x.co.uk")
@@ -165,8 +165,8 @@ import Testing
         }
     }
 
-    @Test("Longer paths first, then older cookies; a new value keeps the age")
-    func order() throws {
+    /// Longer paths first, then older cookies; a new value keeps the age.
+    @Test func order() throws {
         let fixture = CookieFixture()
         for line in ["a=1; Path=/", "b=1; Path=/x", "c=1; Path=/", "d=1; Path=/x/y", "e=1; Path=/x"] {
             try fixture.set(line, from: "http://a.test")
@@ -178,8 +178,8 @@ import Testing
         #expect(fixture.jar.cookies.map(\.name) == ["a", "b", "c", "d", "e", "p"])
     }
 
-    @Test("A cookie is identified by name, domain, host-only and path")
-    func identity() throws {
+    /// A cookie is identified by name, domain, host-only and path.
+    @Test func identity() throws {
         let fixture = CookieFixture()
         for line in ["a=1", "a=2; Domain=a.test", "a=3; Path=/x", "A=4", "a=5"] {
             try fixture.set(line, from: "http://a.test")
@@ -221,8 +221,8 @@ import Testing
         #expect(fixture.field("http://www.example.com/") == "lang=en-US")
     }
 
-    @Test("Of one domain, cookies without Secure are evicted first, and the least recently used")
-    func domainLimit() throws {
+    /// Of one domain, cookies without Secure are evicted first, and the least recently used.
+    @Test func domainLimit() throws {
         let fixture = CookieFixture(limits: CookieLimits(perDomain: 3))
         for name in ["s", "a", "b"] {
             let secure = name == "s" ? "; Secure" : ""

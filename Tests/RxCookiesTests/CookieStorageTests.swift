@@ -12,7 +12,8 @@ import Testing
 @Suite struct CookieStorageTests {
     private let url = "https://a.test/"
 
-    @Test("A restored jar is the same jar; session cookies are kept by choice", arguments: [false, true])
+    /// A restored jar is the same jar; session cookies are kept by choice.
+    @Test(arguments: [false, true])
     func roundTrip(keepsSessionCookies: Bool) throws {
         let first = CookieFixture(isStored: true, keepsSessionCookies: keepsSessionCookies)
         try first.set(
@@ -30,8 +31,8 @@ import Testing
         #expect(second.jar.cookies == kept)
     }
 
-    @Test("Many changes are one write, a second after the first of them")
-    func writesAreCoalesced() throws {
+    /// Many changes are one write, a second after the first of them.
+    @Test func writesAreCoalesced() throws {
         let fixture = CookieFixture(isStored: true)
         for number in 0..<100 {
             try fixture.set("n\(number)=1; Max-Age=1000", from: url)
@@ -48,8 +49,8 @@ import Testing
         #expect(fixture.storage.saves == 2)
     }
 
-    @Test("Sending cookies causes no write")
-    func readingIsNoWrite() throws {
+    /// Sending cookies causes no write.
+    @Test func readingIsNoWrite() throws {
         let fixture = CookieFixture(isStored: true)
         try fixture.set("a=1; Max-Age=1000", from: url)
         try fixture.wait(.seconds(2))
@@ -58,9 +59,8 @@ import Testing
         #expect(fixture.storage.saves == 1)
     }
 
-    @Test(
-        "A session cookie is written if session cookies are kept, or if it replaces a persistent one",
-        arguments: [false, true])
+    /// A session cookie is written if session cookies are kept, or if it replaces a persistent one.
+    @Test(arguments: [false, true])
     func sessionCookies(keepsSessionCookies: Bool) throws {
         let fixture = CookieFixture(isStored: true, keepsSessionCookies: keepsSessionCookies)
         try fixture.set("a=1", from: url)
@@ -88,8 +88,8 @@ import Testing
         #expect(fixture.storage.text.contains(#""name":"a""#))
     }
 
-    @Test("Changes during a write are in the next one, for which flush waits")
-    func changesDuringAWrite() throws {
+    /// Changes during a write are in the next one, for which flush waits.
+    @Test func changesDuringAWrite() throws {
         let gate = Signal<Void>()
         let fixture = CookieFixture(isStored: true)
         fixture.jar.restore().subscribe()
@@ -112,8 +112,8 @@ import Testing
         #expect(fixture.storage.saves == 2)
     }
 
-    @Test("A failed write is reported, fails the flush, and the next one has all cookies")
-    func failedWrites() throws {
+    /// A failed write is reported, fails the flush, and the next one has all cookies.
+    @Test func failedWrites() throws {
         let fixture = CookieFixture(isStored: true)
         fixture.storage.contents.withLock { $0.saveErrors = [NetworkError(.file, "disk full")] }
         try fixture.set("a=1; Max-Age=1000", from: url)
@@ -127,9 +127,8 @@ import Testing
         #expect(fixture.storage.text.contains(#""name":"a""#))
     }
 
-    @Test(
-        "A damaged file is an empty jar and an error, and is overwritten",
-        arguments: ["", "{", "[]", #"{"version":1}"#, #"{"version":2,"cookies":[]}"#, "\0\u{FFFD}"])
+    /// A damaged file is an empty jar and an error, and is overwritten.
+    @Test(arguments: ["", "{", "[]", #"{"version":1}"#, #"{"version":2,"cookies":[]}"#, "\0\u{FFFD}"])
     func brokenFiles(text: String) throws {
         let fixture = CookieFixture(isStored: true, storage: ScriptedStorage(Array(text.utf8)))
         let first = Recorder(fixture.jar.restore(), on: fixture.clock)
@@ -144,8 +143,8 @@ import Testing
         #expect(fixture.storage.text.contains(#""name":"a""#))
     }
 
-    @Test("An unreadable file is not overwritten; it is read when that works again")
-    func unreadableFiles() throws {
+    /// An unreadable file is not overwritten; it is read when that works again.
+    @Test func unreadableFiles() throws {
         let old = CookieFixture(isStored: true)
         try old.set("old=1; Max-Age=1000", from: url)
         try old.set("gone=1; Max-Age=1000", from: url)
@@ -169,8 +168,8 @@ import Testing
         #expect(fixture.jar.cookies.map(\.name) == ["old", "new"])
     }
 
-    @Test("A cookie removed before the file was read is not restored from it")
-    func removalsBeforeRestoring() throws {
+    /// A cookie removed before the file was read is not restored from it.
+    @Test func removalsBeforeRestoring() throws {
         let old = CookieFixture(isStored: true)
         try old.set("old=1; Max-Age=1000", from: url)
         try old.clock.run()
@@ -183,8 +182,8 @@ import Testing
         #expect(!fixture.storage.text.contains("old"))
     }
 
-    @Test("Removing everything is saved at once, also while a write runs")
-    func removalsAreUrgent() throws {
+    /// Removing everything is saved at once, also while a write runs.
+    @Test func removalsAreUrgent() throws {
         let fixture = CookieFixture(isStored: true)
         try fixture.set("a=1; Max-Age=1000", from: url)
         try fixture.wait(.seconds(2))
@@ -204,16 +203,15 @@ import Testing
         #expect(!fixture.storage.text.contains(#""name":"b""#))
     }
 
-    @Test(
-        "Cookies that no server could have set are not restored from a file",
-        arguments: [
-            (#""value":"1""#, #""value":"1\r\nX: y""#), (#""value":"1""#, #""value":"1; b=2""#),
-            (#""domain":"a.test""#, #""domain":"test""#), (#""domain":"a.test""#, #""domain":"A.test""#),
-            (#""domain":"a.test""#, #""domain":"""#), (#""domain":"a.test""#, #""domain":"127.0.0.1""#),
-            (#""path":"/x""#, #""path":"x""#), (#""path":"/x""#, #""path":"/x\n""#),
-            (#""name":"a""#, #""name":"a=b""#), (#""name":"a""#, #""name":"__Host-a""#),
-            (#""name":"a""#, #""name":" a""#),
-        ])
+    /// Cookies that no server could have set are not restored from a file.
+    @Test(arguments: [
+        (#""value":"1""#, #""value":"1\r\nX: y""#), (#""value":"1""#, #""value":"1; b=2""#),
+        (#""domain":"a.test""#, #""domain":"test""#), (#""domain":"a.test""#, #""domain":"A.test""#),
+        (#""domain":"a.test""#, #""domain":"""#), (#""domain":"a.test""#, #""domain":"127.0.0.1""#),
+        (#""path":"/x""#, #""path":"x""#), (#""path":"/x""#, #""path":"/x\n""#),
+        (#""name":"a""#, #""name":"a=b""#), (#""name":"a""#, #""name":"__Host-a""#),
+        (#""name":"a""#, #""name":" a""#),
+    ])
     func unsoundCookies(old: String, new: String) throws {
         let first = CookieFixture()
         try first.set("a=1; Max-Age=100; Path=/x; Domain=a.test; Secure", from: url)
@@ -228,8 +226,8 @@ import Testing
         #expect(second.jar.cookies.isEmpty)
     }
 
-    @Test("Removing by domain, by session, a single one, all")
-    func removing() throws {
+    /// Removing by domain, by session, a single one, all.
+    @Test func removing() throws {
         func fixture() throws -> CookieFixture {
             let fixture = CookieFixture()
             try fixture.set("a=1; Max-Age=100", from: "http://a.test")

@@ -4,8 +4,8 @@ import Testing
 
 /// A jar from many threads at once.
 @Suite struct CookieThreadTests {
-    @Test("Used from many threads, every cookie arrives and every event is in order")
-    func fromManyThreads() async {
+    /// Used from many threads, every cookie arrives and every event is in order.
+    @Test func fromManyThreads() async {
         let fixture = CookieFixture()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<8 {

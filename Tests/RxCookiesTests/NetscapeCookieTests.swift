@@ -9,8 +9,8 @@ import Testing
 @Suite struct NetscapeCookieTests {
     private let fixture = CookieFixture()
 
-    @Test("curl's output is read, and invalid cookies are skipped")
-    func reads() {
+    /// Curl's output is read, and invalid cookies are skipped.
+    @Test func reads() {
         let file = """
             # Netscape HTTP Cookie File
             # https://curl.se/docs/http-cookies.html
@@ -38,7 +38,8 @@ import Testing
         #expect(taken[1].expires == Date(timeIntervalSince1970: 4000))
     }
 
-    @Test("Written cookies are read again", arguments: [true, false])
+    /// Written cookies are read again.
+    @Test(arguments: [true, false])
     func roundTrip(hasSessionCookies: Bool) throws {
         try fixture.set("a=1; Max-Age=100; Path=/x; Domain=a.test; Secure; HttpOnly", from: "https://a.test/")
         try fixture.set("b=\"ü =2\"", from: "https://a.test/")
@@ -54,14 +55,14 @@ import Testing
         #expect(other.jar.cookies.map(\.value) == expected.map(\.value))
     }
 
-    @Test("No cookie lives longer than the jar allows")
-    func lifetime() {
+    /// No cookie lives longer than the jar allows.
+    @Test func lifetime() {
         let taken = fixture.jar.restore(fromNetscape: "a.test\tFALSE\t/\tFALSE\t99999999999\ta\t1\n")
         #expect(taken.map(\.expires) == [Date(timeIntervalSince1970: 400 * 86400)])
     }
 
-    @Test("A cookie made by hand is like any other")
-    func byHand() throws {
+    /// A cookie made by hand is like any other.
+    @Test func byHand() throws {
         let cookie = Cookie(name: "theme", value: "dark", domain: ".Shop.Test", isHostOnly: false, path: "/x")
         #expect(cookie.domain == "shop.test")
         try fixture.jar.set(cookie)
@@ -75,23 +76,23 @@ import Testing
         #expect(fixture.events == ["+ theme=dark", "- theme"])
     }
 
-    @Test(
-        "A cookie that no server could have set is refused",
-        arguments: [
-            Cookie(name: "a", value: "1\n", domain: "a.test"),
-            Cookie(name: "a;b", value: "1", domain: "a.test"),
-            Cookie(name: "a", value: "1", domain: ""),
-            Cookie(name: "a", value: "1", domain: "co.uk", isHostOnly: false),
-            Cookie(name: "a", value: "1", domain: "127.0.0.1", isHostOnly: false),
-            Cookie(name: "a", value: "1", domain: "a.test", path: "x"),
-            Cookie(name: "__Host-a", value: "1", domain: "a.test"),
-        ])
+    /// A cookie that no server could have set is refused.
+    @Test(arguments: [
+        Cookie(name: "a", value: "1\n", domain: "a.test"),
+        Cookie(name: "a;b", value: "1", domain: "a.test"),
+        Cookie(name: "a", value: "1", domain: ""),
+        Cookie(name: "a", value: "1", domain: "co.uk", isHostOnly: false),
+        Cookie(name: "a", value: "1", domain: "127.0.0.1", isHostOnly: false),
+        Cookie(name: "a", value: "1", domain: "a.test", path: "x"),
+        Cookie(name: "__Host-a", value: "1", domain: "a.test"),
+    ])
     func unsound(_ cookie: Cookie) {
         #expect(throws: CookieRefusal.unsound) { try fixture.jar.set(cookie) }
         #expect(fixture.jar.cookies.isEmpty)
     }
 
-    @Test("Mutated files never trap", arguments: 1...4)
+    /// Mutated files never trap.
+    @Test(arguments: 1...4)
     func mutations(seed: UInt64) {
         var random = SeededRandom(seed)
         let line = Array("#HttpOnly_.a.test\tTRUE\t/x\tTRUE\t1e3\ta\tb\n".utf8)

@@ -17,9 +17,8 @@ import Testing
         return codings.joined(separator: ", ")
     }()
 
-    @Test(
-        "Decodable codings are accepted, with and without content, unless the request overrides it",
-        arguments: [Body.empty, .text("content")], [nil, "identity", ""])
+    /// Decodable codings are accepted, with and without content, unless the request overrides it.
+    @Test(arguments: [Body.empty, .text("content")], [nil, "identity", ""])
     func codings(body: Body, own: String?) async throws {
         let server = try RawServer { _ in [.respond()] }
         try await withTransport { transport in

@@ -24,8 +24,8 @@ import Testing
         }
     }
 
+    /// Each phase has its limit and its code.
     @Test(
-        "Each phase has its limit and its code",
         arguments: [
             (.connecting, .connectTimeout, 10), (.sending, .idleTimeout, 20),
             (.waiting, .firstByteTimeout, 60), (.receiving, .idleTimeout, 20),
@@ -67,7 +67,8 @@ import Testing
 
     enum Event: CaseIterable { case progress, waiver, restart, otherPhase }
 
-    @Test("The start of a phase's time", arguments: Event.allCases)
+    /// The start of a phase's time.
+    @Test(arguments: Event.allCases)
     func restarts(event: Event) {
         var (clock, _) = Self.clock(Timeouts())
         _ = clock.look(at: Self.seconds(101), phase: .receiving, progress: 5, isWaived: false)

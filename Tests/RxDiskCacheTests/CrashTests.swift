@@ -14,8 +14,8 @@ import Testing
     }
 
     /// Killed at any moment: it continues while its output arrives here.
-    @Test("A process killed while it writes loses no stored entry, and damages nothing")
-    func killed() async throws {
+    /// A process killed while it writes loses no stored entry, and damages nothing.
+    @Test func killed() async throws {
         let folder = try TemporaryFolder()
         var random = SeededRandom(11)
         for round in 0..<20 {
@@ -38,8 +38,8 @@ import Testing
         }
     }
 
-    @Test("Two processes storm one folder: nothing is damaged, and each entry is one that was stored")
-    func storm() async throws {
+    /// Two processes storm one folder: nothing is damaged, and each entry is one that was stored.
+    @Test func storm() async throws {
         let folder = try TemporaryFolder()
         let probes = try (1...2).map { try probe("storm", folder.path, "\($0)", "400") }
         for probe in probes {
@@ -59,8 +59,8 @@ import Testing
         #expect(store.troubles == "")
     }
 
-    @Test("One of the two is killed, again and again; the other continues")
-    func stormAndKill() async throws {
+    /// One of the two is killed, again and again; the other continues.
+    @Test func stormAndKill() async throws {
         let folder = try TemporaryFolder()
         var random = SeededRandom(5)
         let survivor = try probe("storm", folder.path, "1", "600")

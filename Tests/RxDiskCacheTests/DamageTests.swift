@@ -43,7 +43,8 @@ import Testing
         #expect(try await next.numbers()[5] == 500, "\(comment)")
     }
 
-    @Test("Flipped bits", arguments: 1...30 as ClosedRange<UInt64>, [false, true])
+    /// Flipped bits.
+    @Test(arguments: 1...30 as ClosedRange<UInt64>, [false, true])
     func flipped(seed: UInt64, isClosed: Bool) async throws {
         var random = SeededRandom(seed)
         let folder = try TemporaryFolder()
@@ -64,7 +65,8 @@ import Testing
         try await expectUsable(folder, "seed \(seed), \(files[target].0)")
     }
 
-    @Test("Truncated files", arguments: 1...15 as ClosedRange<UInt64>, [false, true])
+    /// Truncated files.
+    @Test(arguments: 1...15 as ClosedRange<UInt64>, [false, true])
     func truncated(seed: UInt64, isClosed: Bool) async throws {
         var random = SeededRandom(seed)
         let folder = try TemporaryFolder()

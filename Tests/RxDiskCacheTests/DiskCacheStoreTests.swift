@@ -16,8 +16,8 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("Stored entries are found by the next store on the folder, unchanged")
-    func reopened() async throws {
+    /// Stored entries are found by the next store on the folder, unchanged.
+    @Test func reopened() async throws {
         var entry = SampleEntry.make(key: 1, number: 7, size: 300_000)
         entry.metadata.variant = CacheVariant(["accept-language": "de", "accept": nil])
         entry.metadata.terms = CacheTerms(
@@ -40,8 +40,8 @@ import Testing
         #expect(store.troubles == "")
     }
 
-    @Test("Folder and files belong to their owner alone, for any mask of the process")
-    func permissions() async throws {
+    /// Folder and files belong to their owner alone, for any mask of the process.
+    @Test func permissions() async throws {
         let path = folder.file("deep/er")
         let store = DiskCacheStore(folder: path)
         try await store.put(SampleEntry.make(key: 1, number: 1, size: 10_000))
@@ -52,8 +52,8 @@ import Testing
     }
 
     /// The store's thread works in order, so the result of the second call proves that of the first has arrived.
-    @Test("A result that arrives while its subscriber is paused waits")
-    func paused() async throws {
+    /// A result that arrives while its subscriber is paused waits.
+    @Test func paused() async throws {
         let store = DiskCacheStore(patient: folder)
         let counts = Log()
         let start = Signal<Void>()
@@ -71,7 +71,8 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("The most recently used entries stay, also across stores", arguments: [false, true])
+    /// The most recently used entries stay, also across stores.
+    @Test(arguments: [false, true])
     func leastRecentlyUsed(byBytes: Bool) async throws {
         let one = SampleEntry.make(key: 1, number: 1, size: 1000).byteCount
         func store() -> DiskCacheStore {
@@ -92,8 +93,8 @@ import Testing
         #expect(next.troubles == "")
     }
 
-    @Test("A smaller limit takes effect with the next change")
-    func smallerLimit() async throws {
+    /// A smaller limit takes effect with the next change.
+    @Test func smallerLimit() async throws {
         do {
             let store = DiskCacheStore(patient: folder)
             for key in 0..<20 { try await store.put(SampleEntry.make(key: key, number: 1, size: 1000)) }
@@ -103,8 +104,8 @@ import Testing
         #expect(try await store.numbers() == [16: 1, 17: 1, 18: 1, 19: 1, 0: 2])
     }
 
-    @Test("Of a key with very many variants the most recently used ones stay")
-    func variants() async throws {
+    /// Of a key with very many variants the most recently used ones stay.
+    @Test func variants() async throws {
         let store = DiskCacheStore(patient: folder)
         for number in 0..<40 {
             var entry = SampleEntry.make(key: 1, number: number, size: 10)
@@ -116,8 +117,8 @@ import Testing
         #expect(store.usage.entries == 32)
     }
 
-    @Test("Removing all entries frees the space at once and leaves nothing behind; the store remains usable")
-    func removeAll() async throws {
+    /// Removing all entries frees the space at once and leaves nothing behind; the store remains usable.
+    @Test func removeAll() async throws {
         let store = DiskCacheStore(patient: folder)
         for key in 0..<10 { try await store.put(SampleEntry.make(key: key, number: 1, size: 100_000)) }
         let before = try folder.database
@@ -130,8 +131,8 @@ import Testing
         #expect(store.troubles == "")
     }
 
-    @Test("A folder that is removed under the store is created again")
-    func folderGoes() async throws {
+    /// A folder that is removed under the store is created again.
+    @Test func folderGoes() async throws {
         let path = folder.file("cache")
         let store = DiskCacheStore(folder: path)
         try await store.put(SampleEntry.make(key: 1, number: 1, size: 100))
@@ -142,8 +143,8 @@ import Testing
         #expect(store.troubles == "")
     }
 
-    @Test("The subscribing thread never waits, and work runs in the order of subscription")
-    func order() async throws {
+    /// The subscribing thread never waits, and work runs in the order of subscription.
+    @Test func order() async throws {
         let store = DiskCacheStore(patient: folder)
         let results = Log()
         // All operations start before any of them is awaited.
@@ -162,8 +163,8 @@ import Testing
         #expect(results.values == (0..<100).map { $0 / 2 * 2 })
     }
 
-    @Test("A store that is released while work waits still does the work")
-    func released() async throws {
+    /// A store that is released while work waits still does the work.
+    @Test func released() async throws {
         var store: DiskCacheStore? = DiskCacheStore(patient: folder)
         for key in 0..<10 {
             store?.store(SampleEntry.make(key: key, number: 5, size: 1000)).subscribe()

@@ -8,9 +8,8 @@ import Testing
 
 @Suite struct KilledRecordingTests {
     /// The system kills the process with the write that exceeds the size, so that every place in the file is tried.
-    @Test(
-        "A recording that is killed in any kilobyte leaves the former cassette whole, or the new one",
-        .timeLimit(.minutes(2)), arguments: [0, 1, 2, 3, 7, 11, 15, 19, 20, 21, 22, 64])
+    /// A recording that is killed in any kilobyte leaves the former cassette whole, or the new one.
+    @Test(.timeLimit(.minutes(2)), arguments: [0, 1, 2, 3, 7, 11, 15, 19, 20, 21, 22, 64])
     func theFormerCassetteStaysWhole(kilobytes: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("login.har")

@@ -19,8 +19,8 @@ import Testing
         return Client(baseURL: baseURL, configuration: configuration)
     }
 
-    @Test("A response stored by one run is found by the next on the disk, and after that in memory")
-    func survives() async throws {
+    /// A response stored by one run is found by the next on the disk, and after that in memory.
+    @Test func survives() async throws {
         let server = try RawServer { _ in
             [.respond(200, ["Content-Type": "application/json"], body: "[1, 2]")]
         }

@@ -21,7 +21,8 @@ import Testing
         }?.code
     }
 
-    @Test("A folder that others can write to is refused", arguments: [0o777, 0o770, 0o702])
+    /// A folder that others can write to is refused.
+    @Test(arguments: [0o777, 0o770, 0o702])
     func mode(mode: Int) async throws {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path)
         let store = DiskCacheStore(patient: folder)
@@ -31,8 +32,8 @@ import Testing
         #expect(try folder.names == [])
     }
 
-    @Test("A folder of another user is refused")
-    func foreignFolder() async throws {
+    /// A folder of another user is refused.
+    @Test func foreignFolder() async throws {
         // Only root could write to it.
         var path = "/usr"
         if geteuid() == 0 {
@@ -42,7 +43,8 @@ import Testing
         #expect(await failure(DiskCacheStore(folder: path)) == .untrustedFile)
     }
 
-    @Test("A database of another user, or its lock, is refused and stays", arguments: ["lock", "database"])
+    /// A database of another user, or its lock, is refused and stays.
+    @Test(arguments: ["lock", "database"])
     func foreignFile(name: String) async throws {
         // Only root can change the owner of a file.
         guard geteuid() == 0 else { return }
@@ -55,8 +57,8 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("Accounts and requests are stored as salted hashes")
-    func salt() async throws {
+    /// Accounts and requests are stored as salted hashes.
+    @Test func salt() async throws {
         var entry = SampleEntry.make(key: 1, number: 1, size: 10)
         entry.metadata.key.identity = "account cAnArY7"
         entry.metadata.key.content = "cAnArY7digest"

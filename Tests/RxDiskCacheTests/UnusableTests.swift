@@ -48,7 +48,8 @@ import Darwin
         }
     }
 
-    @Test("A file that is not a database of this version is replaced", arguments: Stranger.allCases)
+    /// A file that is not a database of this version is replaced.
+    @Test(arguments: Stranger.allCases)
     func strangers(_ stranger: Stranger) async throws {
         do {
             let store = DiskCacheStore(patient: folder)
@@ -70,9 +71,8 @@ import Darwin
         if stranger == .link { #expect(try folder.content("elsewhere") == [1, 2]) }
     }
 
-    @Test(
-        "If the folder cannot be created, lookups find nothing and changes fail",
-        arguments: ["file/x", "file"])
+    /// If the folder cannot be created, lookups find nothing and changes fail.
+    @Test(arguments: ["file/x", "file"])
     func noFolder(name: String) async throws {
         _ = try folder.file("file", [1])
         let store = DiskCacheStore(folder: folder.file(name))
@@ -88,8 +88,8 @@ import Darwin
         #expect(try folder.content("file") == [1])
     }
 
-    @Test("Another process that holds the lock causes misses until it releases it")
-    func busy() async throws {
+    /// Another process that holds the lock causes misses until it releases it.
+    @Test func busy() async throws {
         let store = DiskCacheStore(folder: folder.path, patience: .milliseconds(10))
         try await store.put(SampleEntry.make(key: 1, number: 1, size: 1000))
         var configuration = Configuration()
@@ -142,9 +142,8 @@ import Darwin
         return try #require(Int(words[place + 1]))
     }
 
-    @Test(
-        "A full disk accepts no more, and returns its entries; one that cannot be written returns none",
-        .enabled("needs the right to mount a file system") { try await canMount() })
+    /// A full disk accepts no more, and returns its entries; one that cannot be written returns none.
+    @Test(.enabled("needs the right to mount a file system") { try await canMount() })
     func fullAndReadOnly() async throws {
         let record = try await Self.onDisk(
             """

@@ -20,8 +20,8 @@ import Testing
         return request
     }
 
-    @Test("Method, URL, id, attempt, fields without the secret values, size of the body")
-    func text() throws {
+    /// Method, URL, id, attempt, fields without the secret values, size of the body.
+    @Test func text() throws {
         let request = try request()
         let shown = """
             POST https://a.test/x \(request.id) (attempt 2), Authorization: …, Cookie: …, \
@@ -34,8 +34,8 @@ import Testing
         #expect("\(bare)" == "GET https://a.test/ \(bare.id), 0 bytes")
     }
 
-    @Test("No printed form contains a secret, alone or inside another value")
-    func noSecret() throws {
+    /// No printed form contains a secret, alone or inside another value.
+    @Test func noSecret() throws {
         let request = try request()
         let response = Response(
             head: ResponseHead(status: .ok, headerFields: [.setCookie: "secret"]), body: Array("secret".utf8),

@@ -24,8 +24,8 @@ import Testing
                 + [.finish])
     }
 
-    @Test("The chunks become one response, once")
-    func gathers() throws {
+    /// The chunks become one response, once.
+    @Test func gathers() throws {
         let (recorder, _) = try gather(
             .steps(
                 .uploaded(bytes: 1, of: 1), .head(ResponseHead(status: .created)), .chunk([1]), .chunk([]),
@@ -35,8 +35,8 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("Informational responses of the last hop and trailers are kept")
-    func interimAndTrailers() throws {
+    /// Informational responses of the last hop and trailers are kept.
+    @Test func interimAndTrailers() throws {
         let field = try #require(HTTPField.Name("x-sum"))
         let (recorder, _) = try gather(
             .steps(
@@ -49,8 +49,8 @@ import Testing
         #expect(plain.values.map(\.trailers.count) == [0])
     }
 
-    @Test("A body of exactly the limit is accepted; a byte more fails and stops the transfer")
-    func limit() throws {
+    /// A body of exactly the limit is accepted; a byte more fails and stops the transfer.
+    @Test func limit() throws {
         #expect(try gather(chunks(4, 6)).0.values.map(\.body.count) == [10])
         #expect(try gather(chunks(), limit: 0).0.values.map(\.body.count) == [0])
         for answer in [chunks(4, 7), chunks(11), chunks(10, 1)] {
@@ -62,16 +62,16 @@ import Testing
         }
     }
 
-    @Test("A failure after the head fails the stream, without a response")
-    func failure() throws {
+    /// A failure after the head fails the stream, without a response.
+    @Test func failure() throws {
         let (recorder, _) = try gather(
             .steps(.head(ResponseHead(status: .ok)), .chunk([1]), .fail(NetworkError(.partialBody, "cut"))))
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.code == .partialBody)
     }
 
-    @Test("A transfer that finishes without a complete response is a failure")
-    func incomplete() throws {
+    /// A transfer that finishes without a complete response is a failure.
+    @Test func incomplete() throws {
         let request = Request(url: try #require(URL(string: "http://a.test/")))
         let events: [[TransferEvent]] = [
             [], [.finished(TransferMetrics())], [.head(ResponseHead(status: .ok)), .chunk([1])],

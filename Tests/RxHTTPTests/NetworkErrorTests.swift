@@ -14,18 +14,17 @@ import Testing
         #expect(copy.message == "another reason" && copy.body == [1] && copy.isUnsent)
     }
 
-    @Test(
-        "The URL of an error has no user info, query or fragment",
-        arguments: [
-            ("https://a.test/x?token=secret", "https://a.test/x"),
-            ("https://user:secret@a.test/x", "https://a.test/x"),
-            ("https://user@a.test:81/x?secret#secret", "https://a.test:81/x"),
-            ("https://:secret@a.test/x", "https://a.test/x"),
-            ("https://a.test/x#secret", "https://a.test/x"),
-            ("https://a.test/%20%F0%9F%8D%B5?q=%73ecret", "https://a.test/%20%F0%9F%8D%B5"),
-            ("https://a.test", "https://a.test"),
-            ("https://[::1]:8080/x?secret", "https://[::1]:8080/x"),
-        ])
+    /// The URL of an error has no user info, query or fragment.
+    @Test(arguments: [
+        ("https://a.test/x?token=secret", "https://a.test/x"),
+        ("https://user:secret@a.test/x", "https://a.test/x"),
+        ("https://user@a.test:81/x?secret#secret", "https://a.test:81/x"),
+        ("https://:secret@a.test/x", "https://a.test/x"),
+        ("https://a.test/x#secret", "https://a.test/x"),
+        ("https://a.test/%20%F0%9F%8D%B5?q=%73ecret", "https://a.test/%20%F0%9F%8D%B5"),
+        ("https://a.test", "https://a.test"),
+        ("https://[::1]:8080/x?secret", "https://[::1]:8080/x"),
+    ])
     func redaction(url: String, shown: String) throws {
         let request = Request(method: .post, url: try #require(URL(string: url)))
         let error = NetworkError(.connect, "no route", request: request)
@@ -33,8 +32,8 @@ import Testing
         #expect(error.description == "connect POST \(shown) \(request.id): no route")
     }
 
-    @Test("The description has code, request, attempt, status, curl's code and message")
-    func description() throws {
+    /// The description has code, request, attempt, status, curl's code and message.
+    @Test func description() throws {
         var request = Request(url: try #require(URL(string: "https://a.test/")))
         request.attempt = 3
         var error = NetworkError(.status, "Not Found", request: request)
@@ -46,12 +45,11 @@ import Testing
         #expect(NetworkError(.shutDown, "").description == "shutDown")
     }
 
-    @Test(
-        "Requests that may be sent twice (RFC 9110 §9.2.2)",
-        arguments: [
-            ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true),
-            ("DELETE", true), ("POST", false), ("PATCH", false), ("PURGE", false), ("get", false),
-        ])
+    /// Requests that may be sent twice (RFC 9110 §9.2.2).
+    @Test(arguments: [
+        ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true),
+        ("DELETE", true), ("POST", false), ("PATCH", false), ("PURGE", false), ("get", false),
+    ])
     func idempotence(method: String, isIdempotent: Bool) throws {
         var request = Request(
             method: try #require(HTTPRequest.Method(method)), url: try #require(URL(string: "http://a.test")))
@@ -64,13 +62,12 @@ import Testing
         #expect(request.isIdempotent)
     }
 
-    @Test(
-        "Invalid header fields are refused before anything is sent",
-        arguments: [
-            ("X-A", "a\rb"), ("X-A", "a\nb"), ("X-A", "a\r\nb: c"), ("X-A", "a\u{0}b"), ("X-A", "a\u{7F}b"),
-            ("X-A", " a"), ("X-A", "a\t"), ("X-A", "grün"), ("X-A", "🍵"), ("", "a"), ("X A", "a"),
-            ("X:A", "a"), ("X\r\nY", "a"), ("Grün", "a"), (":path", "a"), ("X-A\u{0}", "a"),
-        ])
+    /// Invalid header fields are refused before anything is sent.
+    @Test(arguments: [
+        ("X-A", "a\rb"), ("X-A", "a\nb"), ("X-A", "a\r\nb: c"), ("X-A", "a\u{0}b"), ("X-A", "a\u{7F}b"),
+        ("X-A", " a"), ("X-A", "a\t"), ("X-A", "grün"), ("X-A", "🍵"), ("", "a"), ("X A", "a"),
+        ("X:A", "a"), ("X\r\nY", "a"), ("Grün", "a"), (":path", "a"), ("X-A\u{0}", "a"),
+    ])
     func illegalFields(name: String, value: String) throws {
         var request = Request(url: try #require(URL(string: "http://a.test")))
         let error = #expect(throws: NetworkError.self) { try request.setField(name, to: value) }
@@ -79,8 +76,8 @@ import Testing
         #expect(request.headerFields.isEmpty)
     }
 
-    @Test("The error about a secret value does not contain it")
-    func secretValue() throws {
+    /// The error about a secret value does not contain it.
+    @Test func secretValue() throws {
         var request = Request(url: try #require(URL(string: "http://a.test")))
         let error = #expect(throws: NetworkError.self) {
             try request.setField("Authorization", to: "Bearer secret\n")
@@ -88,9 +85,8 @@ import Testing
         #expect(error.map { "\($0)" }?.contains("secret") == false)
     }
 
-    @Test(
-        "Valid fields are set, and replace existing ones",
-        arguments: ["", "b", "a b\tc", "\"x\", ;y", "~!@#$%^&*()"])
+    /// Valid fields are set, and replace existing ones.
+    @Test(arguments: ["", "b", "a b\tc", "\"x\", ;y", "~!@#$%^&*()"])
     func legalFields(value: String) throws {
         var request = Request(url: try #require(URL(string: "http://a.test")))
         try request.setField("x-a", to: "before")
@@ -98,24 +94,24 @@ import Testing
         #expect(request.headerFields.map(\.value) == [value])
     }
 
-    @Test(
-        "Origins: scheme, host and port; the scheme's default port if there is none",
-        arguments: [
-            ("http://a.test/x", "HTTP://A.TEST:80/y", true), ("https://a.test", "https://a.test:443", true),
-            ("http://a.test", "https://a.test", false), ("http://a.test", "http://b.test", false),
-            ("http://a.test", "http://a.test:81", false), ("http://a.test@b.test", "http://a.test", false),
-            ("http://u:p@a.test", "http://a.test", true), ("https://[::1]", "https://[::1]:443", true),
-            ("http://a.test", "http://a.test.", false),
-        ])
+    /// Origins: scheme, host and port; the scheme's default port if there is none.
+    @Test(arguments: [
+        ("http://a.test/x", "HTTP://A.TEST:80/y", true), ("https://a.test", "https://a.test:443", true),
+        ("http://a.test", "https://a.test", false), ("http://a.test", "http://b.test", false),
+        ("http://a.test", "http://a.test:81", false), ("http://a.test@b.test", "http://a.test", false),
+        ("http://u:p@a.test", "http://a.test", true), ("https://[::1]", "https://[::1]:443", true),
+        ("http://a.test", "http://a.test.", false),
+    ])
     func origins(one: String, other: String, isSame: Bool) throws {
         let one = Origin(try #require(URL(string: one)))
         #expect(one != nil)
         #expect((one == Origin(try #require(URL(string: other)))) == isSame)
     }
 
-    @Test(
-        "Only absolute http and https URLs have an origin",
-        arguments: ["/x", "ftp://a.test", "file:///x", "a.test", "javascript:alert(1)", "http:", "http:///x"])
+    /// Only absolute http and https URLs have an origin.
+    @Test(arguments: [
+        "/x", "ftp://a.test", "file:///x", "a.test", "javascript:alert(1)", "http:", "http:///x",
+    ])
     func noOrigin(url: String) {
         #expect(URL(string: url).flatMap { Origin($0) } == nil)
     }

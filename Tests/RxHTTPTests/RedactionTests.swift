@@ -90,8 +90,8 @@ import Testing
         }
     }
 
-    @Test("Texts are searched whatever their type is; binary content is not")
-    func contentOfOtherTypes() {
+    /// Texts are searched whatever their type is; binary content is not.
+    @Test func contentOfOtherTypes() {
         let (content, shown) = (
             Array(#"pin=1 {"pin":1} ?pin=1"#.utf8), Array(#"pin=1 {"pin":"…"} ?pin=…"#.utf8)
         )
@@ -106,17 +106,16 @@ import Testing
 
     private static let head = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
 
-    @Test(
-        "A JSON Web Token is hidden wherever it stands",
-        arguments: [
-            ("\(head).eyJzdWIiOiIxIn0.c2ln", "…"), ("a \(head).b.c, d", "a …, d"),
-            ("Bearer \(head).b.c.", "Bearer …."), ("\(head)..iv.text.tag", "…"), ("\(head).b.", "…"),
-            ("v1_\(head).b.c", "v1_…"), ("/verify/\(head).b.c/now", "/verify/…/now"),
-            // Neither three parts nor, within a word, a JSON object.
-            (head, head), ("\(head).b c", "\(head).b c"),
-            ("surveyJson.pages.count", "surveyJson.pages.count"),
-            ("eyJeyJeyJ", "eyJeyJeyJ"), ("x\(head)\(head).b.c", "x…"),
-        ])
+    /// A JSON Web Token is hidden wherever it stands.
+    @Test(arguments: [
+        ("\(head).eyJzdWIiOiIxIn0.c2ln", "…"), ("a \(head).b.c, d", "a …, d"),
+        ("Bearer \(head).b.c.", "Bearer …."), ("\(head)..iv.text.tag", "…"), ("\(head).b.", "…"),
+        ("v1_\(head).b.c", "v1_…"), ("/verify/\(head).b.c/now", "/verify/…/now"),
+        // Neither three parts nor, within a word, a JSON object.
+        (head, head), ("\(head).b c", "\(head).b c"),
+        ("surveyJson.pages.count", "surveyJson.pages.count"),
+        ("eyJeyJeyJ", "eyJeyJeyJ"), ("x\(head)\(head).b.c", "x…"),
+    ])
     func tokens(text: String, shown: String) throws {
         let redaction = Redaction()
         func content(_ text: String, _ type: String?) -> String {
@@ -137,50 +136,49 @@ import Testing
                 + shown.replacing(" ", with: "%20"))
     }
 
-    @Test("The end of a text may cut off a token")
-    func cutTokens() {
+    /// The end of a text may cut off a token.
+    @Test func cutTokens() {
         for type in [nil, "application/json"] {
             let text = Array(#"{"a":"\#(Self.head).eyJzd"#.utf8)
             #expect(redaction.shown(text, type: type) == Array(#"{"a":"…"#.utf8))
         }
     }
 
-    @Test(
-        "Numbers and flags, and the codes of errors and envelopes, stay",
-        arguments: [
-            (#"{"access":"a","refresh":"b","code":"1234"}"#, #"{"access":"…","refresh":"…","code":"…"}"#),
-            (#"{"code":123456,"refresh":true,"access":30}"#, #"{"code":123456,"refresh":true,"access":30}"#),
-            (#"{"access":{"refresh":"b"}}"#, #"{"access":{"refresh":"…"}}"#),
-            (
-                #"[{"code":"DE"},{"code":"EUR"},{"code":"200"}]"#,
-                #"[{"code":"DE"},{"code":"EUR"},{"code":"200"}]"#
-            ),
-            (#"{"code":"A0400","message":"no"}"#, #"{"code":"A0400","message":"no"}"#),
-            (#"{"data":{"code":"s3cret"},"code":"00000"}"#, #"{"data":{"code":"…"},"code":"00000"}"#),
-            (
-                #"{"errors":[{"a":[],"code":"NOT_FOUND"},{"extensions":{"code":"NOT_FOUND"}}]}"#,
-                #"{"errors":[{"a":[],"code":"NOT_FOUND"},{"extensions":{"code":"NOT_FOUND"}}]}"#
-            ),
-            (
-                #"{"error":{"code":"NOT_FOUND"},"code":"s3cret"}"#,
-                #"{"error":{"code":"NOT_FOUND"},"code":"s3cret"}"#
-            ),
-            (
-                #"{"status":{"code":"A0400"},"login":{"code":"s3cret"}}"#,
-                #"{"status":{"code":"A0400"},"login":{"code":"…"}}"#
-            ),
-            (#"{"message":"cut","code":"A0400"#, #"{"message":"cut","code":"A0400"#),
-            (
-                #"{"statusCode":"abcd","country_code":"abcd","accessory":"a"}"#,
-                #"{"statusCode":"abcd","country_code":"abcd","accessory":"a"}"#
-            ),
-        ])
+    /// Numbers and flags, and the codes of errors and envelopes, stay.
+    @Test(arguments: [
+        (#"{"access":"a","refresh":"b","code":"1234"}"#, #"{"access":"…","refresh":"…","code":"…"}"#),
+        (#"{"code":123456,"refresh":true,"access":30}"#, #"{"code":123456,"refresh":true,"access":30}"#),
+        (#"{"access":{"refresh":"b"}}"#, #"{"access":{"refresh":"…"}}"#),
+        (
+            #"[{"code":"DE"},{"code":"EUR"},{"code":"200"}]"#,
+            #"[{"code":"DE"},{"code":"EUR"},{"code":"200"}]"#
+        ),
+        (#"{"code":"A0400","message":"no"}"#, #"{"code":"A0400","message":"no"}"#),
+        (#"{"data":{"code":"s3cret"},"code":"00000"}"#, #"{"data":{"code":"…"},"code":"00000"}"#),
+        (
+            #"{"errors":[{"a":[],"code":"NOT_FOUND"},{"extensions":{"code":"NOT_FOUND"}}]}"#,
+            #"{"errors":[{"a":[],"code":"NOT_FOUND"},{"extensions":{"code":"NOT_FOUND"}}]}"#
+        ),
+        (
+            #"{"error":{"code":"NOT_FOUND"},"code":"s3cret"}"#,
+            #"{"error":{"code":"NOT_FOUND"},"code":"s3cret"}"#
+        ),
+        (
+            #"{"status":{"code":"A0400"},"login":{"code":"s3cret"}}"#,
+            #"{"status":{"code":"A0400"},"login":{"code":"…"}}"#
+        ),
+        (#"{"message":"cut","code":"A0400"#, #"{"message":"cut","code":"A0400"#),
+        (
+            #"{"statusCode":"abcd","country_code":"abcd","accessory":"a"}"#,
+            #"{"statusCode":"abcd","country_code":"abcd","accessory":"a"}"#
+        ),
+    ])
     func codes(text: String, shown: String) {
         #expect(String(decoding: Redaction().shown(json: Array(text.utf8)), as: UTF8.self) == shown)
     }
 
-    @Test("A text that is nested deeper than any real one is hidden")
-    func deepTexts() throws {
+    /// A text that is nested deeper than any real one is hidden.
+    @Test func deepTexts() throws {
         var text = #"{"a":"canary"}"#
         for _ in 0..<9 {
             text = #"{"a":"\#(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))"}"#
@@ -190,15 +188,14 @@ import Testing
         _ = try JSONDecoder().decode([String: String].self, from: Data(shown))
     }
 
-    @Test(
-        "Long texts made to be searched again and again are searched a few times",
-        arguments: [
-            "\"", "\\\"", "{\"code\":\"", "\"code\":\"abcd", "{\"error\":[", "[", "//", "/", "//a@", "?a=%25",
-            "&", "eyJ", "eyJ.",
-            "eyJhfQ.", ".eyJhfQ", "\"pin\":", "{\"a\":\"\\\"", "%", "\"a\\n", "\n\"", "data:\"\n",
-            "data:{\"pin\":\n", "--b\r\n",
-            "[{\"\":", "e", "\"\\u0022", "pin_", "pin.",
-        ])
+    /// Long texts made to be searched again and again are searched a few times.
+    @Test(arguments: [
+        "\"", "\\\"", "{\"code\":\"", "\"code\":\"abcd", "{\"error\":[", "[", "//", "/", "//a@", "?a=%25",
+        "&", "eyJ", "eyJ.",
+        "eyJhfQ.", ".eyJhfQ", "\"pin\":", "{\"a\":\"\\\"", "%", "\"a\\n", "\n\"", "data:\"\n",
+        "data:{\"pin\":\n", "--b\r\n",
+        "[{\"\":", "e", "\"\\u0022", "pin_", "pin.",
+    ])
     func hostileTexts(piece: String) {
         let text = Array(String(repeating: piece, count: 60_000 / piece.utf8.count).utf8)
         for type in [
@@ -229,17 +226,16 @@ import Testing
         #expect(redaction.shown(Array(text.utf8), type: type) == Array(shown.utf8))
     }
 
-    @Test(
-        "Spelling does not matter: case, hyphens and underscores",
-        arguments: [
-            "accessToken", "access-token", "ACCESS_TOKEN", "Access Token", "refreshToken", "refresh_token",
-            "clientSecret",
-            "CLIENT-SECRET", "apiKey", "API_KEY", "X-Amz-Signature", "xAmzSignature", "idToken",
-            "newPassword", "P-I-N",
-            "user[accessToken]", "user.client_secret", "password[0]", "token[a][b]",
-            "device_code", "userPassword", "githubAccessToken", "APIKey", "user-PIN", "smsOTP", "sid",
-            "userAPIKey",
-        ])
+    /// Spelling does not matter: case, hyphens and underscores.
+    @Test(arguments: [
+        "accessToken", "access-token", "ACCESS_TOKEN", "Access Token", "refreshToken", "refresh_token",
+        "clientSecret",
+        "CLIENT-SECRET", "apiKey", "API_KEY", "X-Amz-Signature", "xAmzSignature", "idToken",
+        "newPassword", "P-I-N",
+        "user[accessToken]", "user.client_secret", "password[0]", "token[a][b]",
+        "device_code", "userPassword", "githubAccessToken", "APIKey", "user-PIN", "smsOTP", "sid",
+        "userAPIKey",
+    ])
     func spellings(name: String) {
         #expect(redaction.hides(name))
         #expect(
@@ -251,20 +247,18 @@ import Testing
         #expect(!String(decoding: form, as: UTF8.self).contains("s7"))
     }
 
-    @Test(
-        "Names that merely contain such a word are not secret",
-        arguments: [
-            "tokens", "spin", "keyword", "signatures", "pinned", "accessTokens", "barcode", "accessory",
-            "pinCount",
-            "passwordLength", "nextPageToken", "countryCode", "statusCode", "refreshInterval", "asid", "OTPs",
-        ])
+    /// Names that merely contain such a word are not secret.
+    @Test(arguments: [
+        "tokens", "spin", "keyword", "signatures", "pinned", "accessTokens", "barcode", "accessory",
+        "pinCount",
+        "passwordLength", "nextPageToken", "countryCode", "statusCode", "refreshInterval", "asid", "OTPs",
+    ])
     func otherNames(name: String) { #expect(!redaction.hides(name)) }
 
-    @Test(
-        "Fields with the name of a secret parameter are hidden, with X- or without",
-        arguments: [
-            "Token", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Pin", "pin", "X-CSRF-Token", "Signature",
-        ])
+    /// Fields with the name of a secret parameter are hidden, with X- or without.
+    @Test(arguments: [
+        "Token", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Pin", "pin", "X-CSRF-Token", "Signature",
+    ])
     func fieldNames(name: String) throws {
         let field = try #require(HTTPField.Name(name))
         #expect(redaction.hides(field))
@@ -282,8 +276,8 @@ import Testing
         "--b--", "",
     ].joined(separator: "\r\n")
 
-    @Test("Parts of a multipart form are hidden by their names, and so are members within them")
-    func multipart() {
+    /// Parts of a multipart form are hidden by their names, and so are members within them.
+    @Test func multipart() {
         let shown = String(
             decoding: redaction.shown(Array(Self.form.utf8), type: "multipart/form-data; boundary=\"b\""),
             as: UTF8.self)
@@ -294,8 +288,8 @@ import Testing
         #expect(shown.hasSuffix("--b--\r\n"))
     }
 
-    @Test("Parts of a part that is a form itself are hidden by their names")
-    func nestedMultipart() {
+    /// Parts of a part that is a form itself are hidden by their names.
+    @Test func nestedMultipart() {
         let form = [
             "--b", "Content-Disposition: form-data; name=\"files\"",
             "Content-Type: multipart/mixed; boundary=c", "",
@@ -308,15 +302,14 @@ import Testing
         #expect(shown.contains("\r\n\r\n…\r\n--c--\r\n--b--"))
     }
 
-    @Test(
-        "Only two hexadecimal digits are an escape",
-        arguments: [
-            ("a%20b+c", "a b c"), ("%+5", "% 5"), ("%-5%4", "%-5%4"), ("%4", "%4"), ("%zz%6A", "%zzj"),
-        ])
+    /// Only two hexadecimal digits are an escape.
+    @Test(arguments: [
+        ("a%20b+c", "a b c"), ("%+5", "% 5"), ("%-5%4", "%-5%4"), ("%4", "%4"), ("%zz%6A", "%zzj"),
+    ])
     func formEscapes(text: String, plain: String) { #expect(text.decodedAsForm == plain) }
 
-    @Test("However a form is cut, no more than the beginning of a part's head is shown")
-    func cutMultipart() {
+    /// However a form is cut, no more than the beginning of a part's head is shown.
+    @Test func cutMultipart() {
         let whole = Array(Self.form.utf8)
         for count in 0..<whole.count {
             let shown = redaction.shown(Array(whole.prefix(count)), type: "multipart/form-data; boundary=b")

@@ -38,10 +38,8 @@ import Testing
             }, on: clock)
     }
 
-    @Test(
-        "Each new request is announced; the final response's events follow; redirect bodies are not delivered"
-    )
-    func follows() throws {
+    /// Each new request is announced; the final response's events follow; redirect bodies are not delivered.
+    @Test func follows() throws {
         let transport = ScriptedTransport(
             on: clock,
             [
@@ -55,8 +53,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.finished, .finished, .finished])
     }
 
-    @Test("Informational responses are delivered; a redirect's trailers are not")
-    func interim() throws {
+    /// Informational responses are delivered; a redirect's trailers are not.
+    @Test func interim() throws {
         let transport = ScriptedTransport(
             on: clock,
             [
@@ -74,8 +72,8 @@ import Testing
         #expect(recorder.values == ["interim", "302 → /2", "200", "trailers", "finished"])
     }
 
-    @Test("Nothing is sent before the subscription, and each subscription sends anew")
-    func cold() throws {
+    /// Nothing is sent before the subscription, and each subscription sends anew.
+    @Test func cold() throws {
         let transport = ScriptedTransport(on: clock) { _ in .bytes([]) }
         let stream = transport.send(try request(), following: RedirectPolicy())
         #expect(transport.exchanges.isEmpty)
@@ -85,8 +83,8 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    @Test("A redirect's received body is read up to 64 KiB; a larger one is closed")
-    func drains() throws {
+    /// A redirect's received body is read up to 64 KiB; a larger one is closed.
+    @Test func drains() throws {
         let transport = ScriptedTransport(
             on: clock,
             [
@@ -100,8 +98,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.finished, .cancelled, .finished])
     }
 
-    @Test("A redirect is followed regardless of its body")
-    func breaksOff() throws {
+    /// A redirect is followed regardless of its body.
+    @Test func breaksOff() throws {
         let transport = ScriptedTransport(
             on: clock,
             [
@@ -115,7 +113,8 @@ import Testing
         #expect(recorder.values == ["302 → /2", "200", "3 bytes", "finished"])
     }
 
-    @Test("A body that has not arrived with the head is not waited for", arguments: [nil, "100"])
+    /// A body that has not arrived with the head is not waited for.
+    @Test(arguments: [nil, "100"])
     func atTheHead(length: String?) throws {
         var fields: HTTPFields = [.location: "/2"]
         fields[.contentLength] = length
@@ -132,8 +131,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled, .finished])
     }
 
-    @Test("The announcement has the redirect's head")
-    func announcedHead() throws {
+    /// The announcement has the redirect's head.
+    @Test func announcedHead() throws {
         let transport = ScriptedTransport(
             on: clock,
             [
@@ -156,8 +155,8 @@ import Testing
         #expect(head[.eTag] == "x")
     }
 
-    @Test("A refused redirect ends the exchange")
-    func refused() throws {
+    /// A refused redirect ends the exchange.
+    @Test func refused() throws {
         let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "ftp://x/", then: .stall) }
         let recorder = try record(transport)
         try clock.run()
@@ -165,8 +164,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled])
     }
 
-    @Test("A circle ends at the limit")
-    func circle() throws {
+    /// A circle ends at the limit.
+    @Test func circle() throws {
         let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "/1") }
         let recorder = try record(transport, limit: 3)
         try clock.run()
@@ -176,15 +175,16 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("With a limit of 0 the redirect is the response")
-    func limitZero() throws {
+    /// With a limit of 0 the redirect is the response.
+    @Test func limitZero() throws {
         let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "/2", body: [5]) }
         let recorder = try record(transport, limit: 0)
         try clock.run()
         #expect(recorder.values == ["302", "5 bytes", "finished"])
     }
 
-    @Test("Cancelling midway cancels the running hop, and nothing more is sent", arguments: [0, 1, 2])
+    /// Cancelling midway cancels the running hop, and nothing more is sent.
+    @Test(arguments: [0, 1, 2])
     func cancel(millisecond: Int) throws {
         let transport = ScriptedTransport(on: clock) { _ in
             .steps(
@@ -201,8 +201,8 @@ import Testing
         #expect(recorder.completion == nil)
     }
 
-    @Test("Cancelling from within the announcement sends nothing more")
-    func cancelInside() throws {
+    /// Cancelling from within the announcement sends nothing more.
+    @Test func cancelInside() throws {
         let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "/2") }
         let recorder = Recorder(
             transport.send(try request(), following: RedirectPolicy()).take(1), on: clock)
@@ -211,8 +211,8 @@ import Testing
         #expect(transport.exchanges.count == 1)
     }
 
-    @Test("The response names the last request")
-    func response() throws {
+    /// The response names the last request.
+    @Test func response() throws {
         let transport = ScriptedTransport(
             on: clock,
             [.when(.get, "/1", Self.redirect(to: "https://b.test/2")), .when(.get, "/2", .bytes([7]))])

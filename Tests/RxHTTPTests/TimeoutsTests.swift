@@ -12,8 +12,8 @@ import Testing
         #expect(limits.total == nil)
     }
 
+    /// Timeouts keep their value, to the nanosecond.
     @Test(
-        "Timeouts keep their value, to the nanosecond",
         arguments: [
             (nil, nil), (.zero, .nanoseconds(1)), (.seconds(-5), .nanoseconds(1)),
             (.seconds(Int64.min), .nanoseconds(1)), (.nanoseconds(1), .nanoseconds(1)),

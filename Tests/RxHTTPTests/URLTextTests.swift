@@ -15,7 +15,8 @@ import Testing
         "http://a.test", "https://a.test:8443/v1", "http://[::1]:80/x", "http://u:p@a.test",
     ]
 
-    @Test("Appending without parsing gives the same as Foundation's parser", arguments: bases)
+    /// Appending without parsing gives the same as Foundation's parser.
+    @Test(arguments: bases)
     func appending(base: String) throws {
         let text = try #require(URLText(base))
         var count = 0
@@ -32,19 +33,17 @@ import Testing
         #expect(count > 500)
     }
 
-    @Test(
-        "A text that does not begin a path cannot lead to another host",
-        arguments: [":81", "@b.test", ".b.test", "?a", ""])
+    /// A text that does not begin a path cannot lead to another host.
+    @Test(arguments: [":81", "@b.test", ".b.test", "?a", ""])
     func noPath(suffix: String) throws {
         #expect(try #require(URLText("http://a.test")).appending(suffix) == nil)
     }
 
-    @Test(
-        "Texts with characters to escape, with fragments, or that are not URLs are left to the parser",
-        arguments: [
-            " ", "#", "ä", "%zz", "%4", "%", "\"", "<", "\\", "^", "`", "{", "|", "[", "]", "\n", "\0",
-            "\u{7F}",
-        ])
+    /// Texts with characters to escape, with fragments, or that are not URLs are left to the parser.
+    @Test(arguments: [
+        " ", "#", "ä", "%zz", "%4", "%", "\"", "<", "\\", "^", "`", "{", "|", "[", "]", "\n", "\0",
+        "\u{7F}",
+    ])
     func refused(suffix: String) throws {
         let text = try #require(URLText("http://a.test/v1"))
         #expect(text.appending("/x" + suffix) == nil)
@@ -52,25 +51,23 @@ import Testing
         #expect(URLText("http://a.test/x" + suffix + " ") == nil)
     }
 
-    @Test(
-        "Not absolute URLs",
-        arguments: ["", "/x", "a.test", "http:", "http:///x", "file:///x", "http://a b", "http://a#b"])
+    /// Not absolute URLs.
+    @Test(arguments: ["", "/x", "a.test", "http:", "http:///x", "file:///x", "http://a b", "http://a#b"])
     func noURL(text: String) { #expect(URLText(text) == nil) }
 
-    @Test(
-        "A query is appended to an existing one",
-        arguments: [
-            ("http://a.test/x", "http://a.test/x?a=1"), ("http://a.test/x?", "http://a.test/x?a=1"),
-            ("http://a.test/x?b=2", "http://a.test/x?b=2&a=1"),
-            ("http://a.test/x?b=2&", "http://a.test/x?b=2&a=1"),
-            ("http://a.test/x??", "http://a.test/x??&a=1"),
-        ])
+    /// A query is appended to an existing one.
+    @Test(arguments: [
+        ("http://a.test/x", "http://a.test/x?a=1"), ("http://a.test/x?", "http://a.test/x?a=1"),
+        ("http://a.test/x?b=2", "http://a.test/x?b=2&a=1"),
+        ("http://a.test/x?b=2&", "http://a.test/x?b=2&a=1"),
+        ("http://a.test/x??", "http://a.test/x??&a=1"),
+    ])
     func query(text: String, longer: String) throws {
         #expect(try #require(URLText(text)).appendingQuery("a=1")?.text == longer)
     }
 
-    @Test("A request has the same URL, however it was set")
-    func request() throws {
+    /// A request has the same URL, however it was set.
+    @Test func request() throws {
         let text = try #require(URLText("http://a.test/v1")?.appending("/x?a=1"))
         var request = Request(
             like: Request(url: try #require(URL(string: "http://b.test"))), method: .put, url: text)

@@ -128,16 +128,15 @@ import Testing
         }
     }
 
-    @Test(
-        "All calls give the decoder's results",
-        arguments: [
-            "{}", "[]", "null", "true", #""a""#, "7", "1.5", "300", #"{"a":1}"#, #"{"a":null,"super":null}"#,
-            #"{"a":"x","list":[1,2],"super":{"b":1}}"#, #"{"a":{"b":[]},"list":[[1],{"a":2}]}"#,
-            #"{"a":true,"A":1,"a":2,"list":["x"]}"#, #"[1,2,3]"#, "[null,null]",
-            #"[true,"x",1,1.5,[1,2],{"a":1},null]"#,
-            "[[1,2],[3,4],[5,6]]", #"[{"a":1},{"a":2},{"a":3},{"b":1}]"#, #"["x",["y"],{"a":[]},null,7]"#,
-            "[[[[1]]]]", #"["a","b"]"#, "[1.5,1,2.5,2]",
-        ])
+    /// All calls give the decoder's results.
+    @Test(arguments: [
+        "{}", "[]", "null", "true", #""a""#, "7", "1.5", "300", #"{"a":1}"#, #"{"a":null,"super":null}"#,
+        #"{"a":"x","list":[1,2],"super":{"b":1}}"#, #"{"a":{"b":[]},"list":[[1],{"a":2}]}"#,
+        #"{"a":true,"A":1,"a":2,"list":["x"]}"#, #"[1,2,3]"#, "[null,null]",
+        #"[true,"x",1,1.5,[1,2],{"a":1},null]"#,
+        "[[1,2],[3,4],[5,6]]", #"[{"a":1},{"a":2},{"a":3},{"b":1}]"#, #"["x",["y"],{"a":[]},null,7]"#,
+        "[[[[1]]]]", #"["a","b"]"#, "[1.5,1,2.5,2]",
+    ])
     func questions(text: String) throws {
         for document in [text, "[\(text),\(text)]"] {
             #expect(JSONComparison(Questions.self, document).agrees, "\(document)")
@@ -168,13 +167,12 @@ import Testing
         }
     }
 
-    @Test(
-        "A class decodes its superclass",
-        arguments: [
-            (#"{"name":"a","super":{"id":1}}"#, true), (#"{"name":"a","base":{"id":1}}"#, true),
-            (#"{"name":"a"}"#, false), (#"{"name":"a","super":null}"#, false),
-            (#"{"name":"a","super":{}}"#, false),
-        ])
+    /// A class decodes its superclass.
+    @Test(arguments: [
+        (#"{"name":"a","super":{"id":1}}"#, true), (#"{"name":"a","base":{"id":1}}"#, true),
+        (#"{"name":"a"}"#, false), (#"{"name":"a","super":null}"#, false),
+        (#"{"name":"a","super":{}}"#, false),
+    ])
     func classes(text: String, fits: Bool) {
         let comparison = JSONComparison(Derived.self, text)
         #expect(comparison.agrees)
@@ -213,8 +211,8 @@ import Testing
         [["a long text, number \(number)", "x\(number)", "Index 0/list"], ["b", "y", "Index 1/list"]]
     }
 
-    @Test("Stored containers are the decoder's own")
-    func kept() throws {
+    /// Stored containers are the decoder's own.
+    @Test func kept() throws {
         let decoder = JSONDecoder()
         let late = try (1...3).map { try decoder.decode([Late].self, quicklyFrom: Self.lateDocument($0)) }
         #expect(late.map { $0.map(\.answers) } == (1...3).map(Self.lateAnswers))
@@ -236,10 +234,8 @@ import Testing
         }
     }
 
-    @Test(
-        "Containers of an abandoned attempt remain usable after the document is gone, each with its own path"
-    )
-    func leftBehind() throws {
+    /// Containers of an abandoned attempt remain usable after the document is gone, each with its own path.
+    @Test func leftBehind() throws {
         let decoder = JSONDecoder(), attic = Attic()
         decoder.userInfo[Attic.key] = attic
         for number in 1...3 {
@@ -268,13 +264,12 @@ import Testing
         }
     }
 
-    @Test(
-        "A caught error does not prevent the quick way, if it is the decoder's error",
-        arguments: [
-            (#"[{"id":1},{"id":"x"},{},null,7,{"id":1.5},{"id":1e30},{"id":2,"price":3}]"#, true),
-            (#"[{"id":01},{"id":1}]"#, false), (#"[{"id":1,"price":1e400},{"id":1}]"#, false),
-            ("[{\"id\":\"\\uD83C\"},{\"id\":1}]", true), (#"[{"i\q":1},{"id":1}]"#, false),
-        ])
+    /// A caught error does not prevent the quick way, if it is the decoder's error.
+    @Test(arguments: [
+        (#"[{"id":1},{"id":"x"},{},null,7,{"id":1.5},{"id":1e30},{"id":2,"price":3}]"#, true),
+        (#"[{"id":01},{"id":1}]"#, false), (#"[{"id":1,"price":1e400},{"id":1}]"#, false),
+        ("[{\"id\":\"\\uD83C\"},{\"id\":1}]", true), (#"[{"i\q":1},{"id":1}]"#, false),
+    ])
     func caught(text: String, isQuick: Bool) {
         let comparison = JSONComparison(Lossy.self, text)
         #expect(comparison.agrees)

@@ -6,42 +6,40 @@ import Testing
 
 /// Whole documents are decoded as by `JSONDecoder`, and no bytes trap.
 @Suite struct JSONDocumentTests {
-    @Test("A matching document takes the quick way and gives the decoder's value")
-    func shop() {
+    /// A matching document takes the quick way and gives the decoder's value.
+    @Test func shop() {
         let comparison = JSONComparison(Shop.self, Shop.document)
         #expect(comparison.agrees)
         #expect(comparison.isQuick)
         #expect((try? comparison.outcome.get())?.goods.last?.title == "日本 sencha")
     }
 
-    @Test(
-        "Enums with associated values, and values that match no case",
-        arguments: [
-            #"{"street":{"name":"a","number":1}}"#, #"{"stall":{"_0":3}}"#, #"{"stall":{"_0":3,"_1":true}}"#,
-            #"{"online":{}}"#, #"{"online":null}"#, #"{}"#, #"{"other":{}}"#,
-            #"{"online":{},"stall":{"_0":1}}"#,
-            #"{"street":{"name":"a"}}"#, "[]", "null", #""online""#, #"{"street":[]}"#,
-        ])
+    /// Enums with associated values, and values that match no case.
+    @Test(arguments: [
+        #"{"street":{"name":"a","number":1}}"#, #"{"stall":{"_0":3}}"#, #"{"stall":{"_0":3,"_1":true}}"#,
+        #"{"online":{}}"#, #"{"online":null}"#, #"{}"#, #"{"other":{}}"#,
+        #"{"online":{},"stall":{"_0":1}}"#,
+        #"{"street":{"name":"a"}}"#, "[]", "null", #""online""#, #"{"street":[]}"#,
+    ])
     func enums(text: String) {
         #expect(JSONComparison(Shop.Place.self, text).agrees)
         #expect(JSONComparison([Caught<Shop.Place>].self, "[\(text)]").agrees)
     }
 
-    @Test(
-        "Whitespace, byte order marks, other encodings, trailing commas and invalid documents",
-        arguments: [
-            "", " ", "\n\t\r 1 \n\t\r", "\u{FEFF}[1]", "\u{FEFF}", "[1,]", "[1,,]", "[,]", "[,1]", "[1 2]",
-            "[1", "[", "]",
-            "{", "}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{"a":1,,}"#, #"{,}"#, #"{"a" 1}"#,
-            #"{"a":1 "b":2}"#,
-            #"{a:1}"#, #"{1:1}"#, "[1]]", "[1] x", "[1]\u{0}", "[}", "{]", "[1}", #"{"a":1]"#, "// c\n[1]",
-            "[1]//",
-            "[\u{A0}1]", "[\u{B}1]", "[1\u{C}]", "[[],{},[[]],[{}],{\"a\":{}}]", "  [ [ ] , { } ]  ",
-            "[1,\n2\t]",
-            #"{"a":[{"b":[]}],"c":"}"}"#, "[1],", ",", ":", #""a":1"#, #"{"a":1}{"b":2}"#, "[true false]",
-            "[nul]",
-            "[truefalse]", "[1true]", "\"a\"\"b\"",
-        ])
+    /// Whitespace, byte order marks, other encodings, trailing commas and invalid documents.
+    @Test(arguments: [
+        "", " ", "\n\t\r 1 \n\t\r", "\u{FEFF}[1]", "\u{FEFF}", "[1,]", "[1,,]", "[,]", "[,1]", "[1 2]",
+        "[1", "[", "]",
+        "{", "}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{"a":1,,}"#, #"{,}"#, #"{"a" 1}"#,
+        #"{"a":1 "b":2}"#,
+        #"{a:1}"#, #"{1:1}"#, "[1]]", "[1] x", "[1]\u{0}", "[}", "{]", "[1}", #"{"a":1]"#, "// c\n[1]",
+        "[1]//",
+        "[\u{A0}1]", "[\u{B}1]", "[1\u{C}]", "[[],{},[[]],[{}],{\"a\":{}}]", "  [ [ ] , { } ]  ",
+        "[1,\n2\t]",
+        #"{"a":[{"b":[]}],"c":"}"}"#, "[1],", ",", ":", #""a":1"#, #"{"a":1}{"b":2}"#, "[true false]",
+        "[nul]",
+        "[truefalse]", "[1true]", "\"a\"\"b\"",
+    ])
     func forms(text: String) {
         #expect(JSONComparison(Guess.self, text).agrees)
         #expect(JSONComparison(Anything.self, text).agrees)
@@ -49,8 +47,8 @@ import Testing
         #expect(JSONComparison([String: Int].self, text).agrees)
     }
 
-    @Test("UTF-16 and UTF-32 are left to the decoder")
-    func encodings() throws {
+    /// UTF-16 and UTF-32 are left to the decoder.
+    @Test func encodings() throws {
         for text in ["[1]", "7", "{\"é\":1}", "\"\""] {
             for encoding: String.Encoding in [
                 .utf8, .utf16, .utf16BigEndian, .utf16LittleEndian, .utf32, .utf32BigEndian,
@@ -73,7 +71,8 @@ import Testing
         }
     }
 
-    @Test("The nesting limit is the decoder's", arguments: [1, 510, 511, 512, 513, 600])
+    /// The nesting limit is the decoder's.
+    @Test(arguments: [1, 510, 511, 512, 513, 600])
     func depth(depth: Int) {
         for (opener, closer) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
             for core in ["1", opener + (opener == "[" ? "" : "1") + closer] {
@@ -87,9 +86,8 @@ import Testing
         #expect(JSONComparison(Anything.self, open + close).isQuick == (depth <= JSONTape.depthLimit))
     }
 
-    @Test(
-        "A document that ends where it is nested too deep is an error, with every option",
-        arguments: [1, 512, 513, 514])
+    /// A document that ends where it is nested too deep is an error, with every option.
+    @Test(arguments: [1, 512, 513, 514])
     func endlessDepth(depth: Int) throws {
         let text = String(repeating: "[", count: depth)
         let json5 = JSONDecoder(), converting = JSONDecoder()
@@ -112,7 +110,8 @@ import Testing
         #expect(try json5.decode(Int.self, quicklyFrom: Array("7 // [".utf8)) == 7)
     }
 
-    @Test("Random documents, and random changes of them, directly and by trial", arguments: 1...3)
+    /// Random documents, and random changes of them, directly and by trial.
+    @Test(arguments: 1...3)
     func random(seed: UInt64) {
         var random = SeededRandom(seed)
         for _ in 0..<60 {
@@ -132,7 +131,8 @@ import Testing
         }
     }
 
-    @Test("Random changes of a document that matches its type", arguments: 1...3)
+    /// Random changes of a document that matches its type.
+    @Test(arguments: 1...3)
     func mutations(seed: UInt64) {
         var random = SeededRandom(seed)
         let document = Array(Shop.document.utf8)
@@ -146,8 +146,8 @@ import Testing
         }
     }
 
-    @Test("Every prefix of a document, and random bytes")
-    func truncations() {
+    /// Every prefix of a document, and random bytes.
+    @Test func truncations() {
         let document = Array(Shop.document.utf8)
         for count in document.indices {
             #expect(JSONComparison(Anything.self, Array(document.prefix(count))).agrees)
@@ -160,8 +160,8 @@ import Testing
         }
     }
 
-    @Test("The tape of a dense document grows")
-    func growth() {
+    /// The tape of a dense document grows.
+    @Test func growth() {
         let text = "[" + Array(repeating: "[],{},1", count: 5000).joined(separator: ",") + "]"
         let comparison = JSONComparison(Guess.self, text)
         #expect(comparison.agrees)

@@ -24,19 +24,18 @@ import Testing
 
     private static let many = (0..<40).map { #""k\#($0)":\#($0)"# }.joined(separator: ",")
 
-    @Test(
-        "The first of equal keys counts, and keys are equal as texts",
-        arguments: [
-            ("{}"), (#"{"a":1,"b":2,"ab":3}"#), (#"{"a":1,"a":2}"#), (#"{"b":0,"a":1,"b":2,"a":3}"#),
-            (#"{"\u0061":1,"a":2}"#), (#"{"a":1,"\u0061":2}"#), (#"{"é":1,"e\u0301":2}"#),
-            (#"{"e\u0301":1,"é":2}"#),
-            ("{\"e\u{301}\":1}"), ("{\"\u{212A}\":1}"), ("{\"K\":1,\"\u{212A}\":2}"), ("{\"\u{37E}\":1}"),
-            (#"{"":1}"#), (#"{"\"":1}"#), (#"{"\n":1}"#), (#"{"a key of more than fifteen bytes":1}"#),
-            (#"{"a key of more than fifteen bytez":1}"#), (#"{"A":1}"#), (#"{"a ":1}"#),
-            (#"{"x":{"a":9},"a":1}"#), (#"{"x":[{"a":9}],"y":"a","a":1}"#), (#"{"a":null}"#),
-            ("{\(many)}"), ("{\(many),\"a\":1,\"k12\":0}"), ("{\"a\":5,\(many),\"a\":1}"),
-            ("{\"é\":5,\(many),\"a\":1}"),
-        ])
+    /// The first of equal keys counts, and keys are equal as texts.
+    @Test(arguments: [
+        ("{}"), (#"{"a":1,"b":2,"ab":3}"#), (#"{"a":1,"a":2}"#), (#"{"b":0,"a":1,"b":2,"a":3}"#),
+        (#"{"\u0061":1,"a":2}"#), (#"{"a":1,"\u0061":2}"#), (#"{"é":1,"e\u0301":2}"#),
+        (#"{"e\u0301":1,"é":2}"#),
+        ("{\"e\u{301}\":1}"), ("{\"\u{212A}\":1}"), ("{\"K\":1,\"\u{212A}\":2}"), ("{\"\u{37E}\":1}"),
+        (#"{"":1}"#), (#"{"\"":1}"#), (#"{"\n":1}"#), (#"{"a key of more than fifteen bytes":1}"#),
+        (#"{"a key of more than fifteen bytez":1}"#), (#"{"A":1}"#), (#"{"a ":1}"#),
+        (#"{"x":{"a":9},"a":1}"#), (#"{"x":[{"a":9}],"y":"a","a":1}"#), (#"{"a":null}"#),
+        ("{\(many)}"), ("{\(many),\"a\":1,\"k12\":0}"), ("{\"a\":5,\(many),\"a\":1}"),
+        ("{\"é\":5,\(many),\"a\":1}"),
+    ])
     func keys(text: String) {
         let comparison = JSONComparison(Keys.self, text)
         #expect(comparison.agrees)
@@ -57,12 +56,11 @@ import Testing
         }
     }
 
-    @Test(
-        "A type's key equals an ASCII key of the document canonically",
-        arguments: [
-            #"{"K":1}"#, #"{"k":1}"#, #"{"a":0,"K":1,";":2}"#, #"{"\u212A":1,"K":2}"#, "{}",
-            "{\(many),\"K\":1}",
-        ])
+    /// A type's key equals an ASCII key of the document canonically.
+    @Test(arguments: [
+        #"{"K":1}"#, #"{"k":1}"#, #"{"a":0,"K":1,";":2}"#, #"{"\u212A":1,"K":2}"#, "{}",
+        "{\(many),\"K\":1}",
+    ])
     func canonicalKeys(text: String) throws {
         let comparison = JSONComparison(Signs.self, text)
         #expect(comparison.agrees)
@@ -71,8 +69,8 @@ import Testing
         #expect((tape.values(at: [["\u{212A}"]], in: bytes)[0] != nil) == text.contains(/K|212A/))
     }
 
-    @Test("A key that is not valid text is an error where the object is opened, and only there")
-    func invalidKeys() {
+    /// A key that is not valid text is an error where the object is opened, and only there.
+    @Test func invalidKeys() {
         for text in [#"{"\q":1,"a":2}"#, #"{"a":{"\q":1}}"#, #"{"a":1,"\ud83c":2}"#] {
             #expect(JSONComparison(Keys.self, text).agrees)
             #expect(JSONComparison([String: Anything].self, text).agrees)
@@ -97,16 +95,15 @@ import Testing
         }
     }
 
-    @Test(
-        "Keys are converted from snake case like the decoder's, and those of dictionaries are not",
-        arguments: [
-            "a", "a_b", "a_b_c", "_a", "a_", "__a__b__", "_", "__", "", "aB_cD", "A_B", "URL_path", "the_url",
-            "x_2fa_y",
-            "2fa_x", "a-b_c-d", "o'neil_o'neil", "é_ü", "straße_ß", "ﬁ_ﬁ", "a\u{301}_b\u{301}", "a_\u{301}b",
-            "İ_i",
-            "a b_c d", "a.b_c.d", "a__b", "日本_茶", "A", "aA_", #"k_\u00e9"#, #"\u005fa_b"#, #"a_\uD83C"#,
-            "x_\u{1F375}y",
-        ])
+    /// Keys are converted from snake case like the decoder's, and those of dictionaries are not.
+    @Test(arguments: [
+        "a", "a_b", "a_b_c", "_a", "a_", "__a__b__", "_", "__", "", "aB_cD", "A_B", "URL_path", "the_url",
+        "x_2fa_y",
+        "2fa_x", "a-b_c-d", "o'neil_o'neil", "é_ü", "straße_ß", "ﬁ_ﬁ", "a\u{301}_b\u{301}", "a_\u{301}b",
+        "İ_i",
+        "a b_c d", "a.b_c.d", "a__b", "日本_茶", "A", "aA_", #"k_\u00e9"#, #"\u005fa_b"#, #"a_\uD83C"#,
+        "x_\u{1F375}y",
+    ])
     func snakeCase(key: String) {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -132,8 +129,8 @@ import Testing
         }
     }
 
-    @Test("All keys come in the order of the document, each once")
-    func order() throws {
+    /// All keys come in the order of the document, each once.
+    @Test func order() throws {
         for extra in ["", ",\"é\":0", "," + Self.many] {
             let text = #"{"z":1,"a":2,"z":3,"m":4\#(extra)}"#
             let entries = try JSONDecoder().decode(Entries.self, quicklyFrom: Array(text.utf8))

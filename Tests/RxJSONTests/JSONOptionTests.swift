@@ -78,7 +78,8 @@ import Testing
         ("user info", { $0.userInfo = [CodingUserInfoKey(rawValue: "x")!: 1] }, true),
     ]
 
-    @Test("With every option all results are the decoder's", arguments: options.indices)
+    /// With every option all results are the decoder's.
+    @Test(arguments: options.indices)
     func outcomes(option: Int) {
         let decoder = JSONDecoder()
         Self.options[option].1(decoder)
@@ -93,8 +94,8 @@ import Testing
         }
     }
 
-    @Test(
-        "A document that the options do not affect takes the quick way", arguments: options.indices)
+    /// A document that the options do not affect takes the quick way.
+    @Test(arguments: options.indices)
     func quick(option: Int) throws {
         let decoder = JSONDecoder()
         Self.options[option].1(decoder)
@@ -112,8 +113,8 @@ import Testing
         }
     }
 
-    @Test("Types see the decoder's user info")
-    func userInfo() throws {
+    /// Types see the decoder's user info.
+    @Test func userInfo() throws {
         let decoder = JSONDecoder()
         decoder.userInfo[try #require(CodingUserInfoKey(rawValue: "word"))] = "tea"
         let comparison = JSONComparison([String: [Told]].self, #"{"a":[{},7]}"#, by: decoder)
@@ -127,13 +128,13 @@ import Testing
         }
     }
 
-    @Test("A subclass of the decoder decodes by itself")
-    func subclass() throws {
+    /// A subclass of the decoder decodes by itself.
+    @Test func subclass() throws {
         #expect(try Upper().decode([String].self, quicklyFrom: Array(#"["tea"]"#.utf8)) == ["TEA"])
     }
 
-    @Test("A part of a document is decoded from the document's tape, and slowly from its bytes")
-    func parts() throws {
+    /// A part of a document is decoded from the document's tape, and slowly from its bytes.
+    @Test func parts() throws {
         let bytes = Array(#"{"x":[1,"a"],"y":{"z":[1,2]},"w":"a\nb"}"#.utf8)
         let whole = try JSONPart(wholeOf: bytes)
         let found = whole.tape.values(at: [["y", "z"], ["x"], ["w"], ["none"]], in: bytes)

@@ -93,8 +93,9 @@ import Testing
         },
     ]
 
+    /// A closure that throws fails its stream at that moment and releases the source.
     @Test(
-        "A closure that throws fails its stream at that moment and releases the source", arguments: throwing
+        arguments: throwing
     )
     func closuresThatThrow(operation: Throwing) throws {
         let clock = VirtualScheduler()
@@ -105,7 +106,8 @@ import Testing
         #expect(try source.subscriptions == [SubscriptionSpan("^--!")])
     }
 
-    @Test("merge with a limit keeps no record of the streams that have ended", arguments: [1, 4, 16])
+    /// Merge with a limit keeps no record of the streams that have ended.
+    @Test(arguments: [1, 4, 16])
     func mergeOfAMillion(limit: Int) {
         let clock = VirtualScheduler(stepLimit: .max)
         let live = LiveCount()
@@ -133,8 +135,8 @@ import Testing
         #expect(live.peak <= limit + 17)
     }
 
-    @Test("An end sent from within a value comes after that value, once, and is the last event")
-    func theEndFromWithinAValue() {
+    /// An end sent from within a value comes after that value, once, and is the last event.
+    @Test func theEndFromWithinAValue() {
         for end in [{ $0.finish() }, { $0.fail(Lost()) }] as [@Sendable (Emitter<Int, Lost>) -> Void] {
             let log = Log<String>()
             let kept = Shared<Emitter<Int, Lost>?>(nil)
@@ -152,8 +154,8 @@ import Testing
         }
     }
 
-    @Test("Two ends of a stream at the same moment end it once")
-    func endsFromTwoDoors() {
+    /// Two ends of a stream at the same moment end it once.
+    @Test func endsFromTwoDoors() {
         for _ in 0..<500 {
             let log = Log<String>()
             let live = LiveCount()
@@ -173,11 +175,10 @@ import Testing
         }
     }
 
-    @Test(
-        "An inner stream that fails after the outer one ended fails the result",
-        arguments: [
-            FlattenStrategy.merge, .concat, .latest, .first,
-        ])
+    /// An inner stream that fails after the outer one ended fails the result.
+    @Test(arguments: [
+        FlattenStrategy.merge, .concat, .latest, .first,
+    ])
     func innerFailure(strategy: FlattenStrategy) throws {
         let clock = VirtualScheduler()
         let inner = try clock.cold("---x-#")
@@ -186,8 +187,8 @@ import Testing
         try recorder.expect("----x-#", error: Lost())
     }
 
-    @Test("A notifier that sends during its subscription stops the stream before its source begins")
-    func immediateNotice() {
+    /// A notifier that sends during its subscription stops the stream before its source begins.
+    @Test func immediateNotice() {
         let log = Log<String>()
         let source = Observable<Int, Never>.deferred {
             log.add("subscribed")

@@ -19,8 +19,8 @@ import Testing
         return Client(baseURL: baseURL, configuration: configuration)
     }
 
-    @Test("Storable responses are requested once, and revalidated when they must be")
-    func rules() async throws {
+    /// Storable responses are requested once, and revalidated when they must be.
+    @Test func rules() async throws {
         let server = try RawServer { request in
             if request.field("If-None-Match") == "\"a\"" {
                 return [.respond(304, ["ETag": "\"a\"", "Cache-Control": "max-age=3600", "X": "2"])]
@@ -38,8 +38,8 @@ import Testing
         #expect(server.record.requests.map { $0.field("If-None-Match") } == [nil, "\"a\""])
     }
 
-    @Test("A file of nginx, by its ETag and its date")
-    func nginx() async throws {
+    /// A file of nginx, by its ETag and its date.
+    @Test func nginx() async throws {
         let server = try NginxServer()
         var configuration = ClientConfiguration()
         configuration.options.cachePolicy = .http
@@ -57,8 +57,8 @@ import Testing
         #expect(client.configuration.cache.statistics.revalidated == 2)
     }
 
-    @Test("GET for a fixed time, and POST by its parameters")
-    func times() async throws {
+    /// GET for a fixed time, and POST by its parameters.
+    @Test func times() async throws {
         let server = try RawServer { _ in [.respond(200, body: "[1]")] }
         let client = client(server.baseURL, .time(.seconds(3600)))
         for _ in 0..<2 { #expect(try await client.request(Goods()).value() == [1]) }
@@ -72,8 +72,8 @@ import Testing
         #expect(server.record.requests.map(\.method) == ["GET", "POST", "POST"])
     }
 
-    @Test("The store has a limit, and can be cleared")
-    func cleared() async throws {
+    /// The store has a limit, and can be cleared.
+    @Test func cleared() async throws {
         let server = try RawServer { _ in [.respond(200, body: String(repeating: "x", count: 1000))] }
         var configuration = ClientConfiguration()
         configuration.options.cachePolicy = .time(.seconds(3600))
@@ -90,8 +90,8 @@ import Testing
         #expect(server.record.requests.count == 5)
     }
 
-    @Test("Equal requests at the same time are sent once")
-    func joined() async throws {
+    /// Equal requests at the same time are sent once.
+    @Test func joined() async throws {
         let gate = try Gate()
         let server = try RawServer { _ in [.wait(gate), .respond(200, body: "[1]")] }
         let client = client(server.baseURL, .http)
@@ -102,8 +102,8 @@ import Testing
         #expect(server.record.requests.count == 1)
     }
 
-    @Test("If the server cannot be reached, a stale response is delivered")
-    func staleIfError() async throws {
+    /// If the server cannot be reached, a stale response is delivered.
+    @Test func staleIfError() async throws {
         let server = try RawServer { _ in
             [.respond(200, ["Cache-Control": "max-age=0, stale-if-error=3600"], body: "[1]")]
         }

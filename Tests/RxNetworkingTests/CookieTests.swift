@@ -11,16 +11,15 @@ import Testing
         return Client(baseURL: server.baseURL, configuration: configuration)
     }
 
-    @Test(
-        "The system's list has wildcards, exceptions, private suffixes and names in Unicode",
-        arguments: [
-            ("com", true), ("co.uk", true), ("example.com", false), ("github.io", true),
-            ("me.github.io", false),
-            ("foo.ck", true), ("www.ck", false), ("kawasaki.jp", true), ("x.kawasaki.jp", true),
-            ("city.kawasaki.jp", false), ("xn--55qx5d.cn", true), ("x.xn--55qx5d.cn", false),
-            ("localhost", true),
-            ("unheard-of", true), ("a.unheard-of", false),
-        ])
+    /// The system's list has wildcards, exceptions, private suffixes and names in Unicode.
+    @Test(arguments: [
+        ("com", true), ("co.uk", true), ("example.com", false), ("github.io", true),
+        ("me.github.io", false),
+        ("foo.ck", true), ("www.ck", false), ("kawasaki.jp", true), ("x.kawasaki.jp", true),
+        ("city.kawasaki.jp", false), ("xn--55qx5d.cn", true), ("x.xn--55qx5d.cn", false),
+        ("localhost", true),
+        ("unheard-of", true), ("a.unheard-of", false),
+    ])
     func systemList(domain: String, isPublicSuffix: Bool) throws {
         let jar = CookieJar()
         let url = try #require(URL(string: "https://host.\(domain)/"))
@@ -32,8 +31,8 @@ import Testing
         }
     }
 
-    @Test("All cookies go in one line, from any source")
-    func oneLine() async throws {
+    /// All cookies go in one line, from any source.
+    @Test func oneLine() async throws {
         let server = try RawServer { request in
             let set = "a=1\r\nSet-Cookie: b=2"
             return [.respond(200, request.target == "/set" ? ["Set-Cookie": set] : [:], body: "1")]
@@ -46,10 +45,8 @@ import Testing
         #expect(lines == [["c=3; d=4"], ["c=3; d=4; a=1; b=2"]])
     }
 
-    @Test(
-        "Each hop of a redirect reads the jar and fills it; another host gets none of the first one's cookies"
-    )
-    func redirectsOverSockets() async throws {
+    /// Each hop of a redirect reads the jar and fills it; another host gets none of the first one's cookies.
+    @Test func redirectsOverSockets() async throws {
         let server = try RawServer { request in
             let other = "http://localhost:" + (request.field("Host")?.split(separator: ":").last ?? "")
             switch request.target {
@@ -76,8 +73,8 @@ import Testing
             jar.cookies.map { "\($0.domain) \($0.name)" } == ["127.0.0.1 b", "localhost c", "localhost d"])
     }
 
-    @Test("Saved with mode 0600, restored before the first request, removed by logging out")
-    func fileJar() async throws {
+    /// Saved with mode 0600, restored before the first request, removed by logging out.
+    @Test func fileJar() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("jar.json")
         let server = try RawServer { _ in [.respond(200, ["Set-Cookie": "id=42; Max-Age=1000; Path=/"])] }
@@ -107,8 +104,8 @@ import Testing
         #expect(healed.cookies.map(\.name) == ["id"])
     }
 
-    @Test("An unreadable file is an error and stays unchanged")
-    func unreadableFile() async throws {
+    /// An unreadable file is an error and stays unchanged.
+    @Test func unreadableFile() async throws {
         let folder = FileManager.default.temporaryDirectory.path
         let jar = CookieJar(file: folder)
         let server = try RawServer { _ in [.respond(200, ["Set-Cookie": "id=42; Max-Age=1000"])] }

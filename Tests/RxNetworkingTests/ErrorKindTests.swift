@@ -146,7 +146,8 @@ import Testing
         #expect(server.record.requests.isEmpty || kind.isSent)
     }
 
-    @Test("No server listens, or none accepts the connection", arguments: [DeadPort.Kind.refusing, .full])
+    /// No server listens, or none accepts the connection.
+    @Test(arguments: [DeadPort.Kind.refusing, .full])
     func connect(kind: DeadPort.Kind) async throws {
         let port = try DeadPort(kind)
         var configuration = ClientConfiguration()
@@ -158,10 +159,8 @@ import Testing
         #expect(error?.isUnsent == true)
     }
 
-    @Test(
-        "JSON with another content type is accepted by choice, bytes and pages if nothing is decoded"
-    )
-    func contentTypes() async throws {
+    /// JSON with another content type is accepted by choice, bytes and pages if nothing is decoded.
+    @Test func contentTypes() async throws {
         let server = try RawServer { _ in
             [.respond(200, ["Content-Type": "text/html; charset=utf-8"], body: #"{"list":[1]}"#)]
         }
@@ -178,8 +177,8 @@ import Testing
         #expect(error?.body == Array(#"{"list":[1]}"#.utf8))
     }
 
-    @Test("Envelopes over a socket: nested keys, another one for an endpoint, none, a part of the payload")
-    func envelopes() async throws {
+    /// Envelopes over a socket: nested keys, another one for an endpoint, none, a part of the payload.
+    @Test func envelopes() async throws {
         struct Part: Endpoint {
             typealias Output = Int
             let path = "/x"

@@ -23,8 +23,8 @@ import Testing
         return Client(baseURL: server.baseURL, configuration: configuration)
     }
 
-    @Test("Several requests with one result: typed, the first failure, or all of them")
-    func groups() async throws {
+    /// Several requests with one result: typed, the first failure, or all of them.
+    @Test func groups() async throws {
         let server = try server()
         let client = client(server)
         let both = try await Observable.zip(
@@ -42,8 +42,8 @@ import Testing
         #expect(all.map { (try? $0.get().text) ?? "failed" } == ["\"/a\"", "failed", "\"/c\""])
     }
 
-    @Test("A chain builds each request from the previous response")
-    func chain() async throws {
+    /// A chain builds each request from the previous response.
+    @Test func chain() async throws {
         let server = try server()
         let client = client(server)
         let text = try await client.get("/a").decode(String.self).flatMap { client.get($0 + "/b") }
@@ -51,8 +51,8 @@ import Testing
         #expect(text == "\"/c?q=%22%2Fa%2Fb%22\"")
     }
 
-    @Test("A queue of uploads ends with all complete, and the indicator is on until then")
-    func queue() async throws {
+    /// A queue of uploads ends with all complete, and the indicator is on until then.
+    @Test func queue() async throws {
         let server = try server()
         let client = client(server)
         let queue = RequestQueue(limit: 3)
@@ -73,8 +73,8 @@ import Testing
         #expect(server.record.requests.count == 40)
     }
 
-    @Test("A request cancelled by URL calls no callback and its connection is closed; await throws")
-    func cancel() async throws {
+    /// A request cancelled by URL calls no callback and its connection is closed; await throws.
+    @Test func cancel() async throws {
         let server = try server()
         let client = client(server)
         let calls = Mutex(0)

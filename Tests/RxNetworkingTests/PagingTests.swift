@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    @Test("Each rule finds all items, in order, with and without prefetching", arguments: [0, 2])
+    /// Each rule finds all items, in order, with and without prefetching.
+    @Test(arguments: [0, 2])
     func rules(ahead: Int) async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
@@ -45,8 +46,8 @@ import Testing
         }
     }
 
-    @Test("A loop that is cancelled halfway fails instead of ending like a complete one")
-    func cancelled() async throws {
+    /// A loop that is cancelled halfway fails instead of ending like a complete one.
+    @Test func cancelled() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let stored = MutableProperty(0)
@@ -62,8 +63,8 @@ import Testing
         #expect(error?.code == .cancelled)
     }
 
-    @Test("Driven by visible items, and back from a saved position")
-    func driven() async throws {
+    /// Driven by visible items, and back from a saved position.
+    @Test func driven() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let commands = Signal<PagingCommand>()
@@ -96,8 +97,8 @@ import Testing
         let method = HTTPRequest.Method.get
     }
 
-    @Test("The endpoint selects the list and the total")
-    func content() async throws {
+    /// The endpoint selects the list and the total.
+    @Test func content() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let all = client.items(Nested(), .numbered(size: 10)) { Page($0.data.items, total: $0.data.totalRow) }
@@ -105,8 +106,8 @@ import Testing
         #expect(server.record.requests.count == 3)
     }
 
-    @Test("A failed page keeps the list and is retried; a reload starts over")
-    func failure() async throws {
+    /// A failed page keeps the list and is retried; a reload starts over.
+    @Test func failure() async throws {
         let failures = Mutex(1)
         let server = try RawServer { request in
             let page = request.target.split(separator: "?").last?.split(separator: "&").first ?? ""

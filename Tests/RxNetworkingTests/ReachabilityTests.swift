@@ -32,9 +32,8 @@ import Testing
         }
     }
 
-    @Test(
-        "The status follows the interfaces",
-        .enabled("needs the right to make a network namespace, and ip(8)") { try await hasNamespaces() })
+    /// The status follows the interfaces.
+    @Test(.enabled("needs the right to make a network namespace, and ip(8)") { try await hasNamespaces() })
     func namespace() async throws {
         let loop = EventLoop(name: "netns")
         defer { loop.shutDown() }
@@ -70,9 +69,8 @@ import Testing
     }
 
     /// The loop is blocked while the kernel has more messages than its socket can hold (ENOBUFS).
-    @Test(
-        "Changes are noticed after some were lost",
-        .enabled("needs the right to make a network namespace, and ip(8)") { try await hasNamespaces() })
+    /// Changes are noticed after some were lost.
+    @Test(.enabled("needs the right to make a network namespace, and ip(8)") { try await hasNamespaces() })
     func overflow() async throws {
         let loop = EventLoop(name: "overflow")
         defer { loop.shutDown() }
@@ -105,8 +103,8 @@ import Testing
         reachability.stop()
     }
 
-    @Test("A monitor is closed when its loop ends")
-    func loopEnds() {
+    /// A monitor is closed when its loop ends.
+    @Test func loopEnds() {
         let loop = EventLoop(name: "ends")
         let reachability = NetlinkReachability(on: loop)
         reachability.start()

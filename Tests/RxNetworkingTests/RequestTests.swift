@@ -50,8 +50,8 @@ import Testing
             parameters: .standard(["a": 1]), contentType: "application/x-www-form-urlencoded", body: "a=1"),
     ]
 
-    @Test(
-        "Parameters in each format: dictionaries, models, lists of models, text", arguments: sent.indices)
+    /// Parameters in each format: dictionaries, models, lists of models, text.
+    @Test(arguments: sent.indices)
     func parameters(index: Int) async throws {
         let sent = Self.sent[index]
         let server = try RawServer { _ in [.respond()] }
@@ -66,17 +66,16 @@ import Testing
         #expect(request.text == sent.body)
     }
 
-    @Test("A configuration alone creates a client, with its base URL")
-    func configurationAlone() async throws {
+    /// A configuration alone creates a client, with its base URL.
+    @Test func configurationAlone() async throws {
         let server = try RawServer { _ in [.respond()] }
         let client = Client(configuration: ClientConfiguration(baseURL: server.baseURL + "/v1"))
         _ = try await client.get("/goods").value()
         #expect(server.record.requests.map(\.target) == ["/v1/goods"])
     }
 
-    @Test(
-        "Every method, custom ones included",
-        arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
+    /// Every method, custom ones included.
+    @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
     func methods(name: String) async throws {
         let server = try RawServer { request in
             request.method == "HEAD"
@@ -89,8 +88,8 @@ import Testing
         #expect(server.record.requests.map(\.method) == [name])
     }
 
-    @Test("Rewritten by endpoint and client, then signed over the final parameters; or not, by choice")
-    func rewritten() async throws {
+    /// Rewritten by endpoint and client, then signed over the final parameters; or not, by choice.
+    @Test func rewritten() async throws {
         let server = try RawServer { _ in [.respond()] }
         var configuration = ClientConfiguration()
         configuration.rewriteParameters = { $0.adding(["version": "1.0.0"]) }
@@ -109,8 +108,8 @@ import Testing
             ])
     }
 
-    @Test("The client's fields, overridden by the endpoint's; after an invalid one nothing is sent")
-    func headers() async throws {
+    /// The client's fields, overridden by the endpoint's; after an invalid one nothing is sent.
+    @Test func headers() async throws {
         let server = try RawServer { _ in [.respond()] }
         var configuration = ClientConfiguration()
         configuration.options.headers = ["X-App": "shop", "Accept": "text/plain"]
@@ -131,8 +130,8 @@ import Testing
         #expect(server.record.requests.count == 1)
     }
 
-    @Test("Each request has its own id: in the events, in the error, and for cancelling")
-    func ids() async throws {
+    /// Each request has its own id: in the events, in the error, and for cancelling.
+    @Test func ids() async throws {
         let server = try RawServer { request in request.target == "/stall" ? [.stall] : [.respond(404)] }
         let client = Client(baseURL: server.baseURL)
         let seen = Mutex<[RequestID]>([])

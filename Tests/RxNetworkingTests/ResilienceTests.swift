@@ -24,8 +24,8 @@ import Testing
         }
     }
 
-    @Test("When the budget is spent the first error is final, and the server gets no more requests")
-    func budget() async throws {
+    /// When the budget is spent the first error is final, and the server gets no more requests.
+    @Test func budget() async throws {
         let server = try RawServer { _ in [.respond(503, body: "no")] }
         let client = client(server) {
             $0.options.retry = .exponentialBackoff(maxRetries: 5, backoff: .constant(.zero))
@@ -37,8 +37,8 @@ import Testing
         #expect(server.record.requests.count == 14)
     }
 
-    @Test("A circuit opens after failures of the server, and later requests never reach it")
-    func circuitBreaker() async throws {
+    /// A circuit opens after failures of the server, and later requests never reach it.
+    @Test func circuitBreaker() async throws {
         let server = try RawServer { request in
             // Each on a separate connection, since the transport may send a request on a used one again.
             request.target == "/bad"
@@ -56,8 +56,8 @@ import Testing
         }
     }
 
-    @Test("Half-open, a successful request closes the circuit")
-    func recovery() async throws {
+    /// Half-open, a successful request closes the circuit.
+    @Test func recovery() async throws {
         let isWell = Mutex(false)
         let server = try RawServer { _ in
             isWell.withLock { $0 } ? [.respond(200, body: "1")] : [.respond(500, body: "no")]
@@ -72,8 +72,8 @@ import Testing
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
-    @Test("A second attempt succeeds while the first stalls, whose connection is closed")
-    func hedging() async throws {
+    /// A second attempt succeeds while the first stalls, whose connection is closed.
+    @Test func hedging() async throws {
         let count = Mutex(0)
         let server = try RawServer { _ in
             let number = count.withLock { count in
@@ -88,8 +88,8 @@ import Testing
         #expect(server.record.requests.count == 2)
     }
 
-    @Test("Never more at a time than allowed, in the order of arrival; waiting requests can be cancelled")
-    func limits() async throws {
+    /// Never more at a time than allowed, in the order of arrival; waiting requests can be cancelled.
+    @Test func limits() async throws {
         let gate = try Gate()
         let server = try RawServer { request in
             request.target == "/first" ? [.wait(gate), .respond(200, body: "1")] : [.respond(200, body: "1")]
@@ -110,8 +110,8 @@ import Testing
         #expect(server.record.requests.map(\.target) == paths.filter { $0 != "/4" })
     }
 
-    @Test("A rate spaces requests, and the wait counts toward the queue timeout")
-    func rate() async throws {
+    /// A rate spaces requests, and the wait counts toward the queue timeout.
+    @Test func rate() async throws {
         let server = try RawServer { _ in [.respond(200, body: "1")] }
         let client = client(server) {
             $0.hostLimits = RequestLimits(rate: .count(1, per: .seconds(3600), burst: 2))

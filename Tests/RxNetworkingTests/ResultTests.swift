@@ -38,8 +38,8 @@ import Testing
         }
     }
 
-    @Test("An object, a list or a number at the top level, no content, bytes, text")
-    func types() async throws {
+    /// An object, a list or a number at the top level, no content, bytes, text.
+    @Test func types() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         #expect(try await client.request(Get<Goods>()).value() == Goods())
@@ -55,8 +55,8 @@ import Testing
         #expect(answer.response.text == Self.goods)
     }
 
-    @Test("The same request by callbacks, with await and in a loop; each sends its own request")
-    func ways() async throws {
+    /// The same request by callbacks, with await and in a loop; each sends its own request.
+    @Test func ways() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let request = client.request(Get<Goods>())
@@ -82,8 +82,8 @@ import Testing
         #expect(server.record.requests.count == 3)
     }
 
-    @Test("Results arrive where the subscriber asks for them: on the main actor, on a separate loop")
-    func places() async throws {
+    /// Results arrive where the subscriber asks for them: on the main actor, on a separate loop.
+    @Test func places() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let request = client.request(Get<Goods>())
@@ -104,8 +104,8 @@ import Testing
         #expect(isOnLoop)
     }
 
-    @Test("Accessories are called once each, in order, on success, failure and cancel")
-    func accessories() async throws {
+    /// Accessories are called once each, in order, on success, failure and cancel.
+    @Test func accessories() async throws {
         let server = try server()
         let journal = Board<[String]>([])
         let note: @Sendable (String, RequestOutcome?) -> Void = { event, outcome in
@@ -142,8 +142,8 @@ import Testing
         while client.activity.count.value > 0 { await Task.yield() }
     }
 
-    @Test("Loading again cancels the previous load, whose response is never delivered")
-    func again() async throws {
+    /// Loading again cancels the previous load, whose response is never delivered.
+    @Test func again() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let paths = Signal<String>()
@@ -156,8 +156,8 @@ import Testing
         #expect(try await server.connectionEnded(0) == .clientClosed)
     }
 
-    @Test("Progress in both directions, up to the whole size, and then the result")
-    func progress() async throws {
+    /// Progress in both directions, up to the whole size, and then the result.
+    @Test func progress() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let content = [UInt8](repeating: 1, count: 300_000)
@@ -194,8 +194,8 @@ import Testing
         }
     }
 
-    @Test("Another transport is another value; the layers above stay the same")
-    func anotherTransport() async throws {
+    /// Another transport is another value; the layers above stay the same.
+    @Test func anotherTransport() async throws {
         let server = try server()
         let transport = CountingTransport(.shared)
         let client = Client(
@@ -204,8 +204,8 @@ import Testing
         #expect(transport.count.load(ordering: .relaxed) == 1)
     }
 
-    @Test("The methods of a service are requests of the client that it extends")
-    func services() async throws {
+    /// The methods of a service are requests of the client that it extends.
+    @Test func services() async throws {
         let server = try server()
         var configuration = ClientConfiguration()
         configuration.options.headers = ["X-App": "shop"]

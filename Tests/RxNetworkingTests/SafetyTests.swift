@@ -26,8 +26,8 @@ import Testing
 
     static let splitting = ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\r\n\r\nGET /evil HTTP/1.1\r\n\r\n"]
 
-    @Test(
-        "CR, LF and NUL in fields and multipart names are refused, and nothing is sent", arguments: splitting)
+    /// CR, LF and NUL in fields and multipart names are refused, and nothing is sent.
+    @Test(arguments: splitting)
     func splits(text: String) async throws {
         let server = try RawServer { _ in [.respond()] }
         let client = client(server.baseURL)
@@ -47,7 +47,8 @@ import Testing
         #expect(server.record.connections.isEmpty)
     }
 
-    @Test("In a URL and in parameters they are escaped, so that one request stays one", arguments: splitting)
+    /// In a URL and in parameters they are escaped, so that one request stays one.
+    @Test(arguments: splitting)
     func escapes(text: String) async throws {
         let server = try RawServer { _ in [.respond()] }
         let client = client(server.baseURL)
@@ -66,10 +67,8 @@ import Testing
         #expect((1...3).contains(server.record.requests.count))
     }
 
-    @Test(
-        "An absolute URL as a path stays at the base URL's origin, unless allowed; then without credentials"
-    )
-    func leaves() async throws {
+    /// An absolute URL as a path stays at the base URL's origin, unless allowed; then without credentials.
+    @Test func leaves() async throws {
         let (base, other) = (try RawServer { _ in [.respond()] }, try RawServer { _ in [.respond()] })
         let secretive = { (configuration: inout ClientConfiguration) in
             configuration.options.headers = [
@@ -93,9 +92,8 @@ import Testing
         #expect(!request.fields.contains { $0.value.contains("canary") })
     }
 
-    @Test(
-        "http and https only",
-        arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "data:,x"])
+    /// Http and https only.
+    @Test(arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "data:,x"])
     func schemes(url: String) async throws {
         let server = try RawServer { _ in [.respond(302, ["Location": url])] }
         #expect(await failure(client("").get(url))?.code == .invalidURL)
@@ -105,8 +103,8 @@ import Testing
 
     // MARK: Input of the server
 
-    @Test(
-        "A redirect to another origin carries no secret; one to the same origin does", arguments: [307, 302])
+    /// A redirect to another origin carries no secret; one to the same origin does.
+    @Test(arguments: [307, 302])
     func redirects(status: Int) async throws {
         let other = try RawServer { _ in [.respond()] }
         let server = try RawServer { request in
@@ -130,8 +128,8 @@ import Testing
         #expect(there.field("X-App") == "1")
     }
 
-    @Test("A redirect from https to http is not followed")
-    func downgrade() async throws {
+    /// A redirect from https to http is not followed.
+    @Test func downgrade() async throws {
         let (nginx, plain) = (try NginxServer.shared(), try RawServer { _ in [.respond()] })
         let client = client(nginx.tlsBaseURL) { _, connections in
             connections.tls.caBundlePath = nginx.certificatePath
@@ -142,14 +140,14 @@ import Testing
         #expect(try await client.get("/redirect/302").value().status == .ok)
     }
 
-    @Test("A certificate without a trusted authority is refused by default")
-    func verifies() async throws {
+    /// A certificate without a trusted authority is refused by default.
+    @Test func verifies() async throws {
         let nginx = try NginxServer.shared()
         #expect(await failure(client(nginx.tlsBaseURL).get("/json"))?.code == .tls)
     }
 
-    @Test("Ten redirects, and no more")
-    func redirectLimit() async throws {
+    /// Ten redirects, and no more.
+    @Test func redirectLimit() async throws {
         let server = try RawServer { request in
             let count = Int(request.target.dropFirst()) ?? 0
             return count == 0 ? [.respond(body: "there")] : [.respond(302, ["Location": "/\(count - 1)"])]
@@ -159,10 +157,8 @@ import Testing
         #expect(await failure(client.get("/11"))?.code == .tooManyRedirects)
     }
 
-    @Test(
-        "A head over 256 KiB, and a body over its limit, end the request; files have no limit"
-    )
-    func sizes() async throws {
+    /// A head over 256 KiB, and a body over its limit, end the request; files have no limit.
+    @Test func sizes() async throws {
         let server = try RawServer { request in
             switch request.target {
             case "/head":
@@ -188,8 +184,8 @@ import Testing
 
     // MARK: Addresses of a name
 
-    @Test("Private addresses, when forbidden: by number and by name, and no request reaches them")
-    func privateAddresses() async throws {
+    /// Private addresses, when forbidden: by number and by name, and no request reaches them.
+    @Test func privateAddresses() async throws {
         let server = try RawServer { _ in [.respond()] }
         let careful = client("") { _, connections in connections.forbidsPrivateAddresses = true }
         for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {

@@ -24,8 +24,8 @@ import Testing
         return Client(baseURL: main.baseURL, configuration: configuration)
     }
 
-    @Test("An endpoint chooses its server, and the base URL is changed at run time")
-    func choice() async throws {
+    /// An endpoint chooses its server, and the base URL is changed at run time.
+    @Test func choice() async throws {
         let (main, standby, staging) = (try server("main"), try server("standby"), try server("staging"))
         let client = client(main, standby)
         var call = InlineEndpoint(.get, "/x")
@@ -38,8 +38,8 @@ import Testing
         #expect(try await client.get("/x").value().text == "standby")
     }
 
-    @Test("The standby server takes over from one that has stopped, which takes over again when it runs")
-    func failover() async throws {
+    /// The standby server takes over from one that has stopped, which takes over again when it runs.
+    @Test func failover() async throws {
         let (main, standby) = (try server("main"), try server("standby"))
         // Each request that may be sent twice probes the main server.
         let client = client(main, standby) { $0.failover = Failover(probeInterval: .zero) }
@@ -59,8 +59,8 @@ import Testing
         #expect(standby.record.requests.count == 4)
     }
 
-    @Test("After 503 a GET goes to the standby server, and a POST does not")
-    func busy() async throws {
+    /// After 503 a GET goes to the standby server, and a POST does not.
+    @Test func busy() async throws {
         let (main, standby) = (try server("main"), try server("standby"))
         let client = client(main, standby) { $0.failover = Failover() }
         let error = await #expect(throws: NetworkError.self) {
@@ -72,8 +72,8 @@ import Testing
         #expect(standby.record.requests.map(\.method) == ["GET"])
     }
 
-    @Test("Credential and cookies belong to the service")
-    func credentials() async throws {
+    /// Credential and cookies belong to the service.
+    @Test func credentials() async throws {
         let (main, standby) = (try server("main"), try server("standby"))
         let client = client(main, standby) {
             $0.cookies = CookieJar()

@@ -43,9 +43,8 @@ import Testing
         return Client(baseURL: server.baseURL, configuration: configuration)
     }
 
-    @Test(
-        "A credential in each placement is renewed, and the request sent again with the new one",
-        arguments: ["bearer", "cookie", "query", "form"])
+    /// A credential in each placement is renewed, and the request sent again with the new one.
+    @Test(arguments: ["bearer", "cookie", "query", "form"])
     func placements(name: String) async throws {
         let tokens = TokenServer()
         let server = try RawServer { tokens.answer($0) }
@@ -63,8 +62,8 @@ import Testing
         #expect(server.record.requests.map(\.method) == ["POST", "POST", "POST"])
     }
 
-    @Test("Two clients on two event loops share a session: one login for all of their requests")
-    func shared() async throws {
+    /// Two clients on two event loops share a session: one login for all of their requests.
+    @Test func shared() async throws {
         let tokens = TokenServer()
         let server = try RawServer { tokens.answer($0) }
         let session = session(server)
@@ -83,10 +82,8 @@ import Testing
         loop.shutDown()
     }
 
-    @Test(
-        "Saved with mode 0600 and no other file, restored before the first request, emptied by logging out"
-    )
-    func file() async throws {
+    /// Saved with mode 0600 and no other file, restored before the first request, emptied by logging out.
+    @Test func file() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "session.\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -122,10 +119,8 @@ import Testing
         #expect(events.withLock { $0 } == ["\(path) cannot be read: it is not a saved credential"])
     }
 
-    @Test(
-        "Paused requests that wait for a login block neither it nor the requests that would make room"
-    )
-    func requestsThatFeedRequests() async throws {
+    /// Paused requests that wait for a login block neither it nor the requests that would make room.
+    @Test func requestsThatFeedRequests() async throws {
         let tokens = TokenServer()
         let (arrivals, answers, logins) = (try Gate(), try Gate(), try Gate())
         let requests = Atomic(0)
@@ -163,8 +158,8 @@ import Testing
         #expect(tokens.logins.load(ordering: .relaxed) == 1)
     }
 
-    @Test("Events report logins and logouts, with their reasons")
-    func events() async throws {
+    /// Events report logins and logouts, with their reasons.
+    @Test func events() async throws {
         let isRefusing = Atomic(false)
         let tokens = TokenServer()
         let server = try RawServer { request in

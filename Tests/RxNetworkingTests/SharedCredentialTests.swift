@@ -69,8 +69,8 @@ import Testing
         try await CredentialFile(folder.file("credential.json")).load().value()
     }
 
-    @Test("Three processes whose login expires at the same time send each refresh token once")
-    func together() async throws {
+    /// Three processes whose login expires at the same time send each refresh token once.
+    @Test func together() async throws {
         let processes = try (0..<3).map { _ in try process() }
         for _ in 0..<10 {
             family.contents.withLock { $0.isValid = false }
@@ -90,8 +90,8 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["credential.json"])
     }
 
-    @Test("A process that is killed while it renews gives the lock to the next one")
-    func killed() async throws {
+    /// A process that is killed while it renews gives the lock to the next one.
+    @Test func killed() async throws {
         family.contents.withLock { $0.swallowsRenewal = true }
         let (first, second) = (try process(), try process())
         try first.write("/goods\n")

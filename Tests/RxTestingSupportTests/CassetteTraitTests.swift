@@ -28,8 +28,8 @@ import Testing
         #expect(try TestCassette.current.clock.date == Date(timeIntervalSince1970: 784_111_780))
     }
 
-    @Test("A stream that ends is over while another one goes on")
-    func otherStreams() async throws {
+    /// A stream that ends is over while another one goes on.
+    @Test func otherStreams() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "trait-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         try Cassette().write(to: folder.appending(path: "Cassettes/new.har").path)
@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    @Test("A test with arguments cannot have a cassette", arguments: [1])
+    /// A test with arguments cannot have a cassette.
+    @Test(arguments: [1])
     func arguments(_: Int) async throws {
         await #expect(throws: FixtureError.self) {
             try await CassetteTrait.cassette("goods").provideScope(
@@ -99,8 +100,8 @@ import Testing
         try await trait.provideScope(for: try #require(Test.current), testCase: nil, performing: body)
     }
 
-    @Test("A recorded test replays; a test that failed records nothing; CI records nothing")
-    func records() async throws {
+    /// A recorded test replays; a test that failed records nothing; CI records nothing.
+    @Test func records() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "trait-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let recorded = folder.appending(path: "Cassettes/new.har").path

@@ -20,16 +20,16 @@ import Testing
 
     private struct PortError: Error, Equatable {}
 
-    @Test("A stream without an end is left after the time of the diagram")
-    func endlessStreams() {
+    /// A stream without an end is left after the time of the diagram.
+    @Test func endlessStreams() {
         let beat = Observable<Int, Never>.interval(.milliseconds(2), on: clock)
         expect(beat, emits: "--a-b-", values: ["a": 0, "b": 1], on: clock)
         #expect(clock.pendingCount == 0)
         #expect(clock.now == .milliseconds(6))
     }
 
-    @Test("The issue shows both diagrams, and stands where the expectation does")
-    func issues() throws {
+    /// The issue shows both diagrams, and stands where the expectation does.
+    @Test func issues() throws {
         let source: MarbleSource<String, Never> = try clock.cold("--a--c-|")
         withKnownIssue {
             expect(source.observable, emits: "--a--b-|", on: clock)

@@ -34,11 +34,11 @@ import Testing
         try ask(transport, "/e", .text("{}"))
     }
 
-    @Test("The rules of a transport that the suite makes count, and a test that uses them passes")
-    func used() throws { try useAll() }
+    /// The rules of a transport that the suite makes count, and a test that uses them passes.
+    @Test func used() throws { try useAll() }
 
-    @Test("Rules without a request are named by an issue at the test")
-    func unused() async throws {
+    /// Rules without a request are named by an issue at the test.
+    @Test func unused() async throws {
         try useAll()
         try await withKnownIssue {
             try await RequiredRulesTrait.usesEveryRule.provideScope(
@@ -63,8 +63,8 @@ import Testing
         }
     }
 
-    @Test("A test that throws an error has no issue about its rules")
-    func thrown() async throws {
+    /// A test that throws an error has no issue about its rules.
+    @Test func thrown() async throws {
         try useAll()
         await #expect(throws: CancellationError.self) {
             try await RequiredRulesTrait.usesEveryRule.provideScope(
@@ -76,8 +76,8 @@ import Testing
         }
     }
 
-    @Test("Replies that a closure chooses have no rules")
-    func closures() throws {
+    /// Replies that a closure chooses have no rules.
+    @Test func closures() throws {
         try useAll()
         try ask(ScriptedTransport(on: clock) { _ in .status(.ok) }, "/x")
     }

@@ -8,8 +8,8 @@ import Testing
 
 /// Parts of the client that could leave virtual time, or whose order could differ from run to run.
 @Suite struct ClientInVirtualTimeTests {
-    @Test("A limiter and a breaker without a clock take the virtual one")
-    func clocks() throws {
+    /// A limiter and a breaker without a clock take the virtual one.
+    @Test func clocks() throws {
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(on: clock) { _ in .status(.internalServerError) }
         let client = Client(
@@ -48,8 +48,8 @@ import Testing
         }
     }
 
-    @Test("Requests that one call cancels end in the order in which they began")
-    func orderOfCancels() throws {
+    /// Requests that one call cancels end in the order in which they began.
+    @Test func orderOfCancels() throws {
         let clock = VirtualScheduler()
         let ends = Log<String>()
         let client = Client(
@@ -62,8 +62,8 @@ import Testing
         #expect(ends.entries == (0..<20).map { "/\($0)" })
     }
 
-    @Test("A long line of JSON is decoded in virtual time")
-    func longLines() throws {
+    /// A long line of JSON is decoded in virtual time.
+    @Test func longLines() throws {
         let clock = VirtualScheduler()
         let line = "\"\(String(repeating: "a", count: 300_000))\"\n"
         let client = Client(

@@ -104,14 +104,16 @@ import Testing
         return text
     }
 
-    @Test("A scripted exchange ends by the limits of its request", arguments: cases)
+    /// A scripted exchange ends by the limits of its request.
+    @Test(arguments: cases)
     func scripted(item: Case) throws {
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(on: clock) { _ in Reply(item.steps) }
         #expect(try Self.end(of: Self.request(item.timeouts), by: transport, on: clock) == item.end)
     }
 
-    @Test("A replayed exchange ends by the limits of its request", arguments: cases)
+    /// A replayed exchange ends by the limits of its request.
+    @Test(arguments: cases)
     func replayed(item: Case) throws {
         let shop = RecordedShop([.when(nil, "*", Reply(item.steps))])
         let recorder = Recorder(shop.recording.send(try Self.request(.unlimited)), on: shop.clock)
@@ -122,8 +124,8 @@ import Testing
         #expect(try Self.end(of: Self.request(item.timeouts), by: replay, on: clock) == item.end)
     }
 
-    @Test("No time passes for a phase while the consumer pauses, but for the attempt")
-    func pauses() throws {
+    /// No time passes for a phase while the consumer pauses, but for the attempt.
+    @Test func pauses() throws {
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(on: clock) { _ in .steps(.head(Self.ok), .stall) }
         for (attempt, code, end) in [
@@ -149,8 +151,8 @@ import Testing
         }
     }
 
-    @Test("A client retries a scripted response that begins too late, and explains which limit passed")
-    func retries() throws {
+    /// A client retries a scripted response that begins too late, and explains which limit passed.
+    @Test func retries() throws {
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(
             on: clock, [.when(.get, "/", .json("1", after: .seconds(3600)), .json("2"))])
@@ -165,8 +167,8 @@ import Testing
         #expect(transport.exchanges.first?.endedAt == .seconds(5))
     }
 
-    @Test("A connection that became a WebSocket may be silent, and its handshake may not")
-    func webSockets() throws {
+    /// A connection that became a WebSocket may be silent, and its handshake may not.
+    @Test func webSockets() throws {
         let shop = RecordedShop([
             .when(
                 .get, "/", .webSocket(.wait(.seconds(200)), .send(.text("late")), .close(.normalClosure)))

@@ -24,8 +24,8 @@ import Testing
         try OpenAPIDocument(bytes: Array(text.utf8), file: "shop.json")
     }
 
-    @Test("Examples of OpenAPI's own document: named ones, and JSON that is escaped as a string")
-    func namedExamples() throws {
+    /// Examples of OpenAPI's own document: named ones, and JSON that is escaped as a string.
+    @Test func namedExamples() throws {
         let versions = try OpenAPIDocument("Fixtures/OpenAPI/api-with-examples.json")
         let all = try answer(try versions.rules(), "/")
         #expect(all.first == "head 200  Content-Type=application/json")
@@ -40,8 +40,8 @@ import Testing
         }
     }
 
-    @Test("The interface of a patent office: the path of its server, parameters, operations without examples")
-    func patents() throws {
+    /// The interface of a patent office: the path of its server, parameters, operations without examples.
+    @Test func patents() throws {
         let patents = try OpenAPIDocument("Fixtures/OpenAPI/uspto.json")
         let rules = try patents.rules()
         let list = try answer(rules, "/ds-api/")
@@ -78,8 +78,8 @@ import Testing
          "schemas": {"Picture": {"example": "GIF89a"}}}}
         """
 
+    /// References, header fields, ranges of statuses, media types and names.
     @Test(
-        "References, header fields, ranges of statuses, media types and names",
         arguments: [
             (
                 nil, nil, nil, "200  X-Rate=10;X-List=1,b;Content-Type=application/json; charset=utf-8",
@@ -110,8 +110,8 @@ import Testing
         #expect(events.dropFirst().first?.hasSuffix(body) == true, "\(events)")
     }
 
-    @Test("Rules: texts before parameters, the path of a server, and methods of other names")
-    func rules() throws {
+    /// Rules: texts before parameters, the path of a server, and methods of other names.
+    @Test func rules() throws {
         let rules = try document(Self.shop).rules()
         let required = RequiredRules()
         RequiredRules.$current.withValue(required) { _ = ScriptedTransport(on: clock, rules) }
@@ -127,62 +127,61 @@ import Testing
         #"{"openapi": "3.0.3", "paths": {"/a": {"get": {"responses": \#(text)}}}}"#
     }
 
-    @Test(
-        "A document that cannot be used names the place",
-        arguments: [
-            ("", "shop.json:1:1: here the text ends too early or is not JSON"),
-            (#"{"swagger": "2.0"}"#, "openapi is missing"), (#"{"openapi": 3.1}"#, "openapi is not a string"),
-            (#"{"openapi": "2.9"}"#, "openapi is 2.9, which cannot be read"),
-            (#"{"openapi": "3.0.0"}"#, "paths is missing"),
-            (#"{"openapi": "3.0.0", "paths": []}"#, "paths is not an object"),
-            (#"{"openapi": "3.0.0", "paths": {"a": {}}}"#, "paths.a: a path begins with a slash"),
-            (#"{"openapi": "3.0.0", "paths": {"/a": 1}}"#, "paths./a is not an object"),
-            (#"{"openapi": "3.0.0", "paths": {"/a": {"get": {}}}}"#, "paths./a.get.responses is missing"),
-            (responses("[]"), "paths./a.get.responses is not an object"),
-            (
-                responses(#"{"2000": {}}"#),
-                "responses.2000: 2000 is not a status, such as 200, 2XX or default"
-            ),
-            (
-                responses(#"{"200": {"headers": {"a b": {}}}}"#),
-                "headers.a b: a b is not the name of a header field"
-            ),
-            (
-                responses(#"{"200": {"headers": {"a": {"example": {}}}}}"#),
-                "headers.a.example is not a string, a number or an array of them"
-            ),
-            (responses(#"{"200": {"content": [1]}}"#), "200.content is not an object"),
-            (
-                responses(#"{"200": {"content": {"a/b": {"examples": {"c": {}}}}}}"#),
-                "examples.c.value is missing"
-            ),
-            (
-                responses(#"{"200": {"content": {"a/b": {"examples": {"c": {"externalValue": "d.txt"}}}}}}"#),
-                "c.externalValue: d.txt is not in this document"
-            ),
-            (
-                responses(##"{"200": {"$ref": "#/paths/~1a/get/responses/201"}}"##),
-                "responses.200.$ref: #/paths/~1a/get/responses/201 does not exist"
-            ),
-            (responses(#"{"200": {"$ref": "b.json#/a"}}"#), "200.$ref: b.json#/a is not in this document"),
-            (
-                responses(
-                    ##"{"200": {"$ref": "#/paths/~1a/get/responses/201"}, "201": {"$ref": "#/paths/~1a/get/responses/200"}}"##
-                ), "200.$ref: the reference leads back to itself"
-            ),
-            (
-                #"{"openapi": "3.0.0", "servers": [{"url": "{a}", "variables": {"a": {}}}], "paths": {"/a": {"get": {}}}}"#,
-                "servers[0].variables.a.default is missing"
-            ),
-        ])
+    /// A document that cannot be used names the place.
+    @Test(arguments: [
+        ("", "shop.json:1:1: here the text ends too early or is not JSON"),
+        (#"{"swagger": "2.0"}"#, "openapi is missing"), (#"{"openapi": 3.1}"#, "openapi is not a string"),
+        (#"{"openapi": "2.9"}"#, "openapi is 2.9, which cannot be read"),
+        (#"{"openapi": "3.0.0"}"#, "paths is missing"),
+        (#"{"openapi": "3.0.0", "paths": []}"#, "paths is not an object"),
+        (#"{"openapi": "3.0.0", "paths": {"a": {}}}"#, "paths.a: a path begins with a slash"),
+        (#"{"openapi": "3.0.0", "paths": {"/a": 1}}"#, "paths./a is not an object"),
+        (#"{"openapi": "3.0.0", "paths": {"/a": {"get": {}}}}"#, "paths./a.get.responses is missing"),
+        (responses("[]"), "paths./a.get.responses is not an object"),
+        (
+            responses(#"{"2000": {}}"#),
+            "responses.2000: 2000 is not a status, such as 200, 2XX or default"
+        ),
+        (
+            responses(#"{"200": {"headers": {"a b": {}}}}"#),
+            "headers.a b: a b is not the name of a header field"
+        ),
+        (
+            responses(#"{"200": {"headers": {"a": {"example": {}}}}}"#),
+            "headers.a.example is not a string, a number or an array of them"
+        ),
+        (responses(#"{"200": {"content": [1]}}"#), "200.content is not an object"),
+        (
+            responses(#"{"200": {"content": {"a/b": {"examples": {"c": {}}}}}}"#),
+            "examples.c.value is missing"
+        ),
+        (
+            responses(#"{"200": {"content": {"a/b": {"examples": {"c": {"externalValue": "d.txt"}}}}}}"#),
+            "c.externalValue: d.txt is not in this document"
+        ),
+        (
+            responses(##"{"200": {"$ref": "#/paths/~1a/get/responses/201"}}"##),
+            "responses.200.$ref: #/paths/~1a/get/responses/201 does not exist"
+        ),
+        (responses(#"{"200": {"$ref": "b.json#/a"}}"#), "200.$ref: b.json#/a is not in this document"),
+        (
+            responses(
+                ##"{"200": {"$ref": "#/paths/~1a/get/responses/201"}, "201": {"$ref": "#/paths/~1a/get/responses/200"}}"##
+            ), "200.$ref: the reference leads back to itself"
+        ),
+        (
+            #"{"openapi": "3.0.0", "servers": [{"url": "{a}", "variables": {"a": {}}}], "paths": {"/a": {"get": {}}}}"#,
+            "servers[0].variables.a.default is missing"
+        ),
+    ])
     func nonsense(text: String, problem: String) throws {
         let error = #expect(throws: FixtureError.self) { try document(text).rules() }
         let description = try #require(error).description
         #expect(description.hasPrefix("shop.json:1:") && description.hasSuffix(problem), "\(description)")
     }
 
-    @Test("An operation, a response or an example that is not there is an error")
-    func absences() throws {
+    /// An operation, a response or an example that is not there is an error.
+    @Test func absences() throws {
         let shop = try document(Self.shop)
         func problem(_ reply: () throws -> ScriptedTransport.Reply) -> String? {
             #expect(throws: FixtureError.self) { try reply() }?.description
@@ -200,8 +199,8 @@ import Testing
         #expect(throws: FixtureError.self) { try OpenAPIDocument("Fixtures/OpenAPI/none.json") }
     }
 
-    @Test("A document that is cut off anywhere is refused")
-    func cutOff() throws {
+    /// A document that is cut off anywhere is refused.
+    @Test func cutOff() throws {
         for count in 0..<Self.shop.utf8.count {
             let error = #expect(throws: FixtureError.self) {
                 try OpenAPIDocument(bytes: Array(Self.shop.utf8.prefix(count)))

@@ -23,19 +23,18 @@ import Testing
         return recorder.isFinished
     }
 
-    @Test(
-        "Parameters of the query are compared decoded, and others may follow",
-        arguments: [
-            ("/a?page=2&q=a+b", true), ("/a?q=a%20b&page=2&x", true), ("/a?page=2", false), ("/a", false),
-            ("/a?page=22&q=a+b", false), ("/b?page=2&q=a+b", false), ("/a#?page=2&q=a+b", false),
-        ])
+    /// Parameters of the query are compared decoded, and others may follow.
+    @Test(arguments: [
+        ("/a?page=2&q=a+b", true), ("/a?q=a%20b&page=2&x", true), ("/a?page=2", false), ("/a", false),
+        ("/a?page=22&q=a+b", false), ("/b?page=2&q=a+b", false), ("/a#?page=2&q=a+b", false),
+    ])
     func queries(url: String, matches: Bool) throws {
         let rule = ScriptedTransport.Rule.when(.get, "/a", query: ["page": "2", "q": "a b"], .status(.ok))
         #expect(try answer(rule, to: .get, url) == matches)
     }
 
+    /// Content is compared by its kind.
     @Test(
-        "Content is compared by its kind",
         arguments: [
             (.json(#"{"a": 1, "b": [true]}"#), .text(#"{"b":[true],"a":1}"#), true),
             (.json(#"{"a": 1}"#), .text(#"{"a":2}"#), false), (.json("{}"), .text("{"), false),
@@ -57,8 +56,8 @@ import Testing
         #expect(try answer(rule, to: .get, "/a") == matches)
     }
 
-    @Test("A fixture is a file beside the test, with its type")
-    func fixtures() throws {
+    /// A fixture is a file beside the test, with its type.
+    @Test func fixtures() throws {
         let transport = ScriptedTransport(
             on: clock,
             [

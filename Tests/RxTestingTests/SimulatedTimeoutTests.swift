@@ -15,8 +15,8 @@ import Testing
         .chunk([65]),
         .wait(.seconds(15)), .finish)
 
+    /// Silence of the server ends a request by its limits, and no other.
     @Test(
-        "Silence of the server ends a request by its limits, and no other",
         arguments: [
             (.stall, Timeouts(), .failed(.firstByteTimeout), 60),
             (silent, Timeouts(), .failed(.idleTimeout), 38),
@@ -52,8 +52,8 @@ import Testing
         #expect(try #require(exchange.endedAt).components.seconds == seconds)
     }
 
-    @Test("A connection that became a WebSocket may be silent")
-    func webSockets() throws {
+    /// A connection that became a WebSocket may be silent.
+    @Test func webSockets() throws {
         let log = try Simulation(seed: 1, faults: []).run { simulation in
             simulation.server("https://a.test") { _ in
                 .webSocket(.wait(.seconds(200)), .send(.text("late")), .close(.normalClosure))

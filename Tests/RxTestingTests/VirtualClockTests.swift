@@ -43,7 +43,8 @@ import Testing
         #expect(scheduler.pendingCount == 0)
     }
 
-    @Test("Asynchronous code runs in virtual time, without anyone who advances it", .timeLimit(.minutes(1)))
+    /// Asynchronous code runs in virtual time, without anyone who advances it.
+    @Test(.timeLimit(.minutes(1)))
     func anHourOfAsynchronousCode() async throws {
         let scheduler = scheduler
         let seen = try await scheduler.run {
@@ -54,7 +55,8 @@ import Testing
         #expect(scheduler.pendingCount == 0)
     }
 
-    @Test("Child tasks and actors take turns in the same order in each run", .timeLimit(.minutes(1)))
+    /// Child tasks and actors take turns in the same order in each run.
+    @Test(.timeLimit(.minutes(1)))
     func theSameInEachRun() async throws {
         actor Notes {
             var lines: [String] = []
@@ -82,7 +84,8 @@ import Testing
         #expect(runs.count == 1)
     }
 
-    @Test("A request is awaited, and a loop over a stream runs, in virtual time", .timeLimit(.minutes(1)))
+    /// A request is awaited, and a loop over a stream runs, in virtual time.
+    @Test(.timeLimit(.minutes(1)))
     func requests() async throws {
         let scheduler = scheduler
         let transport = ScriptedTransport(
@@ -103,7 +106,8 @@ import Testing
         #expect(scheduler.now == .seconds(605))
     }
 
-    @Test("It waits for code that runs elsewhere", .timeLimit(.minutes(1)))
+    /// It waits for code that runs elsewhere.
+    @Test(.timeLimit(.minutes(1)))
     func elsewhere() async throws {
         let number = try await scheduler.run { await Task.detached { await Self.onTheMainActor() }.value }
         #expect(number == 7)
@@ -114,8 +118,8 @@ import Testing
         return 7
     }
 
-    @Test(
-        "Its error and its cancellation pass through; time without end is an error", .timeLimit(.minutes(1)))
+    /// Its error and its cancellation pass through; time without end is an error.
+    @Test(.timeLimit(.minutes(1)))
     func ends() async throws {
         struct Refused: Error {}
         let scheduler = scheduler

@@ -22,8 +22,8 @@ import Testing
         }
     }
 
-    @Test("A model becomes the query of a GET; a list of models the body of a POST")
-    func models() async throws {
+    /// A model becomes the query of a GET; a list of models the body of a POST.
+    @Test func models() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let ads = try await client.get("/ads", query: AdQuery(type: "banner")).decode([Ad].self).value()
@@ -34,8 +34,8 @@ import Testing
         #expect(requests.last?.text == #"[{"type":"banner"},{"type":"popup"}]"#)
     }
 
-    @Test("PUT and DELETE, and an image in a form")
-    func methods() async throws {
+    /// PUT and DELETE, and an image in a form.
+    @Test func methods() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         _ = try await client.put("/ads/7", .json(AdQuery(type: "popup"))).value()
@@ -49,8 +49,8 @@ import Testing
         #expect(requests.last?.text.contains(#"filename="boris.png""#) == true)
     }
 
-    @Test("A response need not be JSON, and a failure has a code and a text")
-    func plainTextAndFailure() async throws {
+    /// A response need not be JSON, and a failure has a code and a text.
+    @Test func plainTextAndFailure() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         #expect(try await client.get("/version").value().text == "7")

@@ -117,8 +117,8 @@ import Testing
 
     // MARK: - Screens
 
-    @Test("A list of goods, with the login on its way")
-    func goods() async throws {
+    /// A list of goods, with the login on its way.
+    @Test func goods() async throws {
         let shop = Shop()
         let server = try shop.server()
         let app = App(server)
@@ -127,8 +127,8 @@ import Testing
         #expect(shop.logins == 1)
     }
 
-    @Test("The spinner is on for as long as the request, and the server's message is the tip")
-    func spinnerAndTip() async throws {
+    /// The spinner is on for as long as the request, and the server's message is the tip.
+    @Test func spinnerAndTip() async throws {
         let shop = Shop()
         let server = try shop.server()
         let app = App(server)
@@ -148,8 +148,8 @@ import Testing
         shown.cancel()
     }
 
-    @Test("A request may keep its failure to itself")
-    func noTip() async throws {
+    /// A request may keep its failure to itself.
+    @Test func noTip() async throws {
         let shop = Shop()
         let server = try shop.server()
         let app = App(server)
@@ -167,8 +167,8 @@ import Testing
         subscription.cancel()
     }
 
-    @Test("An empty list is the failure of its validator")
-    func validator() async throws {
+    /// An empty list is the failure of its validator.
+    @Test func validator() async throws {
         struct EmptyList: Endpoint {
             typealias Output = [Goods]
             let path = "/mall/nothing"
@@ -184,8 +184,8 @@ import Testing
         #expect(error?.code == .noContent)
     }
 
-    @Test("An expired login is renewed once for all requests; when that does not help, the login is over")
-    func relogin() async throws {
+    /// An expired login is renewed once for all requests; when that does not help, the login is over.
+    @Test func relogin() async throws {
         let shop = Shop()
         let server = try shop.server()
         let app = App(server)
@@ -202,8 +202,8 @@ import Testing
         #expect(shop.logins == 3, "one more login, and no further")
     }
 
-    @Test("A reload cancels the load before it")
-    func reload() async throws {
+    /// A reload cancels the load before it.
+    @Test func reload() async throws {
         let stuck = try RawServer {
             $0.index == 0 && $0.connection == 0
                 ? [.waitForClientClose] : [.respond(body: #"{"errcode":200,"data":[]}"#)]
@@ -223,8 +223,8 @@ import Testing
         subscription.cancel()
     }
 
-    @Test("A list grows page by page, until a short page ends it, and starts over")
-    func pages() async throws {
+    /// A list grows page by page, until a short page ends it, and starts over.
+    @Test func pages() async throws {
         struct Category: Endpoint {
             typealias Output = [Goods]
             let number: Int
@@ -252,8 +252,8 @@ import Testing
         subscription.cancel()
     }
 
-    @Test("Cookies outlive the app")
-    func cookies() async throws {
+    /// Cookies outlive the app.
+    @Test func cookies() async throws {
         let (server, folder) = (try Shop().server(), try TemporaryFolder())
         let first = CookieJar(file: folder.file("cookies"))
         _ = try await App(server, cookies: first).client.request(GoodsList()).value()
@@ -263,8 +263,8 @@ import Testing
         #expect(server.record.requests.last?.field("Cookie") == "visitor=ada")
     }
 
-    @Test("Without a network a request fails at once")
-    func noNetwork() async throws {
+    /// Without a network a request fails at once.
+    @Test func noNetwork() async throws {
         let server = try Shop().server()
         let app = App(server, reachability: ScriptedReachability(.unreachable))
         let error = await #expect(throws: NetworkError.self) {

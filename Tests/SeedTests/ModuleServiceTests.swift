@@ -25,8 +25,8 @@ import Testing
         try RawServer { [.respond(200, ["Content-Type": "text/html"], body: answer($0))] }
     }
 
-    @Test("A module's service hides URL, parameters and parsing")
-    func service() async throws {
+    /// A module's service hides URL, parameters and parsing.
+    @Test func service() async throws {
         let server = try server { request in
             request.target == "/home/banners?city=hz&count=2"
                 ? #"{"code":0,"message":"","data":["spring","summer"]}"# : #"{"code":1,"message":"暂无数据"}"#
@@ -40,8 +40,8 @@ import Testing
         #expect(server.record.requests.allSatisfy { $0.field("token") == "t1" })
     }
 
-    @Test("The base URL is changed at run time")
-    func baseURL() async throws {
+    /// The base URL is changed at run time.
+    @Test func baseURL() async throws {
         let (test, production) = (
             try server { _ in #"{"code":0,"data":["t"]}"# }, try server { _ in #"{"code":0,"data":["p"]}"# }
         )
@@ -51,8 +51,8 @@ import Testing
         #expect(try await client.home.banners(in: "hz").value() == ["p"])
     }
 
-    @Test("An encrypted text is sent as it is")
-    func text() async throws {
+    /// An encrypted text is sent as it is.
+    @Test func text() async throws {
         let server = try server { _ in #"{"code":0,"data":"paid"}"# }
         let client = Self.network(server, token: "t1")
         #expect(try await client.post("/pay", .text("=%a b")).decode(String.self).value() == "paid")
@@ -61,8 +61,8 @@ import Testing
         #expect(request.field("Content-Type")?.hasPrefix("text/plain") == true)
     }
 
-    @Test("The state of the network is followed, and read at any time")
-    func networkStatus() async throws {
+    /// The state of the network is followed, and read at any time.
+    @Test func networkStatus() async throws {
         let reachability = ScriptedReachability(.wifi)
         let seen = Mutex<[NetworkStatus]>([])
         let subscription = reachability.statuses.subscribe { status in seen.withLock { $0.append(status) } }

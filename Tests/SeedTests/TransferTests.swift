@@ -16,8 +16,8 @@ import Testing
         }
     }
 
-    @Test("A GET is cached for a time, a POST by its parameters where it is told to")
-    func cache() async throws {
+    /// A GET is cached for a time, a POST by its parameters where it is told to.
+    @Test func cache() async throws {
         let server = try server()
         var configuration = ClientConfiguration(baseURL: server.baseURL)
         configuration.options.cachePolicy = .time(.seconds(300))
@@ -33,8 +33,8 @@ import Testing
         #expect(server.record.requests.count == 4, "not cached without being told to")
     }
 
-    @Test("A file is uploaded and downloaded, each with its progress")
-    func files() async throws {
+    /// A file is uploaded and downloaded, each with its progress.
+    @Test func files() async throws {
         let (server, folder) = (try server(), try TemporaryFolder())
         let client = Client(configuration: ClientConfiguration(baseURL: server.baseURL))
         let file = folder.file("photo.jpg")
@@ -52,8 +52,8 @@ import Testing
         #expect(saved == #"{"for":"/map.osm"}"#)
     }
 
-    @Test("Requests are cancelled by their task, by their URL, and all at once")
-    func cancel() async throws {
+    /// Requests are cancelled by their task, by their URL, and all at once.
+    @Test func cancel() async throws {
         let server = try server()
         let client = Client(configuration: ClientConfiguration(baseURL: server.baseURL))
         let task = client.get("/slow/task").subscribe(onNext: { _ in }, onFailure: { _ in })

@@ -41,8 +41,8 @@ import Testing
         try RawServer { _ in [.respond(200, ["Content-Type": "application/json"], body: body)] }
     }
 
-    @Test("Parameters and responses of all requests go through one rule each")
-    func rules() async throws {
+    /// Parameters and responses of all requests go through one rule each.
+    @Test func rules() async throws {
         let server = try server()
         let client = Client(configuration: Self.configuration(server))
         let weather = try await client.request(WeatherAt(latitude: "34.345", longitude: "113.678")).value()
@@ -54,8 +54,8 @@ import Testing
         #expect(server.record.requests.last?.field("Accept") == "application/json; charset=utf-8")
     }
 
-    @Test("A refusal has the server's message; the whole response stays readable")
-    func refusal() async throws {
+    /// A refusal has the server's message; the whole response stays readable.
+    @Test func refusal() async throws {
         let server = try server(#"{"ok":false,"message":"没有数据","extra":7}"#)
         let client = Client(configuration: Self.configuration(server))
         let error = await #expect(throws: NetworkError.self) {
@@ -66,8 +66,8 @@ import Testing
         #expect(try await raw.value().text.contains(#""extra":7"#))
     }
 
-    @Test("The standby server is one option of a request away")
-    func standby() async throws {
+    /// The standby server is one option of a request away.
+    @Test func standby() async throws {
         let (main, standby) = (try server(), try server())
         var configuration = Self.configuration(main)
         configuration.standbyURL = standby.baseURL
@@ -77,8 +77,8 @@ import Testing
         #expect(main.record.requests.count == 1 && standby.record.requests.count == 1)
     }
 
-    @Test("Parameters of a POST that belong in its URL, and a form with images and their progress")
-    func post() async throws {
+    /// Parameters of a POST that belong in its URL, and a form with images and their progress.
+    @Test func post() async throws {
         let server = try server()
         let client = Client(configuration: Self.configuration(server))
         _ = try await client.post("/unsubscribe", ["id": 7], query: ["token": "token1"]).value()
@@ -103,8 +103,8 @@ import Testing
         #expect(form.body.count > 600_000)
     }
 
-    @Test("Plug-ins are called once for each request, except for one that has none")
-    func accessories() async throws {
+    /// Plug-ins are called once for each request, except for one that has none.
+    @Test func accessories() async throws {
         let calls = MutableProperty<[String]>([])
         let server = try server()
         var configuration = Self.configuration(server)
@@ -121,8 +121,8 @@ import Testing
         #expect(calls.value == ["start", "stop", "stopped"])
     }
 
-    @Test("“Done” waits for all uploads, whenever they were added")
-    func queue() async throws {
+    /// “Done” waits for all uploads, whenever they were added.
+    @Test func queue() async throws {
         let server = try server()
         let client = Client(configuration: Self.configuration(server))
         let uploads = RequestQueue(limit: 2)
@@ -133,8 +133,8 @@ import Testing
         #expect(server.record.requests.count == 5)
     }
 
-    @Test("Several requests at once with one end; and one that needs the result of another")
-    func groups() async throws {
+    /// Several requests at once with one end; and one that needs the result of another.
+    @Test func groups() async throws {
         let server = try server()
         let client = Client(configuration: Self.configuration(server))
         let both = Observable.zip(client.request(CloverCount()), client.request(CloverCount()))

@@ -26,7 +26,8 @@ import Testing
 
     private static let count = 2000
 
-    @Test("Signatures of random requests are those of botocore", arguments: [1, 2] as [UInt64])
+    /// Signatures of random requests are those of botocore.
+    @Test(arguments: [1, 2] as [UInt64])
     func random(seed: UInt64) async throws {
         var random = Random(state: seed)
         var cases: [Case] = []

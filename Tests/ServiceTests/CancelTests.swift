@@ -3,8 +3,8 @@ import Testing
 
 /// Cancelled requests, as the server experiences them.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct CancelTests {
-    @Test("The server notices the cancelling of every request")
-    func cancels() async throws {
+    /// The server notices the cancelling of every request.
+    @Test func cancels() async throws {
         let live = try await Service.live()
         let client = Client(baseURL: live.baseURL)
         let subscriptions = (1...40).map { number in

@@ -5,8 +5,8 @@ import Testing
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct EventTests {
     private struct Number: Decodable { let number: Int }
 
-    @Test("Events continue after the last one when the server is killed, none twice and none lost")
-    func killed() async throws {
+    /// Events continue after the last one when the server is killed, none twice and none lost.
+    @Test func killed() async throws {
         let live = try await Service.live()
         let client = Client(baseURL: live.baseURL)
         let numbers = client.events(.get("/events")).messages()

@@ -12,7 +12,8 @@ import Testing
         return httpbin.count(of: text)
     }
 
-    @Test("A stored response is revalidated by its validators", arguments: ["/cache", "/etag/tea"])
+    /// A stored response is revalidated by its validators.
+    @Test(arguments: ["/cache", "/etag/tea"])
     func confirmed(path: String) async throws {
         let httpbin = try await Service.httpbin()
         var configuration = ClientConfiguration()
@@ -26,7 +27,8 @@ import Testing
         #expect(httpbin.count(of: "\"GET \(path) HTTP/1.1\" 200") == 1)
     }
 
-    @Test("Digest costs one challenge for any number of requests", arguments: ["MD5", "SHA-256"])
+    /// Digest costs one challenge for any number of requests.
+    @Test(arguments: ["MD5", "SHA-256"])
     func digest(algorithm: String) async throws {
         let httpbin = try await Service.httpbin()
         var configuration = ClientConfiguration()
@@ -39,8 +41,8 @@ import Testing
         #expect(try await count(of: "HTTP/1.1\" 401", in: httpbin, after: client) == 1)
     }
 
-    @Test("A range is a part of the content")
-    func range() async throws {
+    /// A range is a part of the content.
+    @Test func range() async throws {
         let httpbin = try await Service.httpbin()
         let client = Client(baseURL: httpbin.baseURL)
         let part = try await client.get("/range/1024", headers: ["Range": "bytes=26-51"]).value()
@@ -48,8 +50,8 @@ import Testing
         #expect(part.text == "abcdefghijklmnopqrstuvwxyz")
     }
 
-    @Test("A slow body arrives piece by piece")
-    func drip() async throws {
+    /// A slow body arrives piece by piece.
+    @Test func drip() async throws {
         let httpbin = try await Service.httpbin()
         let pieces = try await Client(baseURL: httpbin.baseURL)
             .stream(InlineEndpoint(.get, "/drip", query: ["duration": "0.5", "numbytes": "10"])).chunks()
@@ -58,7 +60,8 @@ import Testing
         #expect(pieces.count > 1)
     }
 
-    @Test("Compressed bodies are decoded", arguments: ["gzip", "deflate", "brotli"])
+    /// Compressed bodies are decoded.
+    @Test(arguments: ["gzip", "deflate", "brotli"])
     func codings(name: String) async throws {
         struct Echo: Decodable, Sendable { let method: String }
         let httpbin = try await Service.httpbin()
@@ -66,7 +69,8 @@ import Testing
         #expect(echo.method == "GET")
     }
 
-    @Test("Redirects are followed", arguments: ["redirect", "relative-redirect", "absolute-redirect"])
+    /// Redirects are followed.
+    @Test(arguments: ["redirect", "relative-redirect", "absolute-redirect"])
     func redirects(name: String) async throws {
         let httpbin = try await Service.httpbin()
         let client = Client(baseURL: httpbin.baseURL)
@@ -80,8 +84,8 @@ import Testing
         #expect(posted.json == ["count": 3])
     }
 
-    @Test("Cookies outlive the process")
-    func cookies() async throws {
+    /// Cookies outlive the process.
+    @Test func cookies() async throws {
         struct Line: Decodable {
             let status: Int
             let bodyBase64: Data

@@ -29,9 +29,8 @@ import Testing
             })
     }
 
-    @Test(
-        "Fifty requests at once with an expired token cause one login, or one refresh, again and again",
-        arguments: [true, false])
+    /// Fifty requests at once with an expired token cause one login, or one refresh, again and again.
+    @Test(arguments: [true, false])
     func expiry(refreshes: Bool) async throws {
         let folder = try TemporaryFolder()
         let shop = try await Service.shop(in: folder)

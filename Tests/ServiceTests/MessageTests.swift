@@ -9,8 +9,8 @@ import Testing
         return error?.message
     }
 
-    @Test("Django REST framework names the fields, or gives the detail")
-    func django() async throws {
+    /// Django REST framework names the fields, or gives the detail.
+    @Test func django() async throws {
         let folder = try TemporaryFolder()
         let shop = try await Service.shop(in: folder)
         let client = Client(baseURL: shop.baseURL)
@@ -21,8 +21,8 @@ import Testing
         #expect(detail?.contains("Invalid page.") == true)
     }
 
-    @Test("FastAPI lists the errors of the body")
-    func fastAPI() async throws {
+    /// FastAPI lists the errors of the body.
+    @Test func fastAPI() async throws {
         let live = try await Service.live()
         let orders = Client(baseURL: live.baseURL).post("/orders", .json(["name": "tea", "count": 0]))
         #expect(try await message(orders)?.contains("greater than 0") == true)

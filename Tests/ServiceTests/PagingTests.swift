@@ -34,9 +34,8 @@ import Testing
         let parameters = Parameters.query(["_size": "max", "_shape": "objects"])
     }
 
-    @Test(
-        "Pages by number, of the requested size or of the smaller one that the server allows",
-        arguments: [20, 500])
+    /// Pages by number, of the requested size or of the smaller one that the server allows.
+    @Test(arguments: [20, 500])
     func numbered(size: Int) async throws {
         let folder = try TemporaryFolder()
         let shop = try await Service.shop(in: folder)
@@ -46,7 +45,8 @@ import Testing
         #expect(try await goods.map(\.id).collect().value() == Array(1...1000))
     }
 
-    @Test("Pages by offset, likewise", arguments: [20, 500])
+    /// Pages by offset, likewise.
+    @Test(arguments: [20, 500])
     func offset(size: Int) async throws {
         let folder = try TemporaryFolder()
         let shop = try await Service.shop(in: folder)
@@ -56,9 +56,8 @@ import Testing
         #expect(try await goods.map(\.id).collect().value() == Array(1...1000))
     }
 
-    @Test(
-        "Pages by the URL of the next one in the body: by number, by offset and by cursor",
-        arguments: ["numbered", "offset", "cursor"])
+    /// Pages by the URL of the next one in the body: by number, by offset and by cursor.
+    @Test(arguments: ["numbered", "offset", "cursor"])
     func nextURL(path: String) async throws {
         let folder = try TemporaryFolder()
         let shop = try await Service.shop(in: folder)
@@ -68,8 +67,8 @@ import Testing
         #expect(try await goods.map(\.id).collect().value() == Array(1...1000))
     }
 
-    @Test("20,000 rows by Link header and by next_url")
-    func rows() async throws {
+    /// 20,000 rows by Link header and by next_url.
+    @Test func rows() async throws {
         let folder = try TemporaryFolder()
         let datasette = try await Service.datasette(in: folder)
         let client = Client(baseURL: datasette.baseURL)

@@ -11,8 +11,8 @@ import Testing
         return configuration
     }
 
-    @Test("Every request succeeds with a server that responds to two in three with 503")
-    func unavailable() async throws {
+    /// Every request succeeds with a server that responds to two in three with 503.
+    @Test func unavailable() async throws {
         let httpbin = try await Service.httpbin()
         let client = Client(
             baseURL: httpbin.baseURL, configuration: configuration(.constant(.milliseconds(1))))
@@ -23,8 +23,8 @@ import Testing
         #expect(httpbin.count(of: "\" 503 ") > 0)
     }
 
-    @Test("A request outlives the death and the restart of the server behind the proxy")
-    func death() async throws {
+    /// A request outlives the death and the restart of the server behind the proxy.
+    @Test func death() async throws {
         let folder = try TemporaryFolder()
         let live = try await Service.live()
         let front = try await Service.caddy(before: live, filesOf: folder)
@@ -41,8 +41,8 @@ import Testing
         withExtendedLifetime(successor) {}
     }
 
-    @Test("No more than ten requests begin in a second, by the server's log")
-    func rate() async throws {
+    /// No more than ten requests begin in a second, by the server's log.
+    @Test func rate() async throws {
         let folder = try TemporaryFolder()
         _ = try folder.file("small.txt", Array("tea".utf8))
         let front = try await Service.caddy(filesOf: folder)

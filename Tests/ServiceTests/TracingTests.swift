@@ -35,8 +35,8 @@ import Tracing
         let metrics: Set<String>
     }
 
-    @Test("A server continues the trace of the exchange")
-    func propagation() async throws {
+    /// A server continues the trace of the exchange.
+    @Test func propagation() async throws {
         let service = try await Service.collector()
         let tracer = W3CTracer()
         let client = Client(baseURL: service.baseURL)
@@ -50,8 +50,8 @@ import Tracing
         #expect(context.baggage == ["customer": "ada"])
     }
 
-    @Test("A collector takes the spans, whose attributes are those of the conventions")
-    func collector() async throws {
+    /// A collector takes the spans, whose attributes are those of the conventions.
+    @Test func collector() async throws {
         let service = try await Service.collector()
         let tracer = W3CTracer()
         let client = Client(baseURL: service.baseURL)
@@ -86,8 +86,8 @@ import Tracing
         #expect(exchanges.last?.attributes["error.type"] == "404")
     }
 
-    @Test("The metrics are those of the conventions, and ours beside them")
-    func metrics() async throws {
+    /// The metrics are those of the conventions, and ours beside them.
+    @Test func metrics() async throws {
         let service = try await Service.collector()
         let metrics = TestMetrics()
         let client = Client(baseURL: service.baseURL)

@@ -45,8 +45,8 @@ import Testing
         let options = RequestOptions(timeouts: Timeouts(idle: .seconds(60)))
     }
 
-    @Test("200 MiB arrive unchanged in a multipart form, with their progress")
-    func upload() async throws {
+    /// 200 MiB arrive unchanged in a multipart form, with their progress.
+    @Test func upload() async throws {
         let folder = try TemporaryFolder()
         let path = try file("upload.bin", mebibytes: 200, in: folder)
         let live = try await Service.live()
@@ -69,8 +69,8 @@ import Testing
         #expect(progress.allSatisfy { $0.expected == progress.last?.bytes })
     }
 
-    @Test("A download survives the death of its client, then of its server")
-    func download() async throws {
+    /// A download survives the death of its client, then of its server.
+    @Test func download() async throws {
         let (source, target) = (try TemporaryFolder(), try TemporaryFolder())
         let path = try file("large.bin", mebibytes: 600, in: source)
         let server = try await Service.caddy(filesOf: source)

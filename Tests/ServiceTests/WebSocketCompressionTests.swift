@@ -23,7 +23,8 @@ import Testing
         try await conversation.close()
     }
 
-    @Test("Windows and contexts that the client asks for", arguments: SocketPackage.allCases)
+    /// Windows and contexts that the client asks for.
+    @Test(arguments: SocketPackage.allCases)
     func offers(package: SocketPackage) async throws {
         let server = try await package.shared()
         let client = Client(baseURL: server.baseURL)
@@ -45,7 +46,8 @@ import Testing
         try await exchange(client, ["test": "small"]) { $0.minimumSize = 0 }
     }
 
-    @Test("Windows and contexts that the server asks for", arguments: [SocketPackage.websockets, .wsproto])
+    /// Windows and contexts that the server asks for.
+    @Test(arguments: [SocketPackage.websockets, .wsproto])
     func demands(package: SocketPackage) async throws {
         let server = try await package.shared()
         let client = Client(baseURL: server.baseURL)
@@ -62,7 +64,8 @@ import Testing
         #expect(agreed.count { $0.contains("client_no_context_takeover") } == 7)
     }
 
-    @Test("A server that declines", arguments: SocketPackage.allCases)
+    /// A server that declines.
+    @Test(arguments: SocketPackage.allCases)
     func off(package: SocketPackage) async throws {
         let client = Client(baseURL: try await package.shared().baseURL)
         try await exchange(client, ["deflate": "off"], isCompressed: false)

@@ -5,7 +5,8 @@ import Testing
 
 /// Large messages, many messages and many connections.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct WebSocketLoadTests {
-    @Test("A message of 32 MB there and back", arguments: SocketPackage.allCases)
+    /// A message of 32 MB there and back.
+    @Test(arguments: SocketPackage.allCases)
     func large(package: SocketPackage) async throws {
         let client = Client(baseURL: try await package.shared().baseURL)
         var bytes = WebSocketTests.noise(1 << 16)
@@ -22,7 +23,8 @@ import Testing
         }
     }
 
-    @Test("10,000 messages each way, in order and in little memory", arguments: SocketPackage.allCases)
+    /// 10,000 messages each way, in order and in little memory.
+    @Test(arguments: SocketPackage.allCases)
     func many(package: SocketPackage) async throws {
         // A process of its own, since it looks at all memory that the process has used.
         await #expect(processExitsWith: .success) { [package] in
@@ -51,7 +53,8 @@ import Testing
         }
     }
 
-    @Test("64 connections at once", arguments: SocketPackage.allCases)
+    /// 64 connections at once.
+    @Test(arguments: SocketPackage.allCases)
     func connections(package: SocketPackage) async throws {
         let server = try await package.shared()
         let client = Client(baseURL: server.baseURL)

@@ -4,7 +4,8 @@ import Testing
 
 /// Servers that are killed.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct WebSocketLossTests {
-    @Test("A killed server is a lost connection", arguments: SocketPackage.allCases)
+    /// A killed server is a lost connection.
+    @Test(arguments: SocketPackage.allCases)
     func killed(package: SocketPackage) async throws {
         let server = try await Service.sockets(package)
         let conversation = Conversation(Client(baseURL: server.baseURL), "/echo")
@@ -16,9 +17,8 @@ import Testing
         #expect(conversation.sink.state.value == .idle)
     }
 
-    @Test(
-        "When the server is there again, the connection is, and what waited is sent",
-        arguments: SocketPackage.allCases)
+    /// When the server is there again, the connection is, and what waited is sent.
+    @Test(arguments: SocketPackage.allCases)
     func killedAndBack(package: SocketPackage) async throws {
         let server = try await Service.sockets(package)
         let conversation = Conversation(Client(baseURL: server.baseURL), "/echo", ["test": "back"]) {

@@ -39,7 +39,8 @@ import Testing
         #expect(closed.first?.reason == "bye")
     }
 
-    @Test("Before the server: nginx", arguments: SocketPackage.allCases)
+    /// Before the server: nginx.
+    @Test(arguments: SocketPackage.allCases)
     func nginx(package: SocketPackage) async throws {
         let server = try await package.shared()
         let nginx = try NginxServer.shared()
@@ -51,9 +52,8 @@ import Testing
         }
     }
 
-    @Test(
-        "A subscriber that pauses again and again gets everything, over TLS",
-        arguments: SocketPackage.allCases)
+    /// A subscriber that pauses again and again gets everything, over TLS.
+    @Test(arguments: SocketPackage.allCases)
     func pauses(package: SocketPackage) async throws {
         let server = try await package.shared()
         let nginx = try NginxServer.shared()
@@ -71,7 +71,8 @@ import Testing
         try await conversation.close()
     }
 
-    @Test("Before the server: caddy", arguments: SocketPackage.allCases)
+    /// Before the server: caddy.
+    @Test(arguments: SocketPackage.allCases)
     func caddy(package: SocketPackage) async throws {
         let server = try await package.shared()
         let folder = try TemporaryFolder()
@@ -83,7 +84,8 @@ import Testing
             trusting: caddy.certificatePath)
     }
 
-    @Test("Before the client: CONNECT and SOCKS", arguments: SocketPackage.allCases)
+    /// Before the client: CONNECT and SOCKS.
+    @Test(arguments: SocketPackage.allCases)
     func proxies(package: SocketPackage) async throws {
         let server = try await package.shared()
         let nginx = try NginxServer.shared()

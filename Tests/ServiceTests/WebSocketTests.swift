@@ -22,7 +22,8 @@ import Testing
         }
     }
 
-    @Test("Messages come back as they were sent, whole and in fragments", arguments: SocketPackage.allCases)
+    /// Messages come back as they were sent, whole and in fragments.
+    @Test(arguments: SocketPackage.allCases)
     func echo(package: SocketPackage) async throws {
         let client = Client(baseURL: try await package.shared().baseURL)
         for frameSize in [nil, 1000] {
@@ -39,9 +40,8 @@ import Testing
         #expect(try await received == note)
     }
 
-    @Test(
-        "The server's choice of a subprotocol is there, or that it made none",
-        arguments: SocketPackage.allCases)
+    /// The server's choice of a subprotocol is there, or that it made none.
+    @Test(arguments: SocketPackage.allCases)
     func subprotocols(package: SocketPackage) async throws {
         let server = try await package.shared()
         let client = Client(baseURL: server.baseURL)
@@ -56,7 +56,8 @@ import Testing
         }
     }
 
-    @Test("Pings are answered on both sides", arguments: SocketPackage.allCases)
+    /// Pings are answered on both sides.
+    @Test(arguments: SocketPackage.allCases)
     func pings(package: SocketPackage) async throws {
         let server = try await package.shared()
         let client = Client(baseURL: server.baseURL)
@@ -76,7 +77,8 @@ import Testing
         try await conversation.close()
     }
 
-    @Test("Each side sees the other's code and reason", arguments: SocketPackage.allCases)
+    /// Each side sees the other's code and reason.
+    @Test(arguments: SocketPackage.allCases)
     func closes(package: SocketPackage) async throws {
         let server = try await package.shared()
         let client = Client(baseURL: server.baseURL)
@@ -106,7 +108,8 @@ import Testing
         }
     }
 
-    @Test("A cancel closes with 1000, a limit with 1009", arguments: SocketPackage.allCases)
+    /// A cancel closes with 1000, a limit with 1009.
+    @Test(arguments: SocketPackage.allCases)
     func leaving(package: SocketPackage) async throws {
         let server = try await package.shared()
         let client = Client(baseURL: server.baseURL)
@@ -122,7 +125,8 @@ import Testing
         #expect(try await server.entry(.closed, "test=limit").code == 1009)
     }
 
-    @Test("A handshake that is refused with 401 logs in and is sent again", arguments: SocketPackage.allCases)
+    /// A handshake that is refused with 401 logs in and is sent again.
+    @Test(arguments: SocketPackage.allCases)
     func login(package: SocketPackage) async throws {
         let server = try await package.shared()
         let refused = await Conversation(Client(baseURL: server.baseURL), "/private").failure()
@@ -143,8 +147,9 @@ import Testing
         #expect(logins.contents == 1)
     }
 
+    /// Cookies and the query are sent, and cookies of the handshake kept.
     @Test(
-        "Cookies and the query are sent, and cookies of the handshake kept", arguments: SocketPackage.allCases
+        arguments: SocketPackage.allCases
     )
     func cookies(package: SocketPackage) async throws {
         let server = try await package.shared()
@@ -161,7 +166,8 @@ import Testing
         }
     }
 
-    @Test("A redirected handshake is followed as the policy says", arguments: SocketPackage.allCases)
+    /// A redirected handshake is followed as the policy says.
+    @Test(arguments: SocketPackage.allCases)
     func redirects(package: SocketPackage) async throws {
         let server = try await package.shared()
         func conversation(_ policy: RedirectPolicy) -> Conversation {

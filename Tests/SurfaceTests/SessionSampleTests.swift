@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct SessionSampleTests {
     /// A server that omits the refresh token from its second response (RFC 6749 §6), to the renewal of Sessions.md.
-    @Test("The renewal of the documentation sends its grant type, and a refresh token each time")
-    func renewal() throws {
+    /// The renewal of the documentation sends its grant type, and a refresh token each time.
+    @Test func renewal() throws {
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(
             on: clock,

@@ -1,7 +1,7 @@
 import FoundationEssentials
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import RxHTTP
+import RxLite
+import RxLoop
 import Synchronization
 
 /// The alternative services that a transport knows, shared by its loops and saved in a file for the next

@@ -1,5 +1,5 @@
 import FoundationEssentials
-internal import RxHTTP
+import RxHTTP
 
 /// The alternative services of origins, and the failures of connections to them. Times are in seconds since
 /// 1970.

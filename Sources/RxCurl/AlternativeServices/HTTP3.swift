@@ -1,6 +1,6 @@
-internal import CLibcurl
-internal import HTTPTypes
-internal import RxHTTP
+import CLibcurl
+import HTTPTypes
+import RxHTTP
 
 extension CurlTransport {
     /// Throws if the request may only be sent over HTTP/3 and cannot be.

@@ -1,6 +1,6 @@
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import RxHTTP
+import RxLite
+import RxLoop
 import Synchronization
 
 /// Distributes the changes of all connections of a transport. Without subscribers, a connection costs one load of

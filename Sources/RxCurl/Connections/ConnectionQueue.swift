@@ -1,6 +1,6 @@
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import RxHTTP
+import RxLite
+import RxLoop
 
 /// Gives each transfer a place at its origin, or lets it wait for one: while the origin has its maximum
 /// number of connections, and until it is known whether the connection of another transfer can be shared.

@@ -1,4 +1,4 @@
-internal import RxHTTP
+import RxHTTP
 import Synchronization
 
 /// Counts the requests and connections of each loop of a transport, so that a request goes to a loop with a

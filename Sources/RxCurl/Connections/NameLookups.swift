@@ -1,6 +1,6 @@
-internal import CLibcurl
-internal import RxHTTP
-internal import RxLoop
+import CLibcurl
+import RxHTTP
+import RxLoop
 
 /// The name lookups of a multi handle: a bounded number is under way, one for each host, and other transfers
 /// wait.

@@ -1,4 +1,4 @@
-internal import RxHTTP
+import RxHTTP
 
 /// The HTTP version that an origin negotiates over TLS, as far as it is known (ALPN, RFC 7301).
 ///

@@ -1,5 +1,5 @@
-internal import CLibcurl
-internal import RxHTTP
+import CLibcurl
+import RxHTTP
 
 /// A server may refuse a stream, or say in GOAWAY that it processes no stream from some number on. It has certainly not
 /// processed these requests, so they are sent again whatever their method (RFC 9113 §8.7).

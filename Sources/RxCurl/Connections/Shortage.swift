@@ -1,10 +1,10 @@
-internal import CLibcurl
-internal import RxHTTP
+import CLibcurl
+import RxHTTP
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// A shortage of this machine: descriptors, threads or memory.

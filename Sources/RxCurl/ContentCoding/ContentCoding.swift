@@ -1,11 +1,11 @@
-internal import HTTPTypes
-internal import RxHTTP
-internal import RxLite
+import HTTPTypes
+import RxHTTP
+import RxLite
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// A content coding that the transport decodes (RFC 9110 §8.4.1).

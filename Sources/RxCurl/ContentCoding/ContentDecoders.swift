@@ -1,10 +1,10 @@
-internal import CZlib
+import CZlib
 
 #if Brotli
-internal import CBrotli
+import CBrotli
 #endif
 #if Zstd
-internal import CZstd
+import CZstd
 #endif
 
 /// Decodes one content coding incrementally.

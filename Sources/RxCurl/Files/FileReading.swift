@@ -1,6 +1,6 @@
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import RxHTTP
+import RxLite
+import RxLoop
 
 /// One running ``LoopFileSystem/read(_:from:count:expecting:)``: reads the next piece while the current one
 /// is consumed.

@@ -1,7 +1,7 @@
-internal import CLibcurl
-internal import HTTPTypes
-internal import RxHTTP
-internal import RxLoop
+import CLibcurl
+import HTTPTypes
+import RxHTTP
+import RxLoop
 
 /// One `CURL *`, used by one transfer after another.
 ///

@@ -1,4 +1,4 @@
-internal import CLibcurl
+import CLibcurl
 
 extension EasyHandle {
     /// Sets the options that are the same for all transfers of `multi`.

@@ -1,6 +1,6 @@
-internal import CLibcurl
-internal import HTTPTypes
-internal import RxHTTP
+import CLibcurl
+import HTTPTypes
+import RxHTTP
 
 /// Header fields for curl (`CURLOPT_HTTPHEADER`): immutable, shared by the transfers that send them, and
 /// freed after the last one.

@@ -1,5 +1,5 @@
-internal import HTTPTypes
-internal import RxHTTP
+import HTTPTypes
+import RxHTTP
 
 /// The header lists used last; a client usually sends the same fields again.
 ///

@@ -1,4 +1,4 @@
-internal import CLibcurl
+import CLibcurl
 
 /// The features of a libcurl.
 ///

@@ -1,9 +1,9 @@
-internal import CLibcurl
+import CLibcurl
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// The functions of the OpenSSL below libcurl that tell what libcurl does not. They are looked up in the

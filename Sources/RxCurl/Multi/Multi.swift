@@ -1,13 +1,13 @@
-internal import CLibcurl
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import CLibcurl
+import RxHTTP
+import RxLite
+import RxLoop
 import Synchronization
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// One `CURLM *`, driven by one loop: owns the handles of curl, drives curl, and adds and removes transfers.

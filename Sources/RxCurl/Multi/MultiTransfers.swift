@@ -1,6 +1,6 @@
-internal import CLibcurl
-internal import RxHTTP
-internal import RxLoop
+import CLibcurl
+import RxHTTP
+import RxLoop
 import Synchronization
 
 extension Multi {

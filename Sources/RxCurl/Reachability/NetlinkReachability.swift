@@ -1,11 +1,11 @@
 // A release build sees the system's sockets through curl's headers.
-internal import CLibcurl
+import CLibcurl
 public import RxHTTP
 public import RxLite
 public import RxLoop
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #endif
 
 /// The network status of a Linux machine, or of the network namespace of the loop's thread.

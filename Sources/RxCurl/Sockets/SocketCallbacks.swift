@@ -1,11 +1,11 @@
-internal import CLibcurl
-internal import RxHTTP
-internal import RxLoop
+import CLibcurl
+import RxHTTP
+import RxLoop
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 extension Multi {

@@ -1,4 +1,4 @@
-internal import RxLoop
+import RxLoop
 
 /// The state machine of one of curl's sockets: its methods take events and return actions. It calls neither
 /// curl nor the loop; ``SocketTable`` performs the actions.

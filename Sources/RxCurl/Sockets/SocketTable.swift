@@ -1,10 +1,10 @@
-internal import CLibcurl
-internal import RxLoop
+import CLibcurl
+import RxLoop
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// The sockets of a multi handle, by descriptor: performs with the loop's polls the actions of

@@ -1,5 +1,5 @@
-internal import CLibcurl
-internal import RxHTTP
+import CLibcurl
+import RxHTTP
 
 /// The connection attempts of a transfer and their results.
 struct ConnectionAttempts {

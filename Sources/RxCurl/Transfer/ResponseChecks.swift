@@ -1,11 +1,11 @@
-internal import CLibcurl
-internal import HTTPTypes
-internal import RxHTTP
+import CLibcurl
+import HTTPTypes
+import RxHTTP
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// Parses status lines: `HTTP/1.1 404 Not Found` (RFC 9112 §4), `HTTP/2 404`.

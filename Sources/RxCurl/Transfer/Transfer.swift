@@ -1,8 +1,8 @@
-internal import CLibcurl
-internal import HTTPTypes
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import CLibcurl
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxLoop
 
 /// One request that is being sent: performs on curl and on its observer the actions of ``TransferState``.
 final class Transfer: @unchecked Sendable {

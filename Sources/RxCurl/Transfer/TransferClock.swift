@@ -1,6 +1,6 @@
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import RxHTTP
+import RxLite
+import RxLoop
 
 extension Transfer {
     /// Begins the attempt: its limits count from now.

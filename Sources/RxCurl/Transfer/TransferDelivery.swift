@@ -1,9 +1,9 @@
-internal import CLibcurl
-internal import FoundationEssentials
-internal import HTTPTypes
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import CLibcurl
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxLoop
 
 extension Transfer {
     static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {

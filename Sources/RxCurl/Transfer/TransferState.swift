@@ -1,4 +1,4 @@
-internal import RxHTTP
+import RxHTTP
 
 /// The state machine of one transfer: its methods take events and return actions. It calls neither curl nor
 /// streams; ``Transfer`` performs the actions.

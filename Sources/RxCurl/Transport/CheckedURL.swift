@@ -1,10 +1,10 @@
-internal import FoundationEssentials
-internal import RxHTTP
+import FoundationEssentials
+import RxHTTP
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// A URL that curl may be given: absolute, http or https, with a host, and without bytes that two parsers

@@ -1,9 +1,9 @@
-internal import RxHTTP
+import RxHTTP
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// A configuration, resolved for the running libcurl. All transfers of a loop share it.

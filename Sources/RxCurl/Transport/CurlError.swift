@@ -1,5 +1,5 @@
-internal import CLibcurl
-internal import RxHTTP
+import CLibcurl
+import RxHTTP
 
 /// The error of curl for a transfer that failed.
 struct CurlError: Error {

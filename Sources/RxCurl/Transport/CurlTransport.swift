@@ -1,4 +1,4 @@
-internal import HTTPTypes
+import HTTPTypes
 public import RxHTTP
 public import RxLite
 public import RxLoop

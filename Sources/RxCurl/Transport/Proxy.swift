@@ -1,9 +1,9 @@
 public import RxHTTP
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// The proxy between this machine and the servers.

@@ -1,9 +1,9 @@
-internal import CLibcurl
+import CLibcurl
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// The authorities that a transport trusts, and the certificate of the client.

@@ -1,5 +1,5 @@
-internal import HTTPTypes
-internal import RxHTTP
+import HTTPTypes
+import RxHTTP
 
 /// Finds the end of a response's body over HTTP/1.1 (RFC 9112 §6.3), for the responses that curl does not
 /// read.

@@ -1,12 +1,12 @@
-internal import CLibcurl
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import CLibcurl
+import RxHTTP
+import RxLite
+import RxLoop
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// Sends and receives the bytes of a connection that curl has made.

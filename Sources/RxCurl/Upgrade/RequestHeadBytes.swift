@@ -1,7 +1,7 @@
-internal import CLibcurl
-internal import FoundationEssentials
-internal import HTTPTypes
-internal import RxHTTP
+import CLibcurl
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
 
 /// Writes the head of a request that asks for another protocol (RFC 9112 §3), since curl only makes its
 /// connection.

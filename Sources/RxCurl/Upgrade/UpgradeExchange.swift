@@ -1,8 +1,8 @@
-internal import CLibcurl
-internal import HTTPTypes
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import CLibcurl
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxLoop
 
 /// The exchange of a request that asks for another protocol, on a connection that curl has made: sends the head,
 /// reads the response, and after 101 carries the bytes of both sides.

@@ -1,6 +1,6 @@
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import RxHTTP
+import RxLite
+import RxLoop
 
 /// The source from which curl reads the content of a request, unless it is small: takes chunks from a stream,
 /// a limited distance ahead of curl.

@@ -1,7 +1,7 @@
-internal import CZlib
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import CZlib
+import RxHTTP
+import RxLite
+import RxLoop
 
 extension EventLoop {
     /// The bytes, compressed on a thread of the loop's pool.

@@ -1,8 +1,8 @@
-internal import CLibcurl
-internal import HTTPTypes
-internal import RxHTTP
-internal import RxLite
-internal import RxLoop
+import CLibcurl
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxLoop
 
 /// The content that a transfer sends after the head.
 enum TransferContent {

@@ -1,10 +1,10 @@
-internal import CLibuv
+import CLibuv
 import Synchronization
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// An open regular file. Every call blocks, so use it in ``EventLoop/work(_:)``.

@@ -1,10 +1,10 @@
-internal import CLibuv
+import CLibuv
 import Synchronization
 
 #if canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+import Darwin
 #endif
 
 /// Locks a file against everyone else who locks it: others in this process, whatever the path by which they name it, and

@@ -1,4 +1,4 @@
-internal import CZlib
+import CZlib
 
 /// Compresses the messages of one direction of a connection (RFC 7692 §7.2.1).
 @safe

@@ -38,7 +38,8 @@ import Testing
     private static let example = [UInt8](repeating: UInt8(ascii: "a"), count: 66560)
 
     /// From the guide of S3 ("Signature calculations: transferring payload in multiple chunks").
-    @Test("The chunks of the guide of S3, however the content arrives", arguments: [1, 1000, 65536, 66560])
+    /// The chunks of the guide of S3, however the content arrives.
+    @Test(arguments: [1, 1000, 65536, 66560])
     func guide(size: Int) throws {
         let chunking = try chunking(seed: "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9")
         let pieces = stride(from: 0, to: Self.example.count, by: size).map {
@@ -57,8 +58,8 @@ import Testing
     }
 
     /// From the guide of S3 ("Signature calculations: including trailing headers").
-    @Test("The trailer of the guide of S3")
-    func trailer() throws {
+    /// The trailer of the guide of S3.
+    @Test func trailer() throws {
         let chunking = try chunking(
             seed: "106e2a8a18243abcf37539882f36619c00e2dfc72633413f02d3b74544bfeb8e", .crc32c)
         let (text, length) = try coded(chunking, [Self.example])
@@ -79,7 +80,8 @@ import Testing
         #expect(lines[7...] == ["", ""])
     }
 
-    @Test("The length is known in advance", arguments: [0, 1, 15, 16, 65535, 65536, 65537, 131_072, 200_000])
+    /// The length is known in advance.
+    @Test(arguments: [0, 1, 15, 16, 65535, 65536, 65537, 131_072, 200_000])
     func length(count: Int) throws {
         let content = [UInt8](repeating: 7, count: count)
         for checksum in [nil] + AWSChecksum.allCases.map(Optional.some) {
@@ -95,8 +97,8 @@ import Testing
         }
     }
 
-    @Test("Chunks without signatures end with the checksum")
-    func unsigned() throws {
+    /// Chunks without signatures end with the checksum.
+    @Test func unsigned() throws {
         let chunking = AWSChunking(signing: nil, checksum: .sha256)
         let (text, _) = try coded(chunking, [Array("hello".utf8)])
         #expect(
@@ -105,8 +107,8 @@ import Testing
         )
     }
 
-    @Test("A failure of the content is that of the coded content")
-    func failure() throws {
+    /// A failure of the content is that of the coded content.
+    @Test func failure() throws {
         let chunking = AWSChunking(signing: nil, checksum: .crc32)
         let failing = Observable<[UInt8], NetworkError>.concat([
             .just([1]), .fail(NetworkError(.file, "gone")),
@@ -117,8 +119,8 @@ import Testing
     }
 
     /// The check values of the catalogue of CRC algorithms, and FIPS 180-4.
-    @Test("Checksums of the digits 1 to 9")
-    func checksums() {
+    /// Checksums of the digits 1 to 9.
+    @Test func checksums() {
         let texts: [AWSChecksum: String] = [
             .crc32: "y/Q5Jg==", .crc32c: "4waSgw==", .crc64nvme: "rosUhgp5mIg=",
             .sha1: "98O8HYCOBHMq32eZZczDTKeuNEE=", .sha256: "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=",

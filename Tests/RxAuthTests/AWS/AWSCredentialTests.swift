@@ -44,8 +44,8 @@ import Testing
 
     // MARK: - Renewal
 
-    @Test("Keys are fetched once for all that wait, and renewed five minutes before they expire")
-    func renewal() throws {
+    /// Keys are fetched once for all that wait, and renewed five minutes before they expire.
+    @Test func renewal() throws {
         let count = Counter()
         let clock = clock
         let source = AWSCredentials(named: "test") { _ in
@@ -71,8 +71,8 @@ import Testing
         #expect(count.value == 2)
     }
 
-    @Test("Keys that are still valid stay in use when their renewal fails, and are renewed later")
-    func failedRenewal() throws {
+    /// Keys that are still valid stay in use when their renewal fails, and are renewed later.
+    @Test func failedRenewal() throws {
         let count = Counter()
         let clock = clock
         let source = AWSCredentials(named: "test") { _ in
@@ -90,8 +90,8 @@ import Testing
         #expect(try fetch(source, transport).values.map(\.accessKeyID) == ["K3"])
     }
 
-    @Test("A fetch that nobody waits for any more is cancelled, and the next one begins anew")
-    func cancelled() throws {
+    /// A fetch that nobody waits for any more is cancelled, and the next one begins anew.
+    @Test func cancelled() throws {
         let count = Counter()
         let source = AWSCredentials(named: "test") { context in
             count.next() == 1
@@ -104,8 +104,8 @@ import Testing
         #expect(try fetch(source, transport).values.count == 1)
     }
 
-    @Test("Keys that have expired or are malformed are refused")
-    func unusable() throws {
+    /// Keys that have expired or are malformed are refused.
+    @Test func unusable() throws {
         let transport = ScriptedTransport(on: clock, [])
         for credential in [
             AWSCredential(accessKeyID: "", secretAccessKey: "s"),
@@ -121,8 +121,8 @@ import Testing
 
     // MARK: - Environment
 
-    @Test("The environment has both keys or none")
-    func environment() throws {
+    /// The environment has both keys or none.
+    @Test func environment() throws {
         let transport = ScriptedTransport(on: clock, [])
         let keys = ["AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "s"]
         let source = AWSCredentials.environment(keys.merging(["AWS_SESSION_TOKEN": "t"]) { $1 })
@@ -141,8 +141,8 @@ import Testing
 
     // MARK: - Metadata services
 
-    @Test("An instance's keys need a token, and then the name of the role")
-    func instance() throws {
+    /// An instance's keys need a token, and then the name of the role.
+    @Test func instance() throws {
         let transport = ScriptedTransport(on: clock) { request in
             let isAuthorized = request.headerFields[HTTPField.Name("X-aws-ec2-metadata-token")!] == "token=="
             switch (request.method, request.url.path()) {
@@ -166,8 +166,8 @@ import Testing
         #expect(transport.requests.count == 6)
     }
 
-    @Test("A metadata service that is absent or answers something else has no keys")
-    func brokenMetadata() throws {
+    /// A metadata service that is absent or answers something else has no keys.
+    @Test func brokenMetadata() throws {
         let replies: [ScriptedTransport.Reply] = [
             .failure(.connect), .stall, .status(.forbidden), .bytes([]), .bytes(Array("a\u{7F}\0b".utf8)),
             .json("<html>"), .json("{}"), .json(#"{"Code":"AssumeRoleUnauthorizedAccess"}"#),
@@ -187,8 +187,8 @@ import Testing
         }
     }
 
-    @Test("A container's keys come from the address in the environment, if it is a safe one")
-    func container() throws {
+    /// A container's keys come from the address in the environment, if it is a safe one.
+    @Test func container() throws {
         let files = MemoryFileSystem(on: clock)
         try file(files, "/token", " from-file\n")
         let full = "AWS_CONTAINER_CREDENTIALS_FULL_URI"
@@ -269,8 +269,8 @@ import Testing
         <Expiration>2023-11-14T23:13:20Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>
         """
 
-    @Test("Profiles have keys, or a role to assume with the keys of another profile")
-    func profiles() throws {
+    /// Profiles have keys, or a role to assume with the keys of another profile.
+    @Test func profiles() throws {
         let files = MemoryFileSystem(on: clock)
         try file(files, "/h/.aws/config", Self.config)
         try file(files, "/h/.aws/credentials", Self.keys)
@@ -310,8 +310,8 @@ import Testing
 
     // MARK: - The Security Token Service
 
-    @Test("A role is assumed by a signed request, which is repeated if the clocks differ")
-    func assumedRole() throws {
+    /// A role is assumed by a signed request, which is repeated if the clocks differ.
+    @Test func assumedRole() throws {
         let script = ScriptedTransport.Script([
             .bytes(
                 Array("<Error><Code>SignatureDoesNotMatch</Code></Error>".utf8), status: .forbidden,
@@ -332,8 +332,8 @@ import Testing
         #expect(transport.requests[1].headerFields[.amzDate] == "20231114T231320Z")
     }
 
-    @Test("Refusals of the Security Token Service name their code, and no secret")
-    func refusedRole() throws {
+    /// Refusals of the Security Token Service name their code, and no secret.
+    @Test func refusedRole() throws {
         let bodies: [(String, HTTPResponse.Status)] = [
             ("<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>", .forbidden),
             ("<html>", .ok),
@@ -350,8 +350,8 @@ import Testing
         }
     }
 
-    @Test("A web identity is read again for each renewal")
-    func webIdentity() throws {
+    /// A web identity is read again for each renewal.
+    @Test func webIdentity() throws {
         let files = MemoryFileSystem(on: clock)
         let transport = ScriptedTransport(on: clock, files: files) { _ in .bytes(Array(Self.role.utf8)) }
         let variables = [
@@ -374,8 +374,8 @@ import Testing
         #expect(try fetch(.webIdentity([:]), transport).failure?.code == .noCredentials)
     }
 
-    @Test("Timestamps of RFC 3339 are read, and no others")
-    func timestamps() {
+    /// Timestamps of RFC 3339 are read, and no others.
+    @Test func timestamps() {
         let second = Date(timeIntervalSince1970: 1_700_003_600)
         for text in [
             "2023-11-14T23:13:20Z", "2023-11-14t23:13:20z", "2023-11-14T23:13:20.123Z",

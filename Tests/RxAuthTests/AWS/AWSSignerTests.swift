@@ -42,8 +42,8 @@ import Testing
         return recorder
     }
 
-    @Test("A request carries date, token, hash and signature")
-    func fields() throws {
+    /// A request carries date, token, hash and signature.
+    @Test func fields() throws {
         let (client, transport) = client(signer())
         try run(client.put("/a%20b.txt", .text("hello"), query: ["x": 1]))
         let sent = try #require(transport.requests.first)
@@ -59,8 +59,8 @@ import Testing
                 "SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token, "))
     }
 
-    @Test("Retries are signed with their own time")
-    func retries() throws {
+    /// Retries are signed with their own time.
+    @Test func retries() throws {
         let script = ScriptedTransport.Script([.status(.serviceUnavailable), .json("1")])
         let (client, transport) = client(signer()) { _ in script.next() }
         try run(client.get("/x"))
@@ -69,8 +69,8 @@ import Testing
         #expect(Set(transport.requests.map { $0.headerFields[.authorization] }).count == 2)
     }
 
-    @Test("A clock that is wrong is corrected by the server's, once")
-    func skew() throws {
+    /// A clock that is wrong is corrected by the server's, once.
+    @Test func skew() throws {
         let script = ScriptedTransport.Script([
             .status(.forbidden, headers: [.date: "Sat, 01 Jan 2000 01:00:00 GMT"]), .json("1"), .json("2"),
             .status(.forbidden, headers: [.date: "Sat, 01 Jan 2000 01:01:00 GMT"]),
@@ -86,8 +86,8 @@ import Testing
         #expect(dates.count == 4, "a refusal with the right time is not repeated")
     }
 
-    @Test("Redirects within AWS are signed for the new host, others are not")
-    func redirects() throws {
+    /// Redirects within AWS are signed for the new host, others are not.
+    @Test func redirects() throws {
         let script = ScriptedTransport.Script([
             .status(.temporaryRedirect, headers: [.location: "https://bucket.s3.us-west-2.amazonaws.com/x"]),
             .status(.temporaryRedirect, headers: [.location: "https://amazonaws.com.evil.test/x"]),
@@ -109,8 +109,8 @@ import Testing
         }
     }
 
-    @Test("Streamed content is signed in chunks for S3, and hashed beforehand for other services")
-    func streams() throws {
+    /// Streamed content is signed in chunks for S3, and hashed beforehand for other services.
+    @Test func streams() throws {
         let chunks = Observable<[UInt8], NetworkError>.sequence([Array("hel".utf8), Array("lo".utf8)])
         let (s3, s3Transport) = client(signer())
         try run(s3.put("/x", .body(.stream(chunks, length: 5))))
@@ -129,8 +129,8 @@ import Testing
         try run(other.put("/x", .text("hello"), headers: ["Content-Type": "application/octet-stream"]))
     }
 
-    @Test("Content that cannot be signed as configured is refused before anything is sent")
-    func refusals() throws {
+    /// Content that cannot be signed as configured is refused before anything is sent.
+    @Test func refusals() throws {
         let once = Body.stream(.just([1]))
         let cases: [(AWSSigner, String, Body)] = [
             (signer("dynamodb"), "https://dynamodb.eu-west-1.amazonaws.com", once),
@@ -145,8 +145,8 @@ import Testing
         }
     }
 
-    @Test("Each way to cover content names itself")
-    func payloads() throws {
+    /// Each way to cover content names itself.
+    @Test func payloads() throws {
         let ways: [(AWSPayloadSigning, AWSSignatureVersion, String)] = [
             (.unsigned, .v4, "UNSIGNED-PAYLOAD"), (.chunked, .v4, "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"),
             (.chunked, .v4a, "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD"),
@@ -162,16 +162,16 @@ import Testing
         }
     }
 
-    @Test("Content that is covered is sent without compression")
-    func compression() throws {
+    /// Content that is covered is sent without compression.
+    @Test func compression() throws {
         let (client, transport) = client(signer())
         try run(
             client.put("/x", .text("hello"), options: RequestOptions(compression: .gzip)))
         #expect(transport.requests.first?.compression == .identity)
     }
 
-    @Test("A presigned URL carries everything in its query, and needs a signer of AWS")
-    func presigned() throws {
+    /// A presigned URL carries everything in its query, and needs a signer of AWS.
+    @Test func presigned() throws {
         let (client, transport) = client(signer())
         let key = "2026/tea (1).jpg"
         let link = try client.presigned(.get("/bucket/{key...}", at: ["key": key]), for: .seconds(900))
@@ -195,8 +195,8 @@ import Testing
         #expect(throws: NetworkError.self) { try plain.presigned(.get("/x"), for: .seconds(1)) }
     }
 
-    @Test("Keys, tokens and signatures are not shown")
-    func secrets() throws {
+    /// Keys, tokens and signatures are not shown.
+    @Test func secrets() throws {
         let (client, transport) = client(signer()) { _ in .failure(.connectionLost) }
         let traffic = Recorder(client.traffic, on: clock)
         let failure = try #require(

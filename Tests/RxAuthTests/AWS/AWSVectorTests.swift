@@ -9,9 +9,8 @@ import Testing
 
 /// The public test suite of AWS, and its main cases once more.
 @Suite struct AWSVectorTests {
-    @Test(
-        "The canonical request, the text to sign and the signature are those of the suite",
-        arguments: AWSSuiteCase.all(.v4))
+    /// The canonical request, the text to sign and the signature are those of the suite.
+    @Test(arguments: AWSSuiteCase.all(.v4))
     func headers(_ test: AWSSuiteCase) throws {
         let key = try test.key()
         let canonical = test.canonical
@@ -25,7 +24,8 @@ import Testing
             try test.file("header-signed-request.txt").contains("SignedHeaders=\(canonical.signedHeaders),"))
     }
 
-    @Test("The signature of a presigned URL is that of the suite", arguments: AWSSuiteCase.all(.v4))
+    /// The signature of a presigned URL is that of the suite.
+    @Test(arguments: AWSSuiteCase.all(.v4))
     func queries(_ test: AWSSuiteCase) throws {
         let query = try test.scheme.presignedQuery(
             test.method, test.target, test.fields, expiry: test.expiry, payload: test.body.sha256Text,
@@ -33,9 +33,8 @@ import Testing
         #expect(query.hasSuffix("&X-Amz-Signature=\(try test.file("query-signature.txt"))"))
     }
 
-    @Test(
-        "Version 4A derives the key of the suite, and signs the text of the suite",
-        arguments: AWSSuiteCase.all(.v4a))
+    /// Version 4A derives the key of the suite, and signs the text of the suite.
+    @Test(arguments: AWSSuiteCase.all(.v4a))
     func version4A(_ test: AWSSuiteCase) throws {
         let key = try test.key()
         let publicKey = try #require(key.publicKey)
@@ -55,8 +54,8 @@ import Testing
         }
     }
 
-    @Test(
-        "A presigned URL of version 4A is valid for the text of the suite", arguments: AWSSuiteCase.all(.v4a))
+    /// A presigned URL of version 4A is valid for the text of the suite.
+    @Test(arguments: AWSSuiteCase.all(.v4a))
     func queriesOfVersion4A(_ test: AWSSuiteCase) throws {
         let key = try test.key()
         let query = try test.scheme.presignedQuery(
@@ -93,7 +92,8 @@ import Testing
         ),
     ]
 
-    @Test("The main cases of the suite", arguments: signatures)
+    /// The main cases of the suite.
+    @Test(arguments: signatures)
     func table(method: String, target: String, fields: [(String, String)], signature: String) throws {
         let url = try #require(URL(string: "https://example.amazonaws.com\(target)"))
         var request = Request(method: try #require(HTTPRequest.Method(method)), url: url)
@@ -116,8 +116,8 @@ import Testing
     }
 
     /// From the guide of S3 ("Authenticating requests: using query parameters").
-    @Test("The presigned URL of the guide of S3")
-    func presignedURL() throws {
+    /// The presigned URL of the guide of S3.
+    @Test func presignedURL() throws {
         let credential = AWSCredential(
             accessKeyID: "AKIAIOSFODNN7EXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
         let scheme = AWSSigningScheme(service: "s3", region: "us-east-1", version: .v4)
@@ -133,8 +133,8 @@ import Testing
                 + "&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404")
     }
 
-    @Test("Dates of every kind of year have their text")
-    func dates() {
+    /// Dates of every kind of year have their text.
+    @Test func dates() {
         let texts: [(Double, String)] = [
             (0, "19700101T000000Z"), (951_782_399.9, "20000228T235959Z"), (951_782_400, "20000229T000000Z"),
             (951_868_800, "20000301T000000Z"), (4_107_542_400, "21000301T000000Z"), (-1, "19691231T235959Z"),
@@ -145,8 +145,8 @@ import Testing
         }
     }
 
-    @Test("Paths and queries in every spelling become one")
-    func spellings() {
+    /// Paths and queries in every spelling become one.
+    @Test func spellings() {
         func path(_ text: String, _ rule: AWSCanonicalRequest.PathRule) -> String {
             let canonical = AWSCanonicalRequest(
                 method: "GET", path: text.utf8, rule, query: "".utf8, AWSSignedFields([:], host: "a"),

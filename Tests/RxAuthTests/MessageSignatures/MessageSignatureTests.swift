@@ -129,7 +129,8 @@ import Testing
         ),
     ]
 
-    @Test("The requests of Appendix B.2 are valid, and changes of them are not", arguments: requests.indices)
+    /// The requests of Appendix B.2 are valid, and changes of them are not.
+    @Test(arguments: requests.indices)
     func appendixB(_ index: Int) throws {
         let (inputText, signature, lines) = Self.requests[index]
         let message = Self.message([.signatureInput: inputText, .signature: signature])
@@ -152,8 +153,8 @@ import Testing
     }
 
     /// B.2.4.
-    @Test("The response of Appendix B.2.4 is valid")
-    func response() throws {
+    /// The response of Appendix B.2.4 is valid.
+    @Test func response() throws {
         let head = ResponseHead(
             status: .ok,
             headerFields: [
@@ -173,8 +174,8 @@ import Testing
         #expect(throws: MessageSignatureError.self) { try Self.verifier.verify(message) }
     }
 
-    @Test("Deterministic algorithms make the signatures of Appendix B.2")
-    func deterministic() throws {
+    /// Deterministic algorithms make the signatures of Appendix B.2.
+    @Test func deterministic() throws {
         let hmac = try MessageSigningKey.hmacSHA256(Array(#require(Data(base64Encoded: Self.secret))))
         let cases: [(MessageSigningKey, String, [SignatureComponent], Int)] = [
             (hmac, "test-shared-secret", ["date", "@authority", "content-type"], 3),
@@ -194,8 +195,8 @@ import Testing
         }
     }
 
-    @Test("Each kind of key verifies its own signatures and no others")
-    func keys() throws {
+    /// Each kind of key verifies its own signatures and no others.
+    @Test func keys() throws {
         let secret = Array(try #require(Data(base64Encoded: Self.secret)))
         let pairs: [(MessageSigningKey, MessageVerifyingKey)] = [
             (try .pem(Self.ed25519), try .pem(Self.ed25519Public)),
@@ -256,7 +257,8 @@ import Testing
         ("", SignatureComponent.method.ofRequest, nil), ("", SignatureComponent("x-t").ofTrailer, "end"),
     ]
 
-    @Test("Components have the values of RFC 9421", arguments: values.indices)
+    /// Components have the values of RFC 9421.
+    @Test(arguments: values.indices)
     func componentValues(_ index: Int) {
         let (url, component, value) = Self.values[index]
         var fields: HTTPFields = [:]
@@ -276,8 +278,8 @@ import Testing
     }
 
     /// RFC 9421 §2.4.
-    @Test("A response covers components of its request")
-    func requestComponents() throws {
+    /// A response covers components of its request.
+    @Test func requestComponents() throws {
         let request = Request(
             method: .post, url: try #require(URL(string: Self.url)),
             headerFields: [.contentType: "application/json", .signature: "sig1=:AAAA:"])
@@ -294,8 +296,8 @@ import Testing
         #expect(SignableMessage(head).value(of: .method.ofRequest, [:]) == nil)
     }
 
-    @Test("Identifiers are written with their parameters, and equal in any order")
-    func identifiers() throws {
+    /// Identifiers are written with their parameters, and equal in any order.
+    @Test func identifiers() throws {
         #expect("\(SignatureComponent("Example").ofRequest.member("a"))" == #""example";req;key="a""#)
         #expect("\(SignatureComponent.query("a b"))" == #""@query-param";name="a%20b""#)
         #expect(

@@ -42,8 +42,8 @@ import Testing
         return MessageVerifier(policy) { $0.keyID == "k" ? Self.key.verifyingKey : nil }
     }
 
-    @Test("What a client signs is valid, with and without content")
-    func roundTrip() throws {
+    /// What a client signs is valid, with and without content.
+    @Test func roundTrip() throws {
         let (client, transport) = client(.messageSignature(key: Self.key, keyID: "k", hasNonce: true))
         try run(client.get("/x", query: ["a": 1]))
         try run(client.post("/x", .text("hello")))
@@ -63,8 +63,8 @@ import Testing
         #expect(Set(transport.requests.map { $0.headerFields[.signature] }).count == 3)
     }
 
-    @Test("Several signatures stand side by side, and one that is there already stays")
-    func several() throws {
+    /// Several signatures stand side by side, and one that is there already stays.
+    @Test func several() throws {
         let other = MessageSigningKey.generated()
         let signer = MessageSigner([
             MessageSigner.Recipe(label: "a", components: [.method], key: other),
@@ -82,8 +82,8 @@ import Testing
         #expect(transport.requests.count == 1, "a label is not used twice")
     }
 
-    @Test("What cannot be signed is refused before anything is sent")
-    func refusals() throws {
+    /// What cannot be signed is refused before anything is sent.
+    @Test func refusals() throws {
         let cases: [(MessageSigner.Recipe, Body)] = [
             (.init(components: ["x-absent"], key: Self.key), .empty),
             (.init(components: [.status], key: Self.key), .empty),
@@ -99,8 +99,8 @@ import Testing
         }
     }
 
-    @Test("Each reason to refuse a signature has its code")
-    func reasons() throws {
+    /// Each reason to refuse a signature has its code.
+    @Test func reasons() throws {
         typealias Case = (
             MessageSignatureError.Code, MessageVerifier, (inout SignableMessage) -> Void, TimeInterval
         )
@@ -156,8 +156,8 @@ import Testing
         }
     }
 
-    @Test("A signature cannot name an algorithm of its choice")
-    func confusion() throws {
+    /// A signature cannot name an algorithm of its choice.
+    @Test func confusion() throws {
         // The public key as the secret of an HMAC, the classical confusion.
         let publicKey = try MessageVerifyingKey.pem(MessageSignatureTests.p256Public)
         let signer = MessageSigner([
@@ -173,8 +173,8 @@ import Testing
         #expect(throws: MessageSignatureError.self) { try verifier.verify(message, at: Self.now) }
     }
 
-    @Test("Web Bot Auth covers host and agent, names the key by its thumbprint, and expires")
-    func webBot() throws {
+    /// Web Bot Auth covers host and agent, names the key by its thumbprint, and expires.
+    @Test func webBot() throws {
         let key = try MessageSigningKey.pem(MessageSignatureTests.ed25519)
         let thumbprint = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
         #expect(key.verifyingKey.thumbprint == thumbprint)
@@ -200,8 +200,8 @@ import Testing
         }
     }
 
-    @Test("Digests of content are read, and compared")
-    func digests() throws {
+    /// Digests of content are read, and compared.
+    @Test func digests() throws {
         let content = Array("hello".utf8)
         let both = ContentDigest(of: content, [.sha256, .sha512])
         let read = try #require(ContentDigest(field: both.fieldValue + ", unixsum=30637"))

@@ -37,8 +37,8 @@ import Testing
     }
 
     /// The example of the specification.
-    @Test("Standard Webhooks: several signatures, several secrets, and the tolerance of the clock")
-    func standardWebhooks() throws {
+    /// Standard Webhooks: several signatures, several secrets, and the tolerance of the clock.
+    @Test func standardWebhooks() throws {
         let verifier = try WebhookVerifier.standard(secret: Self.standard)
         let valid = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
         let message = try verifier.verify(
@@ -70,8 +70,8 @@ import Testing
         #expect(reason(verifier, Self.standardContent + " ", standardFields(), at: 1_614_265_330) == .invalid)
     }
 
-    @Test("Stripe: the signature covers the time, and others of its kinds are skipped")
-    func stripe() throws {
+    /// Stripe: the signature covers the time, and others of its kinds are skipped.
+    @Test func stripe() throws {
         let verifier = try WebhookVerifier.stripe(secret: "whsec_test")
         let valid = "2f441ba4b3b2d50d28a9ab9d9fd8880376ecd1eb5d0435401553f5d8d0a5dcf8"
         let cases: [(String, Double, WebhookError?)] = [
@@ -92,8 +92,8 @@ import Testing
     }
 
     /// The example of GitHub's documentation.
-    @Test("GitHub: the signature covers the content")
-    func github() throws {
+    /// GitHub: the signature covers the content.
+    @Test func github() throws {
         let verifier = try WebhookVerifier.github(secrets: ["other", "It's a Secret to Everybody"])
         let valid = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
         let name = "X-Hub-Signature-256"
@@ -107,8 +107,8 @@ import Testing
         #expect(reason(verifier, "Hello, World!", [("X-Hub-Signature", valid)], at: 0) == .missing)
     }
 
-    @Test("Secrets that are none are refused")
-    func secrets() {
+    /// Secrets that are none are refused.
+    @Test func secrets() {
         #expect(throws: WebhookError.unusableSecret) { try WebhookVerifier.standard(secrets: []) }
         #expect(throws: WebhookError.unusableSecret) { try WebhookVerifier.standard(secret: "whsec_") }
         #expect(throws: WebhookError.unusableSecret) { try WebhookVerifier.standard(secret: "not base64!") }

@@ -24,9 +24,8 @@ struct CacheAtHandTests {
         var usage: CacheUsage { memory.usage }
     }
 
-    @Test(
-        "The same responses and the same counts, whether the entries are at hand or looked up",
-        arguments: [false, true])
+    /// The same responses and the same counts, whether the entries are at hand or looked up.
+    @Test(arguments: [false, true])
     func isNoOtherCache(isAtHand: Bool) throws {
         let fixture = CacheFixture()
         let store: any CacheStore = isAtHand ? MemoryCacheStore() : Remote()
@@ -49,7 +48,8 @@ struct CacheAtHandTests {
         #expect(statistics.stored == 2)
     }
 
-    @Test("Listeners are told of the start before the cache responds", arguments: [false, true])
+    /// Listeners are told of the start before the cache responds.
+    @Test(arguments: [false, true])
     func startComesFirst(isAtHand: Bool) throws {
         let fixture = CacheFixture()
         let store: any CacheStore = isAtHand ? MemoryCacheStore() : Remote()
@@ -70,9 +70,8 @@ struct CacheAtHandTests {
         #expect(kinds.value == ["started", "cached", "ended"])
     }
 
-    @Test(
-        "A change removes stored responses, also through a redirect that is not followed",
-        arguments: [(201, true), (303, true), (400, false), (500, false)])
+    /// A change removes stored responses, also through a redirect that is not followed.
+    @Test(arguments: [(201, true), (303, true), (400, false), (500, false)])
     func changes(status: Int, forgets: Bool) throws {
         let fixture = CacheFixture()
         let (client, _) = fixture.client(

@@ -276,7 +276,8 @@ import Testing
         }
     }
 
-    @Test("What the store could not remove is not used, and removed later", arguments: [1, 2, 3])
+    /// What the store could not remove is not used, and removed later.
+    @Test(arguments: [1, 2, 3])
     func removalsThatFail(_ count: Int) throws {
         let clock = clock
         let store = ReluctantStore(failures: MutableProperty(count))
@@ -293,8 +294,8 @@ import Testing
         #expect(store.usage.entries == 1)
     }
 
-    @Test("What the store could not remove is not used by a lookup that began before it was removed")
-    func removalsThatSucceedDuringALookup() throws {
+    /// What the store could not remove is not used by a lookup that began before it was removed.
+    @Test func removalsThatSucceedDuringALookup() throws {
         let clock = clock
         let store = ReluctantStore(failures: MutableProperty(1))
         let (client, _) = fixture.client(

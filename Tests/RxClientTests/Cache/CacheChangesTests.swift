@@ -35,8 +35,8 @@ import Testing
         #expect(!changes.includes([a], since: changes.count))
     }
 
-    @Test("A response that a change overtakes while it is stored is not used, and removed")
-    func storing() {
+    /// A response that a change overtakes while it is stored is not used, and removed.
+    @Test func storing() {
         var changes = CacheChanges()
         let (first, second, third) = (UUID(), UUID(), UUID())
         let start = changes.count
@@ -75,10 +75,8 @@ import Testing
         }
     }
 
-    @Test(
-        "On several threads no response is older than the last change that had ended when its request began"
-    )
-    func neverOlderThanTheLastChange() async throws {
+    /// On several threads no response is older than the last change that had ended when its request began.
+    @Test func neverOlderThanTheLastChange() async throws {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.options.cachePolicy = .http
         let client = Client(configuration: configuration, transport: Counter())

@@ -112,7 +112,8 @@ import Testing
         #expect(stored == (isAsked && stores ? "[2]" : age == nil ? nil : "[1]"), name)
     }
 
-    @Test("Directives and modes", arguments: rows, Way.allCases)
+    /// Directives and modes.
+    @Test(arguments: rows, Way.allCases)
     func theStricterOneCounts(_ row: [String], _ way: Way) throws {
         for (mode, cells) in zip(Self.modes, row.dropFirst()) {
             for (cell, age) in zip(cells, [nil, Duration.seconds(10), .seconds(70)]) {
@@ -129,7 +130,8 @@ import Testing
         #expect(Self.rows.allSatisfy { $0.count == 1 + Self.modes.count })
     }
 
-    @Test("Pragma without Cache-Control counts as no-cache (RFC 9111 §5.4)", arguments: Way.allCases)
+    /// Pragma without Cache-Control counts as no-cache (RFC 9111 §5.4).
+    @Test(arguments: Way.allCases)
     func pragma(_ way: Way) throws {
         let row = try #require(Self.rows.first { $0[0] == "no-cache" })
         for (mode, cells) in zip(Self.modes, row.dropFirst()) {
@@ -141,7 +143,8 @@ import Testing
         }
     }
 
-    @Test("A request that bypasses the cache is not sent if it must not be", arguments: Way.allCases)
+    /// A request that bypasses the cache is not sent if it must not be.
+    @Test(arguments: Way.allCases)
     func conditionsAndRanges(_ way: Way) throws {
         for name in ["Range", "If-None-Match"] {
             let value = name == "Range" ? "bytes=0-1" : "\"b\""
@@ -155,7 +158,8 @@ import Testing
         }
     }
 
-    @Test("only-if-cached sends nothing within stale-while-revalidate", arguments: Way.allCases)
+    /// Only-if-cached sends nothing within stale-while-revalidate.
+    @Test(arguments: Way.allCases)
     func nothingIsRefreshed(_ way: Way) throws {
         let terms: HTTPFields = [.cacheControl: "max-age=60, stale-while-revalidate=60"]
         let (client, transport) = fixture.client(.http, .when(.get, "/goods", .json("[1]", headers: terms)))
@@ -173,7 +177,8 @@ import Testing
         (.forceCache, "max-age=20, stale-if-error=60", true), (.forceCache, "max-age=20", false),
     ]
 
-    @Test("stale-if-error if the server fails (RFC 5861 §4)", arguments: failures)
+    /// Stale-if-error if the server fails (RFC 5861 §4).
+    @Test(arguments: failures)
     func serverFailures(_ mode: CacheMode, _ directives: String, _ isUsed: Bool) throws {
         let (client, _) = fixture.client(
             .http, .when(.get, "/goods", .json("[1]", headers: Self.terms), .failure(.connectionLost)))
@@ -189,7 +194,8 @@ import Testing
         (.forceCache, "min-fresh=55", 2), (.standard, "no-store", 2), (.standard, "max-age=20", 1),
     ]
 
-    @Test("The policies by time follow the directives, too", arguments: times)
+    /// The policies by time follow the directives, too.
+    @Test(arguments: times)
     func policiesByTime(_ mode: CacheMode, _ directive: String, _ count: Int) throws {
         for (policy, method) in [
             (CachePolicy.time(.seconds(60)), HTTPRequest.Method.get), (.post(.seconds(60)), .post),

@@ -172,8 +172,8 @@ import Testing
         #expect(recorders[1].values.map(\.text) == ["[1]"])
     }
 
-    @Test("A request that joined retries for as long as its own time limit allows")
-    func retriesWithinTheOwnTimeLimit() throws {
+    /// A request that joined retries for as long as its own time limit allows.
+    @Test func retriesWithinTheOwnTimeLimit() throws {
         let (client, transport) = client(
             .http,
             .when(.get, "/x", .status(.serviceUnavailable, after: .milliseconds(2500)), .json("[1]")))
@@ -187,8 +187,8 @@ import Testing
         #expect(clock.now == .milliseconds(3500))
     }
 
-    @Test("The limit of a request that has left does not count for those that stay")
-    func retriesAfterTheFirstHasLeft() throws {
+    /// The limit of a request that has left does not count for those that stay.
+    @Test func retriesAfterTheFirstHasLeft() throws {
         let (client, transport) = client(
             .http, .when(.get, "/x", .status(.serviceUnavailable, after: .seconds(2)), .json("[1]")))
         let first = Recorder(client.request(get(within: .seconds(1))), on: clock)
@@ -200,8 +200,8 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    @Test("A request that joined late has all its retries, and one that joined early has none left")
-    func retriesSinceTheJoining() throws {
+    /// A request that joined late has all its retries, and one that joined early has none left.
+    @Test func retriesSinceTheJoining() throws {
         let refusal = ScriptedTransport.Reply.status(.serviceUnavailable, after: .seconds(1))
         let (client, transport) = client(
             .http, .when(.get, "/x", refusal, refusal, refusal, refusal, .json("[1]", after: .seconds(1))))
@@ -216,8 +216,8 @@ import Testing
         #expect(transport.exchanges.count == 5)
     }
 
-    @Test("Its retries end like those of any request: after as many as its policy has, and within the budget")
-    func retriesHaveAnEnd() throws {
+    /// Its retries end like those of any request: after as many as its policy has, and within the budget.
+    @Test func retriesHaveAnEnd() throws {
         let refusal = ScriptedTransport.Reply.status(.serviceUnavailable, after: .seconds(1))
         for (floor, count) in [(10.0, 5), (0, 1)] {
             let clock = VirtualScheduler()

@@ -13,8 +13,8 @@ import Testing
 
     private static let tag = ("ETag", "\"a\"")
 
-    @Test("A 304 whose fields do not match the stored ones leads to an unconditional request")
-    func tooManyFieldsTogether() throws {
+    /// A 304 whose fields do not match the stored ones leads to an unconditional request.
+    @Test func tooManyFieldsTogether() throws {
         let stage = CacheStage([
             .fields([Self.tag, ("Cache-Control", "max-age=1")] + Self.fields("a", 33_000)),
             .fields([Self.tag] + Self.fields("b", 33_000), status: 304, body: ""),
@@ -29,8 +29,8 @@ import Testing
         #expect(stage.asked == 3)
     }
 
-    @Test("Repeated 304 responses do not make stored fields grow beyond the limit of a header section")
-    func manyConfirmations() throws {
+    /// Repeated 304 responses do not make stored fields grow beyond the limit of a header section.
+    @Test func manyConfirmations() throws {
         let block = String(repeating: "x", count: 100 << 10)
         let confirmations = (0..<9).map { number in
             ScriptedTransport.Reply.fields([Self.tag, ("n\(number)", block)], status: 304, body: "")

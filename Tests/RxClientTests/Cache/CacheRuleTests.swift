@@ -261,13 +261,16 @@ import Testing
         CacheRule("the same cookies", [hour], first: [("Cookie", "a=1")], [("Cookie", "a=1")], gives: .kept),
     ]
 
-    @Test("Freshness lifetime (RFC 9111 §4.2.1)", arguments: freshness)
+    /// Freshness lifetime (RFC 9111 §4.2.1).
+    @Test(arguments: freshness)
     func checkFreshness(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Age (RFC 9111 §4.2.3)", arguments: age)
+    /// Age (RFC 9111 §4.2.3).
+    @Test(arguments: age)
     func checkAge(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Time on the way is age (RFC 9111 §4.2.3)", arguments: [(1.0, 1), (2.0, 2)])
+    /// Time on the way is age (RFC 9111 §4.2.3).
+    @Test(arguments: [(1.0, 1), (2.0, 2)])
     func timeOnTheWayIsAge(_ wait: Double, _ requests: Int) throws {
         let stage = CacheStage([.fields([("Cache-Control", "max-age=10")], after: .seconds(8))])
         try stage.send()
@@ -276,24 +279,31 @@ import Testing
         #expect(stage.asked == requests)
     }
 
-    @Test("Heuristic freshness (RFC 9111 §4.2.2)", arguments: heuristics + heuristicStatuses)
+    /// Heuristic freshness (RFC 9111 §4.2.2).
+    @Test(arguments: heuristics + heuristicStatuses)
     func checkHeuristics(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Storing responses (RFC 9111 §3)", arguments: storing + explicitStatuses)
+    /// Storing responses (RFC 9111 §3).
+    @Test(arguments: storing + explicitStatuses)
     func checkStoring(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Directives of responses (RFC 9111 §5.2.2)", arguments: directives)
+    /// Directives of responses (RFC 9111 §5.2.2).
+    @Test(arguments: directives)
     func checkDirectives(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Directives of requests (RFC 9111 §5.2.1)", arguments: requests)
+    /// Directives of requests (RFC 9111 §5.2.1).
+    @Test(arguments: requests)
     func checkRequests(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("The cache modes of Fetch", arguments: modes)
+    /// The cache modes of Fetch.
+    @Test(arguments: modes)
     func checkModes(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Variants (RFC 9111 §4.1)", arguments: variants)
+    /// Variants (RFC 9111 §4.1).
+    @Test(arguments: variants)
     func checkVariants(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Responses of one account are not delivered to another", arguments: askers)
+    /// Responses of one account are not delivered to another.
+    @Test(arguments: askers)
     func checkAskers(_ rule: CacheRule) throws { try rule.check() }
 }

@@ -11,7 +11,8 @@ import Testing
 @Suite struct DownloadResumeTests {
     private let fixture = DownloadFixture()
 
-    @Test("A download that breaks after so many bytes resumes there in the same run", arguments: 0...50)
+    /// A download that breaks after so many bytes resumes there in the same run.
+    @Test(arguments: 0...50)
     func goesOn(count: Int) throws {
         fixture.server.state.withLock { $0.breaks = [count] }
         let recorder = fixture.start(retries: 1)
@@ -24,8 +25,8 @@ import Testing
                 == (isWhole || count == 0 ? nil : "\"v1\""))
     }
 
-    @Test("Repeated interruptions")
-    func often() throws {
+    /// Repeated interruptions.
+    @Test func often() throws {
         fixture.server.state.withLock { $0.breaks = [3, 9, 0, 20] }
         let recorder = fixture.start(retries: 4)
         try fixture.clock.run()
@@ -34,8 +35,9 @@ import Testing
     }
 
     /// The state that a killed process would leave: each step of a file system takes a millisecond.
+    /// A download that is abandoned at any moment is finished by the next run.
     @Test(
-        "A download that is abandoned at any moment is finished by the next run", arguments: 0...30,
+        arguments: 0...30,
         [false, true])
     func left(millisecond: Int, changes: Bool) throws {
         let first = fixture.start()
@@ -55,7 +57,8 @@ import Testing
         #expect(fixture.transport.runningCount == 0)
     }
 
-    @Test("A changed file starts over, detected by tag and by date", arguments: [false, true])
+    /// A changed file starts over, detected by tag and by date.
+    @Test(arguments: [false, true])
     func changed(byDate: Bool) throws {
         let (old, now, new) = (
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:00 GMT", "Sun, 06 Nov 1994 08:49:50 GMT"
@@ -76,8 +79,8 @@ import Testing
         #expect(fixture.ranges() == [nil, "bytes=20-"])
     }
 
-    @Test("A server that ignores ranges sends the whole file again")
-    func ignoring() throws {
+    /// A server that ignores ranges sends the whole file again.
+    @Test func ignoring() throws {
         fixture.server.state.withLock {
             $0.breaks = [20]
             $0.ignoresRange = true
@@ -101,7 +104,8 @@ import Testing
         (416, [.contentRange: "bytes */20", .eTag: "\"v2\""]),
     ]
 
-    @Test("A server that sends a wrong range is asked for the whole file", arguments: lies)
+    /// A server that sends a wrong range is asked for the whole file.
+    @Test(arguments: lies)
     func lying(status: Int, fields: HTTPFields) throws {
         fixture.server.state.withLock {
             $0.breaks = [20]
@@ -114,8 +118,8 @@ import Testing
         #expect(fixture.transport.runningCount == 0)
     }
 
-    @Test(
-        "A part that is too long is cut; one that is too short is continued", arguments: [31, 29])
+    /// A part that is too long is cut; one that is too short is continued.
+    @Test(arguments: [31, 29])
     func wrongLength(count: Int) throws {
         let bytes = Array(DownloadFixture.content[20...]) + [99]
         fixture.server.state.withLock {
@@ -136,8 +140,8 @@ import Testing
         fixture.expectDone(second)
     }
 
-    @Test("A server that sends less than the missing bytes is asked for the rest")
-    func slices() throws {
+    /// A server that sends less than the missing bytes is asked for the rest.
+    @Test func slices() throws {
         fixture.server.state.withLock {
             $0.breaks = [5]
             $0.slice = 10
@@ -148,8 +152,8 @@ import Testing
         #expect(fixture.ranges() == [nil] + [5, 15, 25, 35, 45].map { "bytes=\($0)-" })
     }
 
-    @Test("A complete file: 416 confirms it, and nothing is fetched")
-    func complete() throws {
+    /// A complete file: 416 confirms it, and nothing is fetched.
+    @Test func complete() throws {
         fixture.server.state.withLock { $0.breaks = [20] }
         let first = fixture.start()
         try fixture.clock.run()
@@ -161,8 +165,8 @@ import Testing
         #expect(fixture.ranges() == [nil, "bytes=50-"])
     }
 
+    /// Without a strong validator nothing is appended to.
     @Test(
-        "Without a strong validator nothing is appended to",
         arguments: [
             [:], [.eTag: "W/\"v1\""], [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
         ] as [HTTPFields])
@@ -177,7 +181,8 @@ import Testing
         #expect(fixture.ranges() == [nil, nil])
     }
 
-    @Test("A partial file of another URL, with a broken record or without one, starts over", arguments: 0..<4)
+    /// A partial file of another URL, with a broken record or without one, starts over.
+    @Test(arguments: 0..<4)
     func foreign(kind: Int) throws {
         fixture.files["/d/f.part"] = [9, 9, 9]
         let record = [
@@ -191,9 +196,8 @@ import Testing
         #expect(fixture.ranges() == [nil])
     }
 
-    @Test(
-        "An expiring signature does not make it another file if its parameter is ignored",
-        arguments: [true, false])
+    /// An expiring signature does not make it another file if its parameter is ignored.
+    @Test(arguments: [true, false])
     func signature(isNamed: Bool) throws {
         fixture.server.state.withLock { $0.breaks = [20] }
         let first = fixture.start(InlineEndpoint(.get, "/f?v=2&sig=abc"), ignoring: isNamed ? ["sig"] : [])
@@ -208,8 +212,8 @@ import Testing
         #expect(fixture.ranges() == [nil, isNamed ? "bytes=20-" : nil])
     }
 
-    @Test("An error keeps the partial file for the next attempt")
-    func errorBetween() throws {
+    /// An error keeps the partial file for the next attempt.
+    @Test func errorBetween() throws {
         fixture.server.state.withLock {
             $0.breaks = [20]
             $0.lies = [.status(.serviceUnavailable)]
@@ -220,8 +224,8 @@ import Testing
         #expect(fixture.ranges() == [nil, "bytes=20-", "bytes=20-"])
     }
 
-    @Test("A method other than GET starts over")
-    func post() throws {
+    /// A method other than GET starts over.
+    @Test func post() throws {
         fixture.server.state.withLock { $0.breaks = [20] }
         let first = fixture.start(InlineEndpoint(.post, "/f"))
         try fixture.clock.run()

@@ -10,8 +10,8 @@ import Testing
 @Suite struct DownloadRuleTests {
     // MARK: Content-Range
 
+    /// Content-Range.
     @Test(
-        "Content-Range",
         arguments: [
             ("bytes 0-0/1", 0...0, 1), ("bytes 10-19/100", 10...19, 100), ("BYTES 10-19/*", 10...19, nil),
             ("bytes */100", nil, 100), ("bytes */0", nil, 0),
@@ -26,18 +26,18 @@ import Testing
         #expect(range.total == total)
     }
 
-    @Test(
-        "Invalid Content-Range",
-        arguments: [
-            "", "bytes", "bytes ", "bytes 1-2", "bytes */*", "bytes 2-1/9", "bytes 0-9/9", "bytes 0-/9",
-            "bytes -9/9", "bytes 0-8/", "bytes 0-8/9/9", "bytes  0-8/9", "bytes=0-8/9", "items 0-8/9",
-            "bytes 0-8/9 ", "bytes +0-8/9", "bytes 0-8/٩", "bytes 0-9223372036854775807/*",
-            "bytes 0-99999999999999999999/*", "bytes 0-8/99999999999999999999", "bytes 0-1-2/9",
-            "bytes 0-8/9, bytes 0-8/9",
-        ])
+    /// Invalid Content-Range.
+    @Test(arguments: [
+        "", "bytes", "bytes ", "bytes 1-2", "bytes */*", "bytes 2-1/9", "bytes 0-9/9", "bytes 0-/9",
+        "bytes -9/9", "bytes 0-8/", "bytes 0-8/9/9", "bytes  0-8/9", "bytes=0-8/9", "items 0-8/9",
+        "bytes 0-8/9 ", "bytes +0-8/9", "bytes 0-8/٩", "bytes 0-9223372036854775807/*",
+        "bytes 0-99999999999999999999/*", "bytes 0-8/99999999999999999999", "bytes 0-1-2/9",
+        "bytes 0-8/9, bytes 0-8/9",
+    ])
     func noContentRange(text: String) { #expect(ContentRange(text) == nil) }
 
-    @Test("Mutated ranges never trap, and parsed ones are consistent", arguments: 0..<8)
+    /// Mutated ranges never trap, and parsed ones are consistent.
+    @Test(arguments: 0..<8)
     func mutatedRange(seed: UInt64) {
         var random = SeededRandom(seed)
         for _ in 0..<2000 {
@@ -72,25 +72,26 @@ import Testing
         ([.eTag: "\"a\"", .lastModified: old, .date: later], "\"a\""),
     ]
 
-    @Test("Validators of a version", arguments: validators)
+    /// Validators of a version.
+    @Test(arguments: validators)
     func validator(fields: HTTPFields, validator: String?) throws {
         let record = DownloadRecord(of: "u", from: Self.head(200, fields), length: 7)
         #expect(record?.validator == validator)
         if let record { #expect(DownloadRecord(try record.encoded()) == record) }
     }
 
-    @Test(
-        "Invalid records",
-        arguments: [
-            "", "{", "[]", "null", #"{"url":"u"}"#, #"{"etag":"\"a\""}"#, #"{"url":"u","etag":"W/\"a\""}"#,
-            #"{"url":"u","etag":"a\r\nb"}"#, #"{"url":"u","etag":"\"a\r\n\""}"#,
-            #"{"url":"u","etag":"\"a\"","length":-1}"#, #"{"url":"u","etag":"\"a\"","length":1e30}"#,
-            #"{"url":"u","lastModified":"now"}"#,
-            #"{"url":"u","etag":"\"a\"","lastModified":"Sun, 06 Nov 1994 08:49:37 GMT"}"#,
-        ])
+    /// Invalid records.
+    @Test(arguments: [
+        "", "{", "[]", "null", #"{"url":"u"}"#, #"{"etag":"\"a\""}"#, #"{"url":"u","etag":"W/\"a\""}"#,
+        #"{"url":"u","etag":"a\r\nb"}"#, #"{"url":"u","etag":"\"a\r\n\""}"#,
+        #"{"url":"u","etag":"\"a\"","length":-1}"#, #"{"url":"u","etag":"\"a\"","length":1e30}"#,
+        #"{"url":"u","lastModified":"now"}"#,
+        #"{"url":"u","etag":"\"a\"","lastModified":"Sun, 06 Nov 1994 08:49:37 GMT"}"#,
+    ])
     func noRecord(text: String) { #expect(DownloadRecord(Array(text.utf8)) == nil) }
 
-    @Test("Mutated records never trap, and parsed ones can be sent", arguments: 0..<8)
+    /// Mutated records never trap, and parsed ones can be sent.
+    @Test(arguments: 0..<8)
     func mutatedRecord(seed: UInt64) throws {
         var random = SeededRandom(seed)
         for _ in 0..<500 {
@@ -110,8 +111,8 @@ import Testing
     private static let record = DownloadRecord(
         Array(#"{"url":"u","etag":"\"a\"","length":100}"#.utf8))
 
+    /// The start of a download.
     @Test(
-        "The start of a download",
         arguments: [
             ("u", 40, 40), ("u", 100, 100), ("u", 101, nil), ("u", 0, nil), ("v", 40, nil),
         ] as [(String, Int64, Int64?)])
@@ -127,8 +128,8 @@ import Testing
         #expect(DownloadPlan(url: url, record: nil, size: size).start == nil)
     }
 
+    /// Decisions for a response to a partial download.
     @Test(
-        "Decisions for a response to a partial download",
         arguments: [
             (206, [.contentRange: "bytes 40-99/100"], .append(at: 40, end: 100, total: 100)),
             (
@@ -159,8 +160,8 @@ import Testing
         #expect(plan.decide(Self.head(status, fields)) == decision)
     }
 
+    /// 416 for a complete file.
     @Test(
-        "416 for a complete file",
         arguments: [
             ("bytes */100", "\"a\"", .complete(total: 100)), ("bytes */100", nil, .complete(total: 100)),
             ("bytes */100", "\"b\"", .startOver), ("bytes */99", nil, .startOver),
@@ -173,7 +174,8 @@ import Testing
         #expect(plan.decide(Self.head(416, fields)) == decision)
     }
 
-    @Test("A part that was not requested", arguments: [206, 416])
+    /// A part that was not requested.
+    @Test(arguments: [206, 416])
     func unasked(status: Int) {
         let head = Self.head(status, [.contentRange: "bytes 0-9/10"])
         #expect(DownloadPlan.fromTheStart.decide(head) == .refuse)

@@ -11,8 +11,8 @@ import Testing
 @Suite struct DownloadTests {
     private let fixture = DownloadFixture()
 
-    @Test("The file appears complete, and no other file remains")
-    func whole() throws {
+    /// The file appears complete, and no other file remains.
+    @Test func whole() throws {
         fixture.files["/d/f"] = [1, 2]
         let recorder = fixture.start()
         try fixture.clock.advance(by: .milliseconds(8))
@@ -24,7 +24,8 @@ import Testing
         #expect(fixture.ranges() == [nil])
     }
 
-    @Test("An empty file, and one of unknown length", arguments: [true, false])
+    /// An empty file, and one of unknown length.
+    @Test(arguments: [true, false])
     func lengths(isEmpty: Bool) throws {
         if isEmpty {
             fixture.server.state.withLock { $0.content = [] }
@@ -38,9 +39,8 @@ import Testing
         #expect(fixture.files.paths == ["/d/f"])
     }
 
-    @Test(
-        "An error's body reaches neither the target nor the partial file",
-        arguments: [400, 403, 404, 416, 500])
+    /// An error's body reaches neither the target nor the partial file.
+    @Test(arguments: [400, 403, 404, 416, 500])
     func error(status: Int) throws {
         fixture.files["/d/f"] = [1]
         let failing = ScriptedTransport(on: fixture.clock) { _ in
@@ -60,7 +60,8 @@ import Testing
         #expect(failing.runningCount == 0)
     }
 
-    @Test("A 204 or 205 is not a file, and replaces none", arguments: [204, 205])
+    /// A 204 or 205 is not a file, and replaces none.
+    @Test(arguments: [204, 205])
     func noContent(status: Int) throws {
         fixture.files["/d/f"] = [1]
         let transport = ScriptedTransport(on: fixture.clock) { _ in .status(.init(code: status)) }
@@ -80,8 +81,8 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    @Test("Two downloads to one path at the same time: the second is refused, the first continues")
-    func twice() throws {
+    /// Two downloads to one path at the same time: the second is refused, the first continues.
+    @Test func twice() throws {
         let first = fixture.start()
         let second = fixture.start()
         try fixture.clock.run()
@@ -101,9 +102,8 @@ import Testing
 
     private static let otherPaths = ["/d/./f", "/d//f", "/d/e/../f", "d/f"]
 
-    @Test(
-        "A download to the path, its partial file or its record is refused however the path is written",
-        arguments: otherPaths + ["/d/f.part", "/d//f.part.json"])
+    /// A download to the path, its partial file or its record is refused however the path is written.
+    @Test(arguments: otherPaths + ["/d/f.part", "/d//f.part.json"])
     func spellings(path: String) throws {
         let first = fixture.start()
         let client = fixture.client()
@@ -119,9 +119,8 @@ import Testing
         #expect(fixture.transport.runningCount == 0)
     }
 
-    @Test(
-        "The other spelling of the path resumes, and the file is at the path of its caller",
-        arguments: otherPaths)
+    /// The other spelling of the path resumes, and the file is at the path of its caller.
+    @Test(arguments: otherPaths)
     func resumedUnderAnotherName(path: String) throws {
         fixture.server.state.withLock { $0.breaks = [20] }
         let first = fixture.start()
@@ -140,8 +139,8 @@ import Testing
     }
 
     /// A disk may carry out an operation long after its download has been cancelled.
+    /// What a cancelled download still writes does not reach the next one, which waits for it.
     @Test(
-        "What a cancelled download still writes does not reach the next one, which waits for it",
         arguments: [
             (MemoryFileSystem.Operation.lock, "/d/f.part"), (.write, "/d/f.part"),
             (.replace, "/d/f.part.json"),
@@ -163,10 +162,9 @@ import Testing
         #expect(fixture.files.lockedPaths.isEmpty)
     }
 
-    @Test(
-        "While a cancelled download is writing, the next one waits, within its time limit; one that waits can be cancelled"
-    )
-    func waiting() throws {
+    /// While a cancelled download is writing, the next one waits, within its time limit; one that waits can
+    /// be cancelled.
+    @Test func waiting() throws {
         fixture.files.delay(.write, of: "/d/f.part", by: .seconds(10))
         let first = fixture.start()
         try fixture.clock.advance(by: .seconds(1))
@@ -186,8 +184,8 @@ import Testing
         #expect(fixture.transport.exchanges.count == 2)
     }
 
-    @Test("A path that another process downloads to is refused, and nothing is touched or sent")
-    func elsewhere() throws {
+    /// A path that another process downloads to is refused, and nothing is touched or sent.
+    @Test func elsewhere() throws {
         fixture.files["/d/f.part"] = [1, 2, 3]
         fixture.files.lockedElsewhere = ["/d/f.part"]
         let first = fixture.start()
@@ -205,8 +203,8 @@ import Testing
         #expect(fixture.files.lockedPaths.isEmpty)
     }
 
-    @Test("The end frees the path: a download that follows it is not refused")
-    func inSuccession() throws {
+    /// The end frees the path: a download that follows it is not refused.
+    @Test func inSuccession() throws {
         let client = fixture.client()
         let recorder = Recorder(
             Observable.concat([
@@ -217,13 +215,12 @@ import Testing
         #expect(fixture.transport.exchanges.count == 2)
     }
 
-    @Test(
-        "An error of the disk fails the download, closes the transfer and keeps the target",
-        arguments: [
-            (MemoryFileSystem.Operation.lock, "/d/f.part"), (.status, "/d/f.part"),
-            (.replace, "/d/f.part.json"), (.write, "/d/f.part"), (.synchronize, "/d/f.part"),
-            (.move, "/d/f.part"),
-        ])
+    /// An error of the disk fails the download, closes the transfer and keeps the target.
+    @Test(arguments: [
+        (MemoryFileSystem.Operation.lock, "/d/f.part"), (.status, "/d/f.part"),
+        (.replace, "/d/f.part.json"), (.write, "/d/f.part"), (.synchronize, "/d/f.part"),
+        (.move, "/d/f.part"),
+    ])
     func disk(operation: MemoryFileSystem.Operation, path: String) throws {
         fixture.files["/d/f"] = [1]
         fixture.files.fail(operation, of: path, "disk full")
@@ -239,9 +236,8 @@ import Testing
         fixture.expectDone(second)
     }
 
-    @Test(
-        "Downloads go to the transport's files, unless the configuration or the call names others",
-        arguments: 0..<3)
+    /// Downloads go to the transport's files, unless the configuration or the call names others.
+    @Test(arguments: 0..<3)
     func filesOfTheTransport(named: Int) throws {
         let others = MemoryFileSystem(on: fixture.clock)
         let transport = ScriptedTransport(on: fixture.clock, files: fixture.files) { _ in .bytes([1, 2]) }
@@ -256,8 +252,8 @@ import Testing
         #expect(others.paths == (named == 0 ? [] : ["/d/f"]))
     }
 
-    @Test("A transport without files: the download says so, and nothing is sent")
-    func noFiles() throws {
+    /// A transport without files: the download says so, and nothing is sent.
+    @Test func noFiles() throws {
         let client = Client(baseURL: "http://shop.test", transport: Fileless(scheduler: fixture.clock))
         let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: fixture.clock)
         try fixture.clock.run()
@@ -273,8 +269,8 @@ import Testing
         }
     }
 
-    @Test("Progress: at most 20 values a second, counting the existing bytes, and always the last one")
-    func progress() throws {
+    /// Progress: at most 20 values a second, counting the existing bytes, and always the last one.
+    @Test func progress() throws {
         fixture.server.state.withLock {
             $0.content = Array(repeating: 1, count: 1000)
             $0.breaks = [100]

@@ -38,8 +38,8 @@ import Testing
         fixture.server.state.withLock { $0.fields[.contentDisposition] = disposition }
     }
 
+    /// The name comes from the response, else from the URL.
     @Test(
-        "The name comes from the response, else from the URL",
         arguments: [
             ("attachment; filename=\"map.osm\"", "/files/7", "/d", "/d/map.osm"),
             ("attachment; filename=\"map.osm\"", "/files/7", "/d/", "/d/map.osm"),
@@ -57,8 +57,8 @@ import Testing
         #expect(fixture.files.lockedPaths.isEmpty)
     }
 
-    @Test("The URL is the one after redirects")
-    func redirected() throws {
+    /// The URL is the one after redirects.
+    @Test func redirected() throws {
         let transport = ScriptedTransport(
             on: fixture.clock, files: fixture.files,
             [
@@ -71,8 +71,8 @@ import Testing
         expectFile(recorder, at: "/d/map-7.osm", [1, 2])
     }
 
-    @Test("An existing file or folder of that name stays: the new file gets a number")
-    func numbers() throws {
+    /// An existing file or folder of that name stays: the new file gets a number.
+    @Test func numbers() throws {
         serve("attachment; filename=map.osm")
         fixture.files["/d/map.osm"] = [1]
         fixture.files["/d/map (1).osm/inner"] = [2]
@@ -85,10 +85,8 @@ import Testing
         #expect(fixture.files.paths.count == 5)
     }
 
-    @Test(
-        "Two downloads of one URL to a folder: the second is refused; of two URLs both arrive, under two names"
-    )
-    func twice() throws {
+    /// Two downloads of one URL to a folder: the second is refused; of two URLs both arrive, under two names.
+    @Test func twice() throws {
         serve("attachment; filename=map.osm")
         let downloads = [start(), start(to: "/d/../d/"), start(InlineEndpoint(.get, "/other"))]
         try fixture.clock.run()
@@ -101,8 +99,8 @@ import Testing
         #expect(fixture.files.paths == ["/d/map (1).osm", "/d/map.osm"])
     }
 
-    @Test("Requests that are not GET have nothing to resume, and each has its own file")
-    func posts() throws {
+    /// Requests that are not GET have nothing to resume, and each has its own file.
+    @Test func posts() throws {
         let call = InlineEndpoint(.post, "/f")
         let downloads = [start(call), start(call)]
         try fixture.clock.run()
@@ -110,8 +108,8 @@ import Testing
         #expect(fixture.files.paths == ["/d/f", "/d/f (1)"])
     }
 
-    @Test("It resumes, by a retry and by a later download, and keeps the name of the first response")
-    func resumes() throws {
+    /// It resumes, by a retry and by a later download, and keeps the name of the first response.
+    @Test func resumes() throws {
         serve("attachment; filename=\"first.osm\"")
         fixture.server.state.withLock { $0.breaks = [20, 10] }
         let first = start(retries: 1)
@@ -137,8 +135,8 @@ import Testing
         expectFile(fourth, at: "/d/third.osm")
     }
 
-    @Test("A name in a record is as untrusted as that of a response")
-    func record() throws {
+    /// A name in a record is as untrusted as that of a response.
+    @Test func record() throws {
         serve("attachment; filename=\"f.osm\"")
         fixture.server.state.withLock { $0.breaks = [20] }
         _ = start()
@@ -152,9 +150,8 @@ import Testing
         expectFile(second, at: "/d/x")
     }
 
-    @Test(
-        "A failure of the disk at the end keeps the partial file for the next download",
-        arguments: [MemoryFileSystem.Operation.move, .synchronize])
+    /// A failure of the disk at the end keeps the partial file for the next download.
+    @Test(arguments: [MemoryFileSystem.Operation.move, .synchronize])
     func disk(operation: MemoryFileSystem.Operation) throws {
         let broken = start()
         try fixture.clock.advance(by: .milliseconds(6))
@@ -213,7 +210,8 @@ import Testing
         ("attachment; filename=x.part.json", "x"), ("attachment; filename=.download-12.part", "download-12"),
     ]
 
-    @Test("Names of Content-Disposition", arguments: fields.indices)
+    /// Names of Content-Disposition.
+    @Test(arguments: fields.indices)
     func nameInField(index: Int) throws {
         let (field, name) = Self.fields[index]
         let head = ResponseHead(
@@ -222,21 +220,20 @@ import Testing
         #expect(FileName(head, from: url).text == name, "\(field)")
     }
 
-    @Test(
-        "Names of URLs",
-        arguments: [
-            ("http://shop.test/a/map.osm", "map.osm"), ("http://shop.test/a%2Fb%5Cc", "c"),
-            ("http://shop.test/%2e%2e%2f", "download"), ("http://shop.test/%E7%BB%BF", "绿"),
-            ("http://shop.test/%FF", "\u{FFFD}"), ("http://shop.test", "download"),
-            ("http://shop.test/a%00b", "ab"), ("http://shop.test/x/?q=/y", "x"),
-        ])
+    /// Names of URLs.
+    @Test(arguments: [
+        ("http://shop.test/a/map.osm", "map.osm"), ("http://shop.test/a%2Fb%5Cc", "c"),
+        ("http://shop.test/%2e%2e%2f", "download"), ("http://shop.test/%E7%BB%BF", "绿"),
+        ("http://shop.test/%FF", "\u{FFFD}"), ("http://shop.test", "download"),
+        ("http://shop.test/a%00b", "ab"), ("http://shop.test/x/?q=/y", "x"),
+    ])
     func urls(url: String, name: String) throws {
         let url = try #require(URL(string: url))
         #expect(FileName(ResponseHead(status: .ok), from: url).text == name)
     }
 
-    @Test("A long name is shortened between characters, and keeps its extension, also with a number")
-    func lengths() throws {
+    /// A long name is shortened between characters, and keeps its extension, also with a number.
+    @Test func lengths() throws {
         for (stem, ending) in [("é", ".tar"), ("a", ""), ("👩‍👩‍👧", ".osm"), ("a.", ".b"), ("e\u{301}", ".x")] {
             let long = String(repeating: stem, count: 300) + ending
             let name = try #require(FileName(safe: long))
@@ -254,7 +251,8 @@ import Testing
         #expect(FileName(safe: "a.tar.gz")?.numbered(1) == "a.tar (1).gz")
     }
 
-    @Test("Whatever the server sends, the name is one of a visible file of the folder", arguments: 0..<8)
+    /// Whatever the server sends, the name is one of a visible file of the folder.
+    @Test(arguments: 0..<8)
     func mutated(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let url = try #require(URL(string: "http://shop.test/a/b"))
@@ -271,8 +269,8 @@ import Testing
         }
     }
 
-    @Test("A name of any size takes linear time")
-    func large() {
+    /// A name of any size takes linear time.
+    @Test func large() {
         for text in [".", " ", ".part", "a/", "\u{202E}", "a\u{301}"] {
             let name = String(repeating: text, count: 200_000)
             #expect(FileName(safe: name).map { $0.text.utf8.count <= 255 } ?? true)

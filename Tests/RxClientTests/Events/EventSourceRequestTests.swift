@@ -12,10 +12,8 @@ import Testing
     private let fixture = EventSourceFixture()
     private var clock: VirtualScheduler { fixture.clock }
 
-    @Test(
-        "A request that may be sent only once has one connection, with its body; its end is the stream's end"
-    )
-    func post() throws {
+    /// A request that may be sent only once has one connection, with its body; its end is the stream's end.
+    @Test func post() throws {
         let call = InlineEndpoint(.post, "/events", ["prompt": "tea"])
         let (recorder, transport) = fixture.source(EventSourceFixture.answer("data: a\n\n"), call: call)
         try clock.run()
@@ -31,8 +29,8 @@ import Testing
         #expect(other.exchanges.count == 1)
     }
 
-    @Test("A POST that may be sent twice is sent again, with its body and the last id")
-    func idempotentPost() throws {
+    /// A POST that may be sent twice is sent again, with its body and the last id.
+    @Test func idempotentPost() throws {
         var call = InlineEndpoint(.post, "/events", ["topic": "tea"])
         call.options.isIdempotent = true
         let (recorder, transport) = fixture.source(
@@ -44,8 +42,8 @@ import Testing
         #expect(transport.requests.last?.headerFields[.init("Last-Event-ID")!] == "1")
     }
 
-    @Test("The endpoint's own fields take precedence")
-    func ownFields() throws {
+    /// The endpoint's own fields take precedence.
+    @Test func ownFields() throws {
         let call = InlineEndpoint(
             .get, "/events", headers: ["Cache-Control": "no-store", "Accept": "text/event-stream, */*"])
         let (_, transport) = fixture.source(.status(.noContent), call: call)
@@ -54,16 +52,16 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.accept] } == ["text/event-stream, */*"])
     }
 
-    @Test("Comments are delivered in their place")
-    func comments() throws {
+    /// Comments are delivered in their place.
+    @Test func comments() throws {
         let (recorder, _) = fixture.source(
             EventSourceFixture.answer(": keep\ndata: a\n:\n\n:alive\n", then: .stall))
         try clock.advance(by: .seconds(9))
         #expect(recorder.values == ["open 200", "comment keep", "comment ", "message a ", "comment alive"])
     }
 
-    @Test("The waits can be set")
-    func waits() throws {
+    /// The waits can be set.
+    @Test func waits() throws {
         let book = Script([.failure(.connect), .failure(.connect), .failure(.connect), .status(.noContent)])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
@@ -75,8 +73,8 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(1), .seconds(3), .seconds(5)])
     }
 
-    @Test("It waits while a circuit is open and while the network is down")
-    func patience() throws {
+    /// It waits while a circuit is open and while the network is down.
+    @Test func patience() throws {
         let book = Script([.failure(.connect), EventSourceFixture.answer("data: a\n\n", then: .stall)])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let reachability = ScriptedReachability()

@@ -10,8 +10,8 @@ import Testing
     private let fixture = EventSourceFixture()
     private var clock: VirtualScheduler { fixture.clock }
 
-    @Test("Opens, sends, reconnects with the last id, and ends with 204")
-    func life() throws {
+    /// Opens, sends, reconnects with the last id, and ends with 204.
+    @Test func life() throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n"),
             EventSourceFixture.answer("data: c\n\ndata: half"),
@@ -29,9 +29,8 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(3), .seconds(6)])
     }
 
-    @Test(
-        "A first id that no field can carry is an error, and nothing is sent",
-        arguments: ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\n", "a\u{1}b", " a", "a\t"])
+    /// A first id that no field can carry is an error, and nothing is sent.
+    @Test(arguments: ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\n", "a\u{1}b", " a", "a\t"])
     func illegalFirstID(id: String) throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("data: a\n\n"), .status(.noContent), lastEventID: id)
@@ -40,8 +39,8 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("The server's id is sent back unchanged, in UTF-8; one that no field can carry is ignored")
-    func idsOfTheServer() throws {
+    /// The server's id is sent back unchanged, in UTF-8; one that no field can carry is ignored.
+    @Test func idsOfTheServer() throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("id: grün 🍵\ndata: a\n\n"),
             EventSourceFixture.answer("id: a\u{1}b\ndata: b\n\n"),
@@ -52,8 +51,8 @@ import Testing
         #expect(ids == [nil, "grün 🍵", "grün 🍵"])
     }
 
-    @Test("The server's retry time applies from then on; the minimum wait is 0.1 s")
-    func retryField() throws {
+    /// The server's retry time applies from then on; the minimum wait is 0.1 s.
+    @Test func retryField() throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("retry: 500\n\n"), EventSourceFixture.answer("data: a\n\n"),
             EventSourceFixture.answer("retry: 0\n"),
@@ -66,8 +65,8 @@ import Testing
             ])
     }
 
-    @Test("Failed connections are retried with growing waits, up to a minute; an open one resets the wait")
-    func backoff() throws {
+    /// Failed connections are retried with growing waits, up to a minute; an open one resets the wait.
+    @Test func backoff() throws {
         let failures = Array(repeating: ScriptedTransport.Reply.failure(.connect), count: 7)
         let book = Script(
             failures + [
@@ -84,13 +83,12 @@ import Testing
         #expect(zip(starts, starts.dropFirst()).map { $1 - $0 } == [3, 6, 12, 24, 48, 60, 60, 3])
     }
 
-    @Test(
-        "Transient failures are retried",
-        arguments: [
-            NetworkError.Code.resolve, .connect, .proxy, .connectionLost, .emptyReply, .partialBody,
-            .connectTimeout,
-            .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen, .tls,
-        ])
+    /// Transient failures are retried.
+    @Test(arguments: [
+        NetworkError.Code.resolve, .connect, .proxy, .connectionLost, .emptyReply, .partialBody,
+        .connectTimeout,
+        .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen, .tls,
+    ])
     func passing(code: NetworkError.Code) throws {
         let (recorder, _) = fixture.source(
             .failure(code), EventSourceFixture.answer("data: a\n\n"), .status(.noContent))
@@ -101,11 +99,10 @@ import Testing
             ])
     }
 
-    @Test(
-        "Permanent failures end the source",
-        arguments: [
-            NetworkError.Code.invalidURL, .invalidHeader, .tooManyRedirects, .shutDown, .loginExpired,
-        ])
+    /// Permanent failures end the source.
+    @Test(arguments: [
+        NetworkError.Code.invalidURL, .invalidHeader, .tooManyRedirects, .shutDown, .loginExpired,
+    ])
     func lasting(code: NetworkError.Code) throws {
         let (recorder, transport) = fixture.source(.failure(code))
         try clock.run()
@@ -124,9 +121,8 @@ import Testing
         #expect(recorder.failure?.tlsFailure == .expired)
     }
 
-    @Test(
-        "Every status but 200 and 204 ends the source",
-        arguments: [201, 202, 205, 206, 304, 401, 404, 500, 503])
+    /// Every status but 200 and 204 ends the source.
+    @Test(arguments: [201, 202, 205, 206, 304, 401, 404, 500, 503])
     func status(code: Int) throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("data: a\n\n", status: .init(code: code)))
@@ -139,8 +135,8 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
+    /// A response of another type ends the source.
     @Test(
-        "A response of another type ends the source",
         arguments: [
             (nil, false), ("text/plain", false), ("text/event-streams", false), ("", false),
             ("x text/event-stream", false), ("text/event-stream; charset=utf-8", true),
@@ -156,8 +152,8 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("It can begin after a known event")
-    func beginning() throws {
+    /// It can begin after a known event.
+    @Test func beginning() throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("data: a\n\n", then: .stall), lastEventID: "täglich 7")
         try clock.advance(by: .seconds(9))
@@ -165,8 +161,8 @@ import Testing
         #expect(transport.requests[0].headerFields[.init("Last-Event-ID")!] == "täglich 7")
     }
 
-    @Test("An event over the limit ends it")
-    func limit() throws {
+    /// An event over the limit ends it.
+    @Test func limit() throws {
         let (recorder, _) = fixture.source(
             EventSourceFixture.answer("data: a\n\ndata: " + String(repeating: "x", count: 50), then: .stall))
         try clock.run()
@@ -174,8 +170,8 @@ import Testing
         #expect(recorder.failure?.code == .tooLarge)
     }
 
-    @Test("A connection that is silent for a minute is replaced by one that names the last event")
-    func silence() throws {
+    /// A connection that is silent for a minute is replaced by one that names the last event.
+    @Test func silence() throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("id: 7\ndata: a\n\n", then: .stall),
             .steps(
@@ -195,8 +191,8 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(63), .seconds(244)])
     }
 
-    @Test("A silent stream that must not be sent again fails with the time limit")
-    func silenceOfAPost() throws {
+    /// A silent stream that must not be sent again fails with the time limit.
+    @Test func silenceOfAPost() throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("data: a\n\n", then: .stall), call: InlineEndpoint(.post, "/events"))
         try clock.run()
@@ -206,8 +202,9 @@ import Testing
     }
 
     /// The limits of the client and of the endpoint, and the limit of silence that follows.
+    /// The time of silence is 60 s unless the endpoint's limits or a changed limit of the client say
+    /// otherwise.
     @Test(
-        "The time of silence is 60 s unless the endpoint's limits or a changed limit of the client say otherwise",
         arguments: [
             (nil, nil, .seconds(60)), (Timeouts(), nil, .seconds(60)),
             (Timeouts(attempt: .seconds(1), total: .seconds(1)), nil, .seconds(60)),
@@ -232,7 +229,8 @@ import Testing
         recorder.cancel()
     }
 
-    @Test("Cancelling while connected, and while waiting, ends everything", arguments: [1, 4])
+    /// Cancelling while connected, and while waiting, ends everything.
+    @Test(arguments: [1, 4])
     func cancel(second: Int) throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("", then: .stall))
@@ -247,8 +245,8 @@ import Testing
         #expect(waiting.completion == nil)
     }
 
-    @Test("A slow subscriber gets each event once, and delays the next connection")
-    func backpressure() throws {
+    /// A slow subscriber gets each event once, and delays the next connection.
+    @Test func backpressure() throws {
         let book = Script([
             EventSourceFixture.answer("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .status(.noContent),
         ])
@@ -263,8 +261,8 @@ import Testing
         #expect(transport.requests.last?.headerFields[.init("Last-Event-ID")!] == "2")
     }
 
-    @Test("A thousand reconnections leave no timer and no transfer")
-    func long() throws {
+    /// A thousand reconnections leave no timer and no transfer.
+    @Test func long() throws {
         let transport = ScriptedTransport(on: clock) { _ in
             EventSourceFixture.answer("retry: 1000\ndata: a\n\n")
         }

@@ -17,8 +17,8 @@ import Testing
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    @Test("All at once, one combined result, typed")
-    func together() throws {
+    /// All at once, one combined result, typed.
+    @Test func together() throws {
         let (client, transport) = client(
             .when(.get, "/goods", .json("[1, 2]", after: .milliseconds(30))),
             .when(.get, "/user", .json(#""ada""#, after: .milliseconds(10))))
@@ -32,8 +32,8 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("Fail-fast: the first failure is the group's, and cancels the other members")
-    func failFast() throws {
+    /// Fail-fast: the first failure is the group's, and cancels the other members.
+    @Test func failFast() throws {
         let (client, transport) = client(
             .when(.get, "/1", .json("1", after: .milliseconds(10))),
             .when(.get, "/2", .failure(.connectionLost, after: .milliseconds(20))), .when(.get, "/3"))
@@ -46,8 +46,8 @@ import Testing
         #expect(client.activity.count.value == 0)
     }
 
-    @Test("Settle all: every result, in the order of the requests")
-    func settleAll() throws {
+    /// Settle all: every result, in the order of the requests.
+    @Test func settleAll() throws {
         let (client, _) = client(
             .when(.get, "/1", .json("1", after: .milliseconds(30))), .when(.get, "/2", .status(.notFound)),
             .when(.get, "/3", .json("3", after: .milliseconds(10))))
@@ -64,8 +64,8 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("An empty batch ends at once")
-    func empty() {
+    /// An empty batch ends at once.
+    @Test func empty() {
         let none: [Observable<Int, NetworkError>] = []
         let recorder = Recorder(Observable<[Int], NetworkError>.zip(none), on: clock)
         #expect(recorder.isFinished)
@@ -75,8 +75,8 @@ import Testing
         #expect(settled.isFinished)
     }
 
-    @Test("A member that is cancelled separately fails the group, and is a result when all settle")
-    func memberCancelled() throws {
+    /// A member that is cancelled separately fails the group, and is a result when all settle.
+    @Test func memberCancelled() throws {
         let (client, transport) = client(.when(.get, "/*"))
         let requests = (1...2).map { client.get("/\($0)").decode(Int.self) }
         let group = Recorder(Observable.zip(requests), on: clock)
@@ -86,8 +86,8 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("A chain: each request is built from the previous response")
-    func chain() throws {
+    /// A chain: each request is built from the previous response.
+    @Test func chain() throws {
         let (client, transport) = client(
             .when(.get, "/user", .json("7")), .when(.get, "/orders/7", .json("[3, 4]")),
             .when(.get, "/order/4", .json(#""tea""#)))
@@ -100,7 +100,8 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/user", "/orders/7", "/order/4"])
     }
 
-    @Test("Cancelling a chain stops the rest", arguments: [0, 5, 15])
+    /// Cancelling a chain stops the rest.
+    @Test(arguments: [0, 5, 15])
     func chainCancelled(milliseconds: Int) throws {
         let (client, transport) = client(.when(.get, "/*", .json("1", after: .milliseconds(10))))
         let chain = client.get("/1").flatMap { _ in client.get("/2") }.flatMap { _ in client.get("/3") }
@@ -114,8 +115,8 @@ import Testing
         #expect(client.activity.count.value == 0)
     }
 
-    @Test("A chain whose first request fails sends nothing more")
-    func chainFails() throws {
+    /// A chain whose first request fails sends nothing more.
+    @Test func chainFails() throws {
         let (client, transport) = client(.when(.get, "/1", .status(.notFound)), .when(.get, "/2"))
         let recorder = Recorder(client.get("/1").flatMap { _ in client.get("/2") }, on: clock)
         try clock.run()
@@ -123,8 +124,8 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("Loading again through the same loader cancels the previous load; its response is never delivered")
-    func loader() throws {
+    /// Loading again through the same loader cancels the previous load; its response is never delivered.
+    @Test func loader() throws {
         let (client, transport) = client(.when(.get, "/search", .json("1", after: .milliseconds(10))))
         let load = Signal<String>()
         let results = Observable<String, Never>(scheduler: clock) { load.observable.subscribe($0) }

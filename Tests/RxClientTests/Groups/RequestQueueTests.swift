@@ -15,7 +15,8 @@ import Testing
         Observable<Int, NetworkError>.just(name).delay(.milliseconds(milliseconds), on: clock)
     }
 
-    @Test("At most `limit` run, first come, first served", arguments: [(1, 50), (2, 30), (5, 10), (0, 50)])
+    /// At most `limit` run, first come, first served.
+    @Test(arguments: [(1, 50), (2, 30), (5, 10), (0, 50)])
     func limit(limit: Int, milliseconds: Int) throws {
         let queue = RequestQueue(limit: limit)
         let begun = Mutex<[Int]>([]), running = Mutex((now: 0, most: 0))
@@ -37,8 +38,8 @@ import Testing
         #expect(queue.activity.count.value == 0)
     }
 
-    @Test("Whoever asks is told once when all added requests have ended in any way; at once by an idle queue")
-    func allComplete() throws {
+    /// Whoever asks is told once when all added requests have ended in any way; at once by an idle queue.
+    @Test func allComplete() throws {
         let queue = RequestQueue(limit: 1)
         let idle = Recorder(queue.allComplete, on: clock)
         #expect(idle.values.count == 1 && idle.isFinished)
@@ -68,8 +69,8 @@ import Testing
         #expect(waiting.values.isEmpty && late.values.isEmpty)
     }
 
-    @Test("The place is free once the subscriber has been notified, in time for a request that it adds")
-    func chained() throws {
+    /// The place is free once the subscriber has been notified, in time for a request that it adds.
+    @Test func chained() throws {
         let queue = RequestQueue(limit: 1)
         let values = Mutex<[Int]>([])
         work(1).queued(in: queue).subscribe(onNext: { number in
@@ -83,8 +84,8 @@ import Testing
         #expect(complete.values == [2])
     }
 
-    @Test("A hundred thousand streams that end at once do not grow the stack")
-    func synchronous() {
+    /// A hundred thousand streams that end at once do not grow the stack.
+    @Test func synchronous() {
         let queue = RequestQueue(limit: 1)
         let gate = Signal<Void>()
         gate.observable.take(1).queued(in: queue).subscribe()
@@ -100,7 +101,8 @@ import Testing
         #expect(queue.activity.count.value == 0)
     }
 
-    @Test("From many threads nothing is lost and the limit is respected", .timeLimit(.minutes(1)))
+    /// From many threads nothing is lost and the limit is respected.
+    @Test(.timeLimit(.minutes(1)))
     func threads() async throws {
         let queue = RequestQueue(limit: 3)
         let gauge = Gauge()

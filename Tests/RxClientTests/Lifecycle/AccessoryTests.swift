@@ -59,8 +59,8 @@ import Testing
             })
     }
 
-    @Test("Success: will start, will stop before the result is delivered, did stop after")
-    func success() throws {
+    /// Success: will start, will stop before the result is delivered, did stop after.
+    @Test func success() throws {
         let client = client { _ in .json("1") }
         _ = start(client.get("/x"))
         #expect(client.activity.count.value == 1)
@@ -72,8 +72,8 @@ import Testing
         #expect(client.activity.count.value == 0)
     }
 
-    @Test("Failure: the same order around the failure, which is an error tip")
-    func failure() throws {
+    /// Failure: the same order around the failure, which is an error tip.
+    @Test func failure() throws {
         let client = client { _ in .failure(.connectionLost) }
         let tips = Recorder(client.errorTips, on: clock)
         _ = start(client.get("/x"))
@@ -86,8 +86,8 @@ import Testing
         #expect(client.activity.count.value == 0)
     }
 
-    @Test("Parameters that cannot be serialized fail in the same way")
-    func invalid() {
+    /// Parameters that cannot be serialized fail in the same way.
+    @Test func invalid() {
         let client = client { _ in .stall }
         _ = start(client.post("/x", .json(["a": Double.nan])))
         #expect(
@@ -96,8 +96,8 @@ import Testing
             ])
     }
 
-    @Test("Cancelled by the subscriber, and by an operator that needs no more values")
-    func cancel() throws {
+    /// Cancelled by the subscriber, and by an operator that needs no more values.
+    @Test func cancel() throws {
         let client = client { request in request.url.path == "/x" ? .stall : .json("1") }
         let tips = Recorder(client.errorTips, on: clock)
         let subscription = start(client.get("/x"))
@@ -114,8 +114,8 @@ import Testing
         #expect(tips.values.isEmpty)
     }
 
-    @Test("Cancelling through the client calls no subscriber")
-    func cancelByClient() throws {
+    /// Cancelling through the client calls no subscriber.
+    @Test func cancelByClient() throws {
         let client = client { _ in .stall }
         let tips = Recorder(client.errorTips, on: clock)
         let subscription = start(client.get("/x"))
@@ -127,8 +127,8 @@ import Testing
         #expect(tips.values.isEmpty)
     }
 
-    @Test("Attempts, a login and redirects are one request")
-    func attempts() throws {
+    /// Attempts, a login and redirects are one request.
+    @Test func attempts() throws {
         let script = Script([
             .status(.serviceUnavailable), .status(.found, headers: [.location: "/y"]),
             .failure(.connectionLost), .json("1"),
@@ -148,8 +148,8 @@ import Testing
         #expect(loginCounts.values == [0, 1, 0])
     }
 
-    @Test("A stream of chunks has its outcome at its end")
-    func stream() throws {
+    /// A stream of chunks has its outcome at its end.
+    @Test func stream() throws {
         let client = client { _ in .json("1") }
         client.stream(.get("/x")).filter { if case .chunk = $0 { true } else { false } }
             .subscribe(onNext: { _ in self.journal.note("chunk") })
@@ -157,11 +157,10 @@ import Testing
         #expect(journal.all == ["will start /x", "chunk", "will stop succeeded", "did stop succeeded"])
     }
 
-    @Test(
-        "Each can be excluded by an option",
-        arguments: [
-            Presentation.hidden, .indicator, .accessories, .errorTips, .all, [.indicator, .errorTips],
-        ])
+    /// Each can be excluded by an option.
+    @Test(arguments: [
+        Presentation.hidden, .indicator, .accessories, .errorTips, .all, [.indicator, .errorTips],
+    ])
     func presentation(presentation: Presentation) throws {
         let client = client { _ in .failure(.connect) }
         let tips = Recorder(client.errorTips, on: clock)
@@ -175,8 +174,8 @@ import Testing
         #expect(counts.values.count == (presentation.contains(.indicator) ? 3 : 1))
     }
 
-    @Test("The indicator ends with the last request")
-    func indicator() throws {
+    /// The indicator ends with the last request.
+    @Test func indicator() throws {
         let client = client { request in .json("1", after: .milliseconds(request.url.path == "/1" ? 10 : 30))
         }
         let shown = Recorder(client.activity.isActive.observable, on: clock)
@@ -188,8 +187,8 @@ import Testing
         #expect(shown.values == [false, true, false])
     }
 
-    @Test("The options of an endpoint add accessories to the client's")
-    func addedByOptions() throws {
+    /// The options of an endpoint add accessories to the client's.
+    @Test func addedByOptions() throws {
         let own = Journal()
         let client = client { _ in .json("1") }
         var call = InlineEndpoint(.get, "/x")
@@ -202,8 +201,8 @@ import Testing
         #expect(journal.all.count == 6)
     }
 
-    @Test("The indicator stays on while a request replaces another")
-    func replaced() throws {
+    /// The indicator stays on while a request replaces another.
+    @Test func replaced() throws {
         let client = client { _ in .json("1", after: .milliseconds(10)) }
         let shown = Recorder(client.activity.isActive.observable, on: clock)
         let keywords: MarbleSource<String, Never> = try clock.hot("-a--b--c----------|")
@@ -219,8 +218,8 @@ import Testing
         let path = "/list"
     }
 
-    @Test("A screen can count the first page of a list only")
-    func firstPage() throws {
+    /// A screen can count the first page of a list only.
+    @Test func firstPage() throws {
         let client = client { _ in .json("[1,2]", after: .milliseconds(10)) }
         let screen = Activity()
         let shown = Recorder(screen.isActive.observable, on: clock)

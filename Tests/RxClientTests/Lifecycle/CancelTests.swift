@@ -32,8 +32,8 @@ import Testing
         return calls.map { Recorder(client.request($0), on: clock) }
     }
 
+    /// By URL, by tag, and all; without a match nothing is cancelled.
     @Test(
-        "By URL, by tag, and all; without a match nothing is cancelled",
         arguments: [
             (.all, [0, 1, 2, 3]), (.url("/1"), [0, 1]), (.url("https://shop.test/v1/2"), [2]),
             (.url("/1?q=9"), [0, 1]), (.url("/4"), []), (.url("https://other.test/1"), []), (.url("a b"), []),
@@ -54,8 +54,8 @@ import Testing
         #expect(client.cancel(.all) == 0)
     }
 
-    @Test("By id, which is reported to accessories")
-    func byID() throws {
+    /// By id, which is reported to accessories.
+    @Test func byID() throws {
         let ids = Mutex<[RequestID]>([])
         let transport = ScriptedTransport(on: clock) { _ in .stall }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
@@ -70,8 +70,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.running, .cancelled])
     }
 
-    @Test("Callbacks get no event, on any scheduler")
-    func silence() async throws {
+    /// Callbacks get no event, on any scheduler.
+    @Test func silence() async throws {
         actor Place {}
         let (client, _) = client()
         let calls = Mutex<[String]>([])
@@ -94,8 +94,8 @@ import Testing
         #expect(calls.withLock { $0 }.isEmpty)
     }
 
-    @Test("An accessory that cancels before anything is sent, and a subscriber that cancels with its value")
-    func fromWithin() throws {
+    /// An accessory that cancels before anything is sent, and a subscriber that cancels with its value.
+    @Test func fromWithin() throws {
         let transport = ScriptedTransport(on: clock) { _ in .json("1") }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         let box = Box<Client>()
@@ -117,8 +117,8 @@ import Testing
         #expect(client.activity.count.value == 0)
     }
 
-    @Test("All subscriptions of an owner end with its bag")
-    func owner() throws {
+    /// All subscriptions of an owner end with its bag.
+    @Test func owner() throws {
         let (client, transport) = client()
         let calls = Mutex(0)
         var bag: SubscriptionBag? = SubscriptionBag()
@@ -136,8 +136,8 @@ import Testing
         #expect(other.isFinished)
     }
 
-    @Test("Waiting code continues: a list of pages shows the error and can load again")
-    func pages() throws {
+    /// Waiting code continues: a list of pages shows the error and can load again.
+    @Test func pages() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(3))
         let recorder = fixture.record()
         try fixture.clock.advance(by: .milliseconds(1))
@@ -147,8 +147,8 @@ import Testing
         #expect(recorder.texts == ["first", "failed(cancelled)", "first", "idle 1,2"])
     }
 
-    @Test("Retries by hand are separate requests, and a cancelled one is not retried")
-    func retryByHand() throws {
+    /// Retries by hand are separate requests, and a cancelled one is not retried.
+    @Test func retryByHand() throws {
         let (client, transport) = client()
         let recorder = Recorder(client.response(.get("/1")).retry(.exponentialBackoff()), on: clock)
         client.cancel(.all)
@@ -157,8 +157,8 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("The id of a request is known before it is sent, and cancels it")
-    func idAtTheCall() throws {
+    /// The id of a request is known before it is sent, and cancels it.
+    @Test func idAtTheCall() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(4))
         let started = Mutex<[RequestID]>([]), sent = Mutex<[Int]>([])
         let endpoint = GoodsList().with { [transport = fixture.transport] options in
@@ -183,8 +183,8 @@ import Testing
         #expect(Set(started.withLock { $0 }).count == 4)
     }
 
-    @Test("A request can be cancelled from the closure that learns its id: nothing is sent")
-    func cancelledAtTheStart() throws {
+    /// A request can be cancelled from the closure that learns its id: nothing is sent.
+    @Test func cancelledAtTheStart() throws {
         let fixture = PagingFixture(answer: PagingFixture.shop(4))
         let client = fixture.client
         let recorder = Recorder(

@@ -18,8 +18,8 @@ import Testing
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    @Test("Unreachable: fails at once with its own error, is not retried, and nothing is sent")
-    func unreachable() {
+    /// Unreachable: fails at once with its own error, is not retried, and nothing is sent.
+    @Test func unreachable() {
         let (client, transport) = fixture()
         reachability.set(.unreachable)
         let tips = Recorder(client.errorTips, on: clock)
@@ -33,9 +33,8 @@ import Testing
         #expect(client.activity.count.value == 0)
     }
 
-    @Test(
-        "Every other status lets requests through, including unknown",
-        arguments: [NetworkStatus.unknown, .wired, .wifi, .cellular])
+    /// Every other status lets requests through, including unknown.
+    @Test(arguments: [NetworkStatus.unknown, .wired, .wifi, .cellular])
     func reachable(status: NetworkStatus) throws {
         let (client, _) = fixture()
         reachability.set(status)
@@ -45,8 +44,8 @@ import Testing
         #expect(recorder.values.count == 1)
     }
 
-    @Test("The current status counts, and a request under way continues")
-    func moment() throws {
+    /// The current status counts, and a request under way continues.
+    @Test func moment() throws {
         let (client, _) = fixture()
         let first = Recorder(client.get("/1"), on: clock)
         reachability.set(.unreachable)
@@ -60,8 +59,8 @@ import Testing
         #expect(third.isFinished)
     }
 
-    @Test("The signal has the status and each change, and no value while it is stopped")
-    func changes() {
+    /// The signal has the status and each change, and no value while it is stopped.
+    @Test func changes() {
         let recorder = Recorder(reachability.statuses, on: clock)
         for status in [NetworkStatus.wifi, .wifi, .unreachable, .cellular] { reachability.set(status) }
         reachability.stop()

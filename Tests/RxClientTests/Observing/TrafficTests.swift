@@ -226,7 +226,8 @@ import Testing
             ])
     }
 
-    @Test("Every request ends exactly once, with any outcome", arguments: 0..<10)
+    /// Every request ends exactly once, with any outcome.
+    @Test(arguments: 0..<10)
     func endsOnce(seed: UInt64) throws {
         let client = client([
             .when(

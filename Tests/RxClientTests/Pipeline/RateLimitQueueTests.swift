@@ -45,8 +45,9 @@ import Testing
     }
 
     /// A search for each of them would take ten billion steps.
+    /// A hundred thousand tickets that leave set one timer and cause no search.
     @Test(
-        "A hundred thousand tickets that leave set one timer and cause no search", .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(1)),
         arguments: [false, true])
     func givingUp(isFirstFirst: Bool) {
         let (queue, running) = closedQueue()
@@ -61,8 +62,8 @@ import Testing
         #expect(queue.arrive(last) == nil)
     }
 
-    @Test("The remaining tickets keep their order")
-    func order() {
+    /// The remaining tickets keep their order.
+    @Test func order() {
         let (queue, running) = closedQueue()
         let begun = Mutex<[Int]>([])
         let waiting = (0..<6).map { number in

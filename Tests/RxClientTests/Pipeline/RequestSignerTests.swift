@@ -74,8 +74,8 @@ import Testing
 
     private static let refusing = { @Sendable (head: ResponseHead) in head.status == .unauthorized }
 
-    @Test("Retries and redirects are signed anew, from the request without a signature")
-    func eachExchange() throws {
+    /// Retries and redirects are signed anew, from the request without a signature.
+    @Test func eachExchange() throws {
         let signer = Numbering()
         let script = Script([
             .status(503), .status(302, headers: [.location: "/there"]), .failure(.connectionLost), .json("1"),
@@ -88,8 +88,8 @@ import Testing
         #expect(signer.heads.map(\.status) == [503, 302, 200])
     }
 
-    @Test("A hedge and an attempt at the standby server have signatures of their own")
-    func parallelAttempts() throws {
+    /// A hedge and an attempt at the standby server have signatures of their own.
+    @Test func parallelAttempts() throws {
         let signer = Numbering()
         let (client, transport) = client({ request in
             request.url.host() == "shop.test" ? .status(503, after: .seconds(2)) : .json("1")
@@ -106,8 +106,8 @@ import Testing
         #expect(Set(sent).count == sent.count && !sent.contains(nil))
     }
 
-    @Test("The signer sees cookies and the fields of every interceptor, and they do not see its signature")
-    func innermost() throws {
+    /// The signer sees cookies and the fields of every interceptor, and they do not see its signature.
+    @Test func innermost() throws {
         let signer = Numbering()
         let seen = Notes()
         let jar = CookieJar(publicSuffixes: .unknown)
@@ -136,8 +136,8 @@ import Testing
                 "CookieHandling\n  Adding\n  Intercepting\n  Signing\n  ExchangeTracing\n  Sending"))
     }
 
-    @Test("The signer may ask for one more exchange; the refused response is not seen")
-    func repeated() throws {
+    /// The signer may ask for one more exchange; the refused response is not seen.
+    @Test func repeated() throws {
         let signer = Numbering(repeats: Self.refusing)
         let script = Script([
             .status(.unauthorized, headers: [HTTPField.Name("X-Nonce")!: "n1", .setCookie: "lb=2"]),
@@ -159,16 +159,16 @@ import Testing
         #expect(jar.cookies.map(\.name) == ["lb"], "a refused response may set cookies")
     }
 
-    @Test("An exchange is repeated once at most")
-    func onlyOnce() throws {
+    /// An exchange is repeated once at most.
+    @Test func onlyOnce() throws {
         let signer = Numbering(repeats: Self.refusing)
         let (client, transport) = client({ _ in .status(.unauthorized) }) { $0.signer = signer }
         #expect(try run(client.get("/x")).failure?.status == .unauthorized)
         #expect(signatures(transport) == ["1", "2"])
     }
 
-    @Test("Each hop of a redirect may be repeated once")
-    func hops() throws {
+    /// Each hop of a redirect may be repeated once.
+    @Test func hops() throws {
         let signer = Numbering(repeats: Self.refusing)
         let script = Script([
             .status(.unauthorized), .status(302, headers: [.location: "/there"]), .status(.unauthorized),
@@ -180,8 +180,8 @@ import Testing
         #expect(signatures(transport) == ["1", "2", "3", "4"])
     }
 
-    @Test("A body that can be sent once is sent once; the signer still sees the head")
-    func oneShotBodies() throws {
+    /// A body that can be sent once is sent once; the signer still sees the head.
+    @Test func oneShotBodies() throws {
         let signer = Numbering(repeats: Self.refusing)
         let (client, transport) = client({ _ in .status(.unauthorized) }) { $0.signer = signer }
         let body = Body.stream(.just([1, 2, 3]), length: 3)
@@ -189,8 +189,8 @@ import Testing
         #expect(transport.requests.count == 1 && signer.heads.count == 1)
     }
 
-    @Test("The rest of a long refused body is not awaited")
-    func longBodies() throws {
+    /// The rest of a long refused body is not awaited.
+    @Test func longBodies() throws {
         let signer = Numbering(repeats: Self.refusing)
         let script = Script([
             .steps(
@@ -208,8 +208,8 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled, .finished])
     }
 
-    @Test("A redirect to another origin goes without a signature, unless the signer serves that origin")
-    func otherOrigins() throws {
+    /// A redirect to another origin goes without a signature, unless the signer serves that origin.
+    @Test func otherOrigins() throws {
         for otherOrigins in [[], ["other.test"]] as [Set<String>] {
             let signer = Numbering(otherOrigins: otherOrigins)
             let script = Script([
@@ -223,15 +223,15 @@ import Testing
         }
     }
 
-    @Test("An endpoint can opt out")
-    func optOut() throws {
+    /// An endpoint can opt out.
+    @Test func optOut() throws {
         let (client, transport) = client({ _ in .json("1") }) { $0.signer = Numbering() }
         _ = try run(client.get("/x", options: RequestOptions(isSigned: false)))
         #expect(signatures(transport) == [nil])
     }
 
-    @Test("Requests built by hand are signed, for the client's servers")
-    func byHand() throws {
+    /// Requests built by hand are signed, for the client's servers.
+    @Test func byHand() throws {
         let (client, transport) = client({ _ in .json("1") }) { $0.signer = Numbering() }
         for url in ["https://shop.test/x", "https://other.test/x"] {
             _ = try run(client.exchange(Request(url: #require(URL(string: url)))))
@@ -241,7 +241,8 @@ import Testing
 
     static let kinds: [CallKind] = [.request, .progress, .response, .stream, .download, .events]
 
-    @Test("Every kind of call is signed, and may be repeated", arguments: kinds)
+    /// Every kind of call is signed, and may be repeated.
+    @Test(arguments: kinds)
     func everyKind(_ kind: CallKind) throws {
         let signer = Numbering(repeats: Self.refusing)
         let script = Script([
@@ -263,8 +264,8 @@ import Testing
         #expect(signatures(transport).prefix(2) == ["1", "2"])
     }
 
-    @Test("A signer may wait, and the date is that of the moment when it is asked")
-    func waiting() throws {
+    /// A signer may wait, and the date is that of the moment when it is asked.
+    @Test func waiting() throws {
         let notes = Notes()
         let signer = Signing { request, context in
             notes.add("\(context.date.timeIntervalSince1970)")
@@ -280,8 +281,8 @@ import Testing
         #expect(notes.all == ["\(start.timeIntervalSince1970)"])
     }
 
-    @Test("Cancelling a request while its signer waits ends the signer's stream")
-    func cancelled() throws {
+    /// Cancelling a request while its signer waits ends the signer's stream.
+    @Test func cancelled() throws {
         let notes = Notes()
         let signer = Signing { _, _ in
             Observable.create { emitter in emitter.onClose { notes.add("closed") } }
@@ -293,8 +294,8 @@ import Testing
         #expect(notes.all == ["closed"] && transport.requests.isEmpty)
     }
 
-    @Test("A signer that fails, ends without a request, or changes the origin fails the request")
-    func failures() throws {
+    /// A signer that fails, ends without a request, or changes the origin fails the request.
+    @Test func failures() throws {
         let signers: [(Signing, NetworkError.Code)] = [
             (Signing { _, _ in .fail(NetworkError(.loginFailed, "no key")) }, .loginFailed),
             (Signing { _, _ in .empty() }, .invalidConfiguration),
@@ -314,8 +315,8 @@ import Testing
         }
     }
 
-    @Test("Logs, errors and exports do not show what a signer adds")
-    func secrets() throws {
+    /// Logs, errors and exports do not show what a signer adds.
+    @Test func secrets() throws {
         let signer = Signing { request, _ in
             var request = request
             request.headerFields[Self.field] = "cAnArY7"

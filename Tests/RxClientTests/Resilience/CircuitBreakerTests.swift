@@ -25,21 +25,20 @@ import Testing
     /// The effect of consecutive requests on the circuit: `+` succeeds, `-` fails, and a number lets seconds
     /// pass.
     /// The state after each is `c`losed, `o`pen or `h`alf-open.
-    @Test(
-        "Closed, open after a failure ratio, half-open, closed again",
-        arguments: [
-            // Too few requests to decide.
-            ("---", "ccc"), ("+++-", "cccc"),
-            // Half of at least four.
-            ("----", "ccco"), ("++--", "ccco"), ("+-+-", "ccco"), ("--++", "cccc"), ("--++-", "cccco"),
-            ("+++++---", "cccccccc"), ("+++++-----", "ccccccccco"),
-            // Failures from more than ten seconds ago do not count.
-            ("--9--", "ccco"), ("---11-", "cccc"),
-            // Open: no request passes for thirty seconds.
-            ("----29-", "cccoo"), ("----30+", "cccoh"), ("----30++", "cccohc"), ("----30-", "cccoo"),
-            ("----30+-", "cccoho"), ("----30++---", "cccohcccc"), ("----30++----", "cccohcccco"),
-            ("----30-29+", "cccooo"), ("----30-30++", "cccoohc"),
-        ])
+    /// Closed, open after a failure ratio, half-open, closed again.
+    @Test(arguments: [
+        // Too few requests to decide.
+        ("---", "ccc"), ("+++-", "cccc"),
+        // Half of at least four.
+        ("----", "ccco"), ("++--", "ccco"), ("+-+-", "ccco"), ("--++", "cccc"), ("--++-", "cccco"),
+        ("+++++---", "cccccccc"), ("+++++-----", "ccccccccco"),
+        // Failures from more than ten seconds ago do not count.
+        ("--9--", "ccco"), ("---11-", "cccc"),
+        // Open: no request passes for thirty seconds.
+        ("----29-", "cccoo"), ("----30+", "cccoh"), ("----30++", "cccohc"), ("----30-", "cccoo"),
+        ("----30+-", "cccoho"), ("----30++---", "cccohcccc"), ("----30++----", "cccohcccco"),
+        ("----30-29+", "cccooo"), ("----30-30++", "cccoohc"),
+    ])
     func timeline(events: String, states: String) throws {
         let breaker = CircuitBreaker(Self.policy, clock: clock)
         var seen = ""
@@ -63,8 +62,8 @@ import Testing
         #expect(seen == states)
     }
 
+    /// Transport errors and statuses from 500 on are failures; decisions of the client are not.
     @Test(
-        "Transport errors and statuses from 500 on are failures; decisions of the client are not",
         arguments: [
             (.resolve, true), (.connect, true), (.connectTimeout, true), (.tls, true), (.proxy, true),
             (.connectionLost, true), (.emptyReply, true), (.partialBody, true), (.invalidResponse, true),
@@ -78,27 +77,24 @@ import Testing
         #expect(transport.requests.count == (isFailure ? 4 : 6))
     }
 
-    @Test(
-        "Statuses",
-        arguments: [(500, true), (503, true), (599, true), (404, false), (429, false), (401, false)])
+    /// Statuses.
+    @Test(arguments: [(500, true), (503, true), (599, true), (404, false), (429, false), (401, false)])
     func statuses(code: Int, isFailure: Bool) throws {
         let (client, transport) = client([.status(.init(code: code))])
         for _ in 0..<6 { try fixture.outcome(client.get("/x"), within: .zero) }
         #expect(transport.requests.count == (isFailure ? 4 : 6))
     }
 
-    @Test("Cancelled requests do not count")
-    func cancelled() throws {
+    /// Cancelled requests do not count.
+    @Test func cancelled() throws {
         let (client, _) = client([.stall])
         let recorders = try fixture.burst(10, client.get("/x"))
         for recorder in recorders { recorder.cancel() }
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
-    @Test(
-        "Open, it fails at once with an error that has the start and end of the period, and nothing is sent"
-    )
-    func error() throws {
+    /// Open, it fails at once with an error that has the start and end of the period, and nothing is sent.
+    @Test func error() throws {
         let (client, transport) = client([.status(.internalServerError)])
         try clock.advance(by: .seconds(5))
         _ = try fixture.burst(4, client.get("/x"))
@@ -114,8 +110,8 @@ import Testing
         #expect(transport.requests.count == 4)
     }
 
-    @Test("Attempts that the total time limit ends are failures, whatever the kind of the call")
-    func totals() throws {
+    /// Attempts that the total time limit ends are failures, whatever the kind of the call.
+    @Test func totals() throws {
         let (client, transport) = fixture(
             {
                 $0.circuitBreaker = Self.policy
@@ -135,8 +131,8 @@ import Testing
         #expect(transport.requests.count == 5)
     }
 
-    @Test("The total time limit during a wait for a turn or between attempts is no failure of the host")
-    func totalsWithoutTheHost() throws {
+    /// The total time limit during a wait for a turn or between attempts is no failure of the host.
+    @Test func totalsWithoutTheHost() throws {
         let (client, transport) = fixture(
             {
                 $0.circuitBreaker = Self.policy
@@ -156,9 +152,8 @@ import Testing
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
-    @Test(
-        "While it is open, stale-if-error has its stored responses (RFC 5861), and probes find the recovery")
-    func staleResponses() throws {
+    /// While it is open, stale-if-error has its stored responses (RFC 5861), and probes find the recovery.
+    @Test func staleResponses() throws {
         let clock = clock
         let (client, transport) = fixture({
             $0.circuitBreaker = Self.policy
@@ -182,8 +177,8 @@ import Testing
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
-    @Test("Its state is a signal")
-    func signal() throws {
+    /// Its state is a signal.
+    @Test func signal() throws {
         let (client, transport) = client([
             .failure(.connect), .failure(.connect), .failure(.connect), .failure(.connect), .json("1"),
         ])
@@ -197,8 +192,8 @@ import Testing
         #expect(states.values.count == 4)
     }
 
-    @Test("Half-open, as many requests as there are probes pass at a time; a cancelled one makes room")
-    func probes() throws {
+    /// Half-open, as many requests as there are probes pass at a time; a cancelled one makes room.
+    @Test func probes() throws {
         let answers = Script(Array(repeating: .failure(.connect), count: 4) + [.stall])
         let (client, transport) = fixture({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
         for _ in 0..<4 { try fixture.outcome(client.get("/x"), within: .zero) }
@@ -211,9 +206,8 @@ import Testing
         #expect(transport.runningCount == 2)
     }
 
-    @Test(
-        "A stream as a probe is settled by its head, in both cases; the place is free while the body runs")
-    func streamedProbes() throws {
+    /// A stream as a probe is settled by its head, in both cases; the place is free while the body runs.
+    @Test func streamedProbes() throws {
         let head = ScriptedTransport.Step.head(ResponseHead(status: .ok))
         let answers = Script(
             Array(repeating: .failure(.connect), count: 4)
@@ -229,8 +223,8 @@ import Testing
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
-    @Test("An incomplete stream counts as a failure while the circuit is closed")
-    func brokenStreams() throws {
+    /// An incomplete stream counts as a failure while the circuit is closed.
+    @Test func brokenStreams() throws {
         let (client, _) = fixture({ $0.circuitBreaker = Self.policy }) { _ in
             .steps(.head(ResponseHead(status: .ok)), .chunk([1]), .fail(NetworkError(.partialBody, "cut")))
         }
@@ -238,8 +232,8 @@ import Testing
         #expect(client.circuitBreaker()?.state.value != .closed)
     }
 
-    @Test("Responses to requests from before a change do not count")
-    func late() throws {
+    /// Responses to requests from before a change do not count.
+    @Test func late() throws {
         let breaker = CircuitBreaker(Self.policy, clock: clock)
         let late = Signal<Void>()
         let slow = late.observable.setFailureType(to: NetworkError.self)
@@ -255,8 +249,8 @@ import Testing
         #expect(breaker.state.value == .closed)
     }
 
-    @Test("Each host has its own breaker, and it is off by default")
-    func hosts() throws {
+    /// Each host has its own breaker, and it is off by default.
+    @Test func hosts() throws {
         let (client, transport) = fixture(
             {
                 $0.circuitBreaker = Self.policy
@@ -276,7 +270,8 @@ import Testing
         #expect(unlimited.requests.count == 50)
     }
 
-    @Test("A random load: an open circuit never lets a request through", arguments: 1...4)
+    /// A random load: an open circuit never lets a request through.
+    @Test(arguments: 1...4)
     func seeded(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let breaker = CircuitBreaker(Self.policy, clock: clock)

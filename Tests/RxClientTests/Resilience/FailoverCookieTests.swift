@@ -16,8 +16,8 @@ import Testing
     private var clock: VirtualScheduler { servers.clock }
     private var health: FailoverFixture.Health { servers.health }
 
-    @Test("Cookies follow the service: both servers get the cookies of either")
-    func cookies() throws {
+    /// Cookies follow the service: both servers get the cookies of either.
+    @Test func cookies() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client { $0.cookies = jar }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1"])
@@ -31,8 +31,8 @@ import Testing
         #expect(Set(jar.cookies.map(\.domain)) == ["main.test"])
     }
 
-    @Test("If the standby server has another path, cookies follow the path below the base URL")
-    func cookiePaths() throws {
+    /// If the standby server has another path, cookies follow the path below the base URL.
+    @Test func cookiePaths() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client {
             $0.cookies = jar
@@ -45,8 +45,8 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", nil])
     }
 
-    @Test("A Secure cookie is not sent to a standby server without TLS")
-    func secureCookies() throws {
+    /// A Secure cookie is not sent to a standby server without TLS.
+    @Test func secureCookies() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client {
             $0.cookies = jar
@@ -59,8 +59,8 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
     }
 
-    @Test("Another main server is another host: it gets none of the cookies")
-    func otherService() throws {
+    /// Another main server is another host: it gets none of the cookies.
+    @Test func otherService() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client { $0.cookies = jar }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1"])

@@ -54,8 +54,9 @@ import Testing
         return rows
     }()
 
+    /// Only requests that were not sent, or 502, 503, 504 if the request may be sent twice.
     @Test(
-        "Only requests that were not sent, or 502, 503, 504 if the request may be sent twice", arguments: rows
+        arguments: rows
     )
     func triggers(row: Row) throws {
         health["main.test"] = row.failure
@@ -67,10 +68,8 @@ import Testing
         #expect(client.servers.active.value == (row.goesOn ? .standby : .main))
     }
 
-    @Test(
-        "A POST with Idempotency-Key switches after 503; one whose body can be sent only once never does"
-    )
-    func bodies() throws {
+    /// A POST with Idempotency-Key switches after 503; one whose body can be sent only once never does.
+    @Test func bodies() throws {
         health["main.test"] = .status(.serviceUnavailable)
         let (client, transport) = servers.client()
         try fixture.outcome(client.post("/x", headers: ["Idempotency-Key": "1"]), within: .zero)
@@ -81,8 +80,8 @@ import Testing
         #expect(recorder.failure?.code == .connect)
     }
 
-    @Test("Sticky: the standby server serves until a probe of the main one succeeds; one probe at a time")
-    func sticky() throws {
+    /// Sticky: the standby server serves until a probe of the main one succeeds; one probe at a time.
+    @Test func sticky() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
         let states = Recorder(client.servers.active.observable, on: clock)
@@ -108,8 +107,8 @@ import Testing
         #expect(states.values == [.main, .standby, .main])
     }
 
-    @Test("Only a request that may be sent twice probes")
-    func probing() throws {
+    /// Only a request that may be sent twice probes.
+    @Test func probing() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
         try fixture.outcome(client.get("/x"), within: .seconds(31))
@@ -119,13 +118,12 @@ import Testing
         #expect(transport.hosts.suffix(2) == ["main.test", "standby.test"])
     }
 
-    @Test(
-        "The main server's responses to a probe",
-        arguments: [
-            (Reply.status(.notFound), true), (.status(.internalServerError), true), (.json("1"), true),
-            (.status(.serviceUnavailable), false), (.failure(.connect), false),
-            (.failure(.connectionLost), false), (.failure(.firstByteTimeout), false),
-        ])
+    /// The main server's responses to a probe.
+    @Test(arguments: [
+        (Reply.status(.notFound), true), (.status(.internalServerError), true), (.json("1"), true),
+        (.status(.serviceUnavailable), false), (.failure(.connect), false),
+        (.failure(.connectionLost), false), (.failure(.firstByteTimeout), false),
+    ])
     func probeOutcomes(answer: Reply, isBack: Bool) throws {
         health["main.test"] = .failure(.connect)
         let (client, _) = servers.client()
@@ -135,8 +133,8 @@ import Testing
         #expect(client.servers.active.value == (isBack ? .main : .standby))
     }
 
-    @Test("After a cancelled probe the next request probes")
-    func cancelledProbe() throws {
+    /// After a cancelled probe the next request probes.
+    @Test func cancelledProbe() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
         try fixture.outcome(client.get("/x"), within: .seconds(31))
@@ -150,8 +148,8 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("A probe that the total time limit ends has failed; the requests after it go to the standby server")
-    func silentProbe() throws {
+    /// A probe that the total time limit ends has failed; the requests after it go to the standby server.
+    @Test func silentProbe() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client { $0.options.timeouts = Timeouts(total: .seconds(2)) }
         try fixture.outcome(client.get("/x"), within: .seconds(31))
@@ -162,10 +160,8 @@ import Testing
             transport.hosts.dropFirst(2) == ["main.test", "standby.test", "standby.test", "standby.test"])
     }
 
-    @Test(
-        "If the standby server does not respond either, its error is final and the main server stays active"
-    )
-    func bothDown() throws {
+    /// If the standby server does not respond either, its error is final and the main server stays active.
+    @Test func bothDown() throws {
         health["main.test"] = .failure(.connect)
         health["standby.test"] = .status(.badGateway)
         let (client, transport) = servers.client()
@@ -178,8 +174,8 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("When the active standby server fails, the main server takes over at once if it responds")
-    func standbyDown() throws {
+    /// When the active standby server fails, the main server takes over at once if it responds.
+    @Test func standbyDown() throws {
         let (client, transport) = servers.client()
         client.servers.use(.standby)
         health["standby.test"] = .failure(.connect)
@@ -188,8 +184,8 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("A request that began before a change of servers does not affect the present state")
-    func late() throws {
+    /// A request that began before a change of servers does not affect the present state.
+    @Test func late() throws {
         health["main.test"] = .failure(.connect, after: .seconds(9))
         let (client, _) = servers.client(probeInterval: .seconds(1))
         let slow = Recorder(client.get("/slow"), on: clock)
@@ -203,8 +199,8 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("Endpoints that choose a server keep it, and without a rule there is no failover")
-    func pinned() throws {
+    /// Endpoints that choose a server keep it, and without a rule there is no failover.
+    @Test func pinned() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
         var call = InlineEndpoint(.get, "/x")
@@ -216,10 +212,8 @@ import Testing
         #expect(other.hosts == ["main.test"])
     }
 
-    @Test(
-        "A failover is not a retry: it needs neither policy nor budget, and later retries stay at the server"
-    )
-    func noRetry() throws {
+    /// A failover is not a retry: it needs neither policy nor budget, and later retries stay at the server.
+    @Test func noRetry() throws {
         health["main.test"] = .failure(.connect)
         health["standby.test"] = .status(.internalServerError)
         let (client, transport) = servers.client {
@@ -231,8 +225,8 @@ import Testing
         #expect(transport.starts == [.zero, .zero, .seconds(1)])
     }
 
-    @Test("An open circuit of the main server leads to the standby server at once")
-    func circuit() throws {
+    /// An open circuit of the main server leads to the standby server at once.
+    @Test func circuit() throws {
         health["main.test"] = .failure(.connectionLost)
         let (client, transport) = servers.client {
             $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 2)
@@ -242,8 +236,8 @@ import Testing
         #expect(transport.hosts == ["main.test", "main.test", "standby.test"])
     }
 
-    @Test("Streams and event sources switch as well, before their response has begun")
-    func streams() throws {
+    /// Streams and event sources switch as well, before their response has begun.
+    @Test func streams() throws {
         health["main.test"] = .failure(.connect)
         health["standby.test"] = .bytes(Array("a\nb".utf8))
         let (client, transport) = servers.client()
@@ -260,8 +254,8 @@ import Testing
         events.cancel()
     }
 
-    @Test("The listeners are notified")
-    func events() throws {
+    /// The listeners are notified.
+    @Test func events() throws {
         health["main.test"] = .failure(.connect)
         let (client, _) = servers.client()
         let events = Recorder(client.traffic, on: clock)
@@ -273,7 +267,8 @@ import Testing
         #expect(told == ["standby connect"])
     }
 
-    @Test("Random outages: a request fails only when both servers are down", arguments: 1...5)
+    /// Random outages: a request fails only when both servers are down.
+    @Test(arguments: 1...5)
     func seeded(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let (client, _) = servers.client(probeInterval: .seconds(5))

@@ -97,17 +97,16 @@ import Testing
         #expect(clock.pendingCount == 0)
     }
 
-    @Test(
-        "Only requests that may be sent twice",
-        arguments: [
-            (InlineEndpoint(.get, "/x"), 2), (InlineEndpoint(.put, "/x", .text("a")), 2),
-            (InlineEndpoint(.delete, "/x"), 2),
-            (InlineEndpoint(.post, "/x", .text("a")), 1), (InlineEndpoint(.patch, "/x"), 1),
-            (InlineEndpoint(.post, "/x", headers: ["idempotency-KEY": "1"]), 2),
-            (InlineEndpoint(.put, "/x", .body(.stream(.just([1])))), 1),
-            (InlineEndpoint(.put, "/x", .body(.stream(.just([1]), isReplayable: true))), 2),
-            (InlineEndpoint(.put, "/x", .multipart([Multipart.Part("a", .stream(.just([1])))])), 1),
-        ])
+    /// Only requests that may be sent twice.
+    @Test(arguments: [
+        (InlineEndpoint(.get, "/x"), 2), (InlineEndpoint(.put, "/x", .text("a")), 2),
+        (InlineEndpoint(.delete, "/x"), 2),
+        (InlineEndpoint(.post, "/x", .text("a")), 1), (InlineEndpoint(.patch, "/x"), 1),
+        (InlineEndpoint(.post, "/x", headers: ["idempotency-KEY": "1"]), 2),
+        (InlineEndpoint(.put, "/x", .body(.stream(.just([1])))), 1),
+        (InlineEndpoint(.put, "/x", .body(.stream(.just([1]), isReplayable: true))), 2),
+        (InlineEndpoint(.put, "/x", .multipart([Multipart.Part("a", .stream(.just([1])))])), 1),
+    ])
     func repeatable(call: InlineEndpoint, attempts: Int) throws {
         let (client, transport) = client([.stall])
         let recorder = try fixture.outcome(client.request(call))
@@ -117,8 +116,8 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("Never for progress, streams and event sources, which deliver values before they are complete")
-    func notHedged() throws {
+    /// Never for progress, streams and event sources, which deliver values before they are complete.
+    @Test func notHedged() throws {
         let (client, transport) = client([.stall])
         let progress = try fixture.outcome(client.progress(of: .get("/x")))
         let stream = try fixture.outcome(client.stream(.get("/x")))
@@ -126,8 +125,8 @@ import Testing
         for scope in [progress.cancel, stream.cancel] { scope() }
     }
 
-    @Test("A 401 ends the race, and the session logs in at once")
-    func unauthorized() throws {
+    /// A 401 ends the race, and the session logs in at once.
+    @Test func unauthorized() throws {
         let session = Session(credential: Credential(token: "old")) { .just(Credential(token: "new")) }
         let (client, transport) = fixture(
             {
@@ -144,8 +143,8 @@ import Testing
         #expect(transport.starts == [.zero, .milliseconds(100), .milliseconds(150)])
     }
 
-    @Test("The refusal of an open circuit does not end the attempt that is under way")
-    func refused() throws {
+    /// The refusal of an open circuit does not end the attempt that is under way.
+    @Test func refused() throws {
         let answers = Script([.json("1", after: .milliseconds(300)), .failure(.connect)])
         let (client, _) = fixture({
             $0.options.hedging = .after(.milliseconds(100))
@@ -159,8 +158,8 @@ import Testing
         #expect(recorder.values == ["1"])
     }
 
-    @Test("The time before a second attempt begins when the first is sent: not while it waits for a login")
-    func login() throws {
+    /// The time before a second attempt begins when the first is sent: not while it waits for a login.
+    @Test func login() throws {
         let clock = clock
         let session = Session(requiresLogin: true) {
             Observable<Credential, NetworkError>.just(Credential(token: "a")).delay(.seconds(5), on: clock)
@@ -171,8 +170,8 @@ import Testing
         recorder.cancel()
     }
 
-    @Test("Nor while it waits for its turn or in an interceptor, and only the time after that is a latency")
-    func queue() throws {
+    /// Nor while it waits for its turn or in an interceptor, and only the time after that is a latency.
+    @Test func queue() throws {
         struct Slow: Interceptor {
             func intercept(
                 _ request: Request, in call: CallContext, _ next: Next
@@ -202,8 +201,8 @@ import Testing
         #expect(latencies.percentile(1) == .milliseconds(40))
     }
 
-    @Test("An endpoint has its own delay, or none")
-    func endpoints() throws {
+    /// An endpoint has its own delay, or none.
+    @Test func endpoints() throws {
         let (client, transport) = client([.stall])
         var call = InlineEndpoint(.get, "/x")
         call.options.hedging = .after(.seconds(2))
@@ -214,8 +213,8 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test("Each hedge is taken from the retry budget, and without budget there is none")
-    func budget() throws {
+    /// Each hedge is taken from the retry budget, and without budget there is none.
+    @Test func budget() throws {
         let (client, transport) = client([.stall]) { $0.retryBudget = RetryBudget(ratio: 0, floor: 0.3) }
         let events = Recorder(client.traffic, on: clock)
         _ = try fixture.burst(10, client.get("/x"))
@@ -224,8 +223,8 @@ import Testing
         #expect(events.values.count { if case .hedged = $0.kind { true } else { false } } == 3)
     }
 
-    @Test("A percentile of the recent attempts to the host; the initial value before there are ten")
-    func percentile() throws {
+    /// A percentile of the recent attempts to the host; the initial value before there are ten.
+    @Test func percentile() throws {
         let (client, transport) = client([.stall], .percentile(0.9, initially: .seconds(3)))
         let latencies = try #require(client.servers.pair.main.host?.latencies)
         for number in 1...9 { latencies.record(.milliseconds(number * 10)) }
@@ -236,8 +235,8 @@ import Testing
         #expect(transport.starts.suffix(2) == [.seconds(9), .milliseconds(9180)])
     }
 
-    @Test("Percentiles are taken of attempts with a response")
-    func noted() throws {
+    /// Percentiles are taken of attempts with a response.
+    @Test func noted() throws {
         let (client, transport) = client(
             Array(repeating: .json("1", after: .milliseconds(50)), count: 10) + [.stall],
             .percentile(0.5))
@@ -245,9 +244,8 @@ import Testing
         #expect(transport.starts.suffix(2) == [.seconds(100), .milliseconds(100_050)])
     }
 
-    @Test(
-        "The rank of a percentile",
-        arguments: [(0.0, 1), (0.01, 1), (0.5, 50), (0.95, 95), (1, 100), (2, 100), (-1, 1), (.nan, 1)])
+    /// The rank of a percentile.
+    @Test(arguments: [(0.0, 1), (0.01, 1), (0.5, 50), (0.95, 95), (1, 100), (2, 100), (-1, 1), (.nan, 1)])
     func rank(share: Double, rank: Int) {
         let latencies = RecentLatencies()
         #expect(latencies.percentile(share) == nil)
@@ -255,15 +253,15 @@ import Testing
         #expect(latencies.percentile(share) == .milliseconds(rank))
     }
 
-    @Test("The last 128 attempts are kept")
-    func memory() {
+    /// The last 128 attempts are kept.
+    @Test func memory() {
         let latencies = RecentLatencies()
         for number in 0..<1000 { latencies.record(.milliseconds(number)) }
         #expect(latencies.percentile(0) == .milliseconds(872))
     }
 
-    @Test("The time of an abandoned attempt counts, so that hedges do not make the times look short")
-    func censored() throws {
+    /// The time of an abandoned attempt counts, so that hedges do not make the times look short.
+    @Test func censored() throws {
         let answers = Script([.stall, .json("2")])
         let (client, _) = fixture { _ in answers.next() }
         let latencies = RecentLatencies()
@@ -274,8 +272,8 @@ import Testing
         #expect(latencies.percentile(1) == .milliseconds(100))
     }
 
-    @Test("The first value decides: the other attempt is cancelled at once, and none of its values follows")
-    func streams() throws {
+    /// The first value decides: the other attempt is cancelled at once, and none of its values follows.
+    @Test func streams() throws {
         let clock = clock
         let (count, cancelled) = (MutableProperty(0), MutableProperty<[Duration]>([]))
         let stream = Observable<Int, NetworkError>.deferred(on: clock) {
@@ -294,8 +292,8 @@ import Testing
         #expect(cancelled.value == [.milliseconds(120)])
     }
 
-    @Test("Both attempts are in the events, the loser as abandoned")
-    func events() throws {
+    /// Both attempts are in the events, the loser as abandoned.
+    @Test func events() throws {
         let (client, _) = client([.stall, .json("2", after: .milliseconds(50))])
         let events = Recorder(client.traffic, on: clock)
         try fixture.outcome(client.get("/x"))

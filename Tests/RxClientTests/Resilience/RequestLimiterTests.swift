@@ -32,8 +32,8 @@ import Testing
         transport.starts.map { $0 / .seconds(1) }
     }
 
-    @Test("A limited number at a time, in the order of arrival")
-    func concurrency() throws {
+    /// A limited number at a time, in the order of arrival.
+    @Test func concurrency() throws {
         let (client, transport) = client(RequestLimits(concurrency: 2))
         for number in 0..<5 { client.get("/\(number)").subscribe() }
         try clock.run()
@@ -41,8 +41,8 @@ import Testing
         #expect(transport.requests.map { $0.url.lastPathComponent } == (0..<5).map(String.init))
     }
 
+    /// A token bucket: its burst at once, then evenly.
     @Test(
-        "A token bucket: its burst at once, then evenly",
         arguments: [
             (RequestRate.perSecond(1), [0, 1, 2, 3, 4, 5]),
             (.perSecond(2, burst: 3), [0, 0, 0, 0.5, 1, 1.5]),
@@ -60,8 +60,8 @@ import Testing
         #expect(transport.requests.count == starts.count + 1, "the bucket has filled again")
     }
 
-    @Test("Hosts take turns: many requests to one host do not delay a single one to another")
-    func fairness() throws {
+    /// Hosts take turns: many requests to one host do not delay a single one to another.
+    @Test func fairness() throws {
         let (client, transport) = client(RequestLimits(concurrency: 1))
         for _ in 0..<4 { client.get("/x").subscribe() }
         client.get("https://other.test/x").subscribe()
@@ -69,8 +69,8 @@ import Testing
         #expect(transport.hosts == ["main.test", "main.test", "other.test", "main.test", "main.test"])
     }
 
-    @Test("Limits per host do not affect other hosts, rates included")
-    func perHost() throws {
+    /// Limits per host do not affect other hosts, rates included.
+    @Test func perHost() throws {
         let (client, transport) = client(perHost: RequestLimits(concurrency: 1, rate: .perSecond(0.25)))
         for host in ["a", "a", "b", "b", "c"] { client.get("https://\(host).test/x").subscribe() }
         try clock.run()
@@ -78,8 +78,8 @@ import Testing
         #expect(seconds(transport) == [0, 0, 0, 4, 4])
     }
 
-    @Test("A waiting request can be cancelled, and is skipped")
-    func cancelling() throws {
+    /// A waiting request can be cancelled, and is skipped.
+    @Test func cancelling() throws {
         let (client, transport) = client(RequestLimits(concurrency: 1))
         let first = Recorder(client.get("/0"), on: clock)
         let waiting = (1...3).map { number in Recorder(client.get("/\(number)"), on: clock) }
@@ -94,8 +94,8 @@ import Testing
         #expect(seconds(transport) == [0, 1])
     }
 
-    @Test("Cancelling all waiting requests leaves no timer behind")
-    func noTimers() throws {
+    /// Cancelling all waiting requests leaves no timer behind.
+    @Test func noTimers() throws {
         let (client, _) = client(
             RequestLimits(rate: .perSecond(0.001)), { $0.options.timeouts = Timeouts(queue: .seconds(9)) })
         client.get("/x").subscribe()
@@ -106,8 +106,8 @@ import Testing
         #expect(clock.pendingCount == 0)
     }
 
-    @Test("The queue timeout includes the wait, and the rest of it is for the transport's queue")
-    func queueTimeout() throws {
+    /// The queue timeout includes the wait, and the rest of it is for the transport's queue.
+    @Test func queueTimeout() throws {
         let (client, transport) = client(
             RequestLimits(concurrency: 1), { $0.options.timeouts = Timeouts(queue: .seconds(2.5)) }
         ) {
@@ -122,8 +122,8 @@ import Testing
         #expect(transport.requests.map(\.timeouts.queue) == [.seconds(2.5), .seconds(0.5)])
     }
 
-    @Test("Waiting, and its end, are in the events")
-    func events() throws {
+    /// Waiting, and its end, are in the events.
+    @Test func events() throws {
         let (client, _) = client(RequestLimits(concurrency: 1))
         let events = Recorder(client.traffic, on: clock)
         for _ in 0..<2 { client.get("/x").subscribe() }
@@ -138,8 +138,8 @@ import Testing
         #expect(told == ["0.0 seconds queued", "1.0 seconds after 1.0 seconds"])
     }
 
-    @Test("A place is held until the response is complete, and a retry waits outside for its own")
-    func retries() throws {
+    /// A place is held until the response is complete, and a retry waits outside for its own.
+    @Test func retries() throws {
         let (client, transport) = client(
             RequestLimits(concurrency: 1),
             { $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(5))) }
@@ -151,8 +151,8 @@ import Testing
         #expect(seconds(transport) == [0, 0, 1, 5])
     }
 
-    @Test("A request that follows from another is not blocked by it")
-    func chain() throws {
+    /// A request that follows from another is not blocked by it.
+    @Test func chain() throws {
         let (client, transport) = client(RequestLimits(concurrency: 1))
         let recorder = Recorder(client.get("/1").flatMap { _ in client.get("/2") }.take(1), on: clock)
         try clock.run()
@@ -160,11 +160,10 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test(
-        "429 with Retry-After closes the host until then, for sixty seconds at most",
-        arguments: [
-            ("5", 5), ("Sun, 06 Nov 1994 08:49:44 GMT", 7), ("3600", 60), ("soon", 0), ("0", 0),
-        ])
+    /// 429 with Retry-After closes the host until then, for sixty seconds at most.
+    @Test(arguments: [
+        ("5", 5), ("Sun, 06 Nov 1994 08:49:44 GMT", 7), ("3600", 60), ("soon", 0), ("0", 0),
+    ])
     func tooMany(value: String, seconds: Int) throws {
         let limiter = RequestLimiter(
             perHost: RequestLimits(rate: .perSecond(1000, burst: 1000)), clock: clock,
@@ -182,8 +181,8 @@ import Testing
         #expect(transport.starts == [.zero, .zero, wait, wait])
     }
 
-    @Test("503 closes nothing, and neither does 429 without a time")
-    func notClosed() throws {
+    /// 503 closes nothing, and neither does 429 without a time.
+    @Test func notClosed() throws {
         for answer: Reply in [
             .status(.serviceUnavailable, headers: [.retryAfter: "9"]), .status(.tooManyRequests),
         ] {
@@ -193,7 +192,8 @@ import Testing
         }
     }
 
-    @Test("The requests of a login are not blocked by requests that wait for it", arguments: [false, true])
+    /// The requests of a login are not blocked by requests that wait for it.
+    @Test(arguments: [false, true])
     func login(usesSession: Bool) throws {
         let box = Mutex<Client?>(nil)
         let session = Session(credential: Credential(token: "old"), clock: clock) {
@@ -214,7 +214,8 @@ import Testing
         #expect(transport.requests.count { $0.url.lastPathComponent == "login" } == 1)
     }
 
-    @Test("A random load: never too many, none lost, none stuck", arguments: 1...6)
+    /// A random load: never too many, none lost, none stuck.
+    @Test(arguments: 1...6)
     func seeded(seed: UInt64) throws {
         let random = Mutex(SeededRandom(seed))
         func draw(_ range: Range<Int>) -> Int { random.withLock { Int.random(in: range, using: &$0) } }

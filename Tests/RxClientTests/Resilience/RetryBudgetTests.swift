@@ -31,9 +31,8 @@ import Testing
         }
     }
 
-    @Test(
-        "One retry for five requests, or a hundred in ten seconds, whichever is more",
-        arguments: [(0, 100), (1, 100), (499, 100), (505, 101), (1000, 200), (100_000, 20_000)])
+    /// One retry for five requests, or a hundred in ten seconds, whichever is more.
+    @Test(arguments: [(0, 100), (1, 100), (499, 100), (505, 101), (1000, 200), (100_000, 20_000)])
     func allowance(requests: Int, retries: Int) throws {
         let account = try account()
         for _ in 0..<requests { account.recordRequest() }
@@ -41,17 +40,16 @@ import Testing
         #expect(spentRetries(account) == 0)
     }
 
-    @Test(
-        "The ratio, the floor and the window can be set",
-        arguments: [(0.5, 0.0, 10, 50), (0, 1, 10, 10), (0, 0, 10, 0), (0.1, 0, 1, 10), (1, 0, 60, 100)])
+    /// The ratio, the floor and the window can be set.
+    @Test(arguments: [(0.5, 0.0, 10, 50), (0, 1, 10, 10), (0, 0, 10, 0), (0.1, 0, 1, 10), (1, 0, 60, 100)])
     func settings(ratio: Double, floor: Double, seconds: Int, retries: Int) throws {
         let account = try account(ratio: ratio, floor: floor, window: .seconds(seconds))
         for _ in 0..<100 { account.recordRequest() }
         #expect(spentRetries(account) == retries)
     }
 
-    @Test("The window slides: requests older than ten seconds neither add to the budget nor use it")
-    func sliding() throws {
+    /// The window slides: requests older than ten seconds neither add to the budget nor use it.
+    @Test func sliding() throws {
         let account = try account(ratio: 1, floor: 0)
         for second in 0..<10 {
             for _ in 0..<10 { account.recordRequest() }
@@ -65,8 +63,8 @@ import Testing
         #expect(spentRetries(account) == 0)
     }
 
-    @Test("The floor refills second by second")
-    func floor() throws {
+    /// The floor refills second by second.
+    @Test func floor() throws {
         let account = try account(ratio: 0)
         #expect(spentRetries(account, of: 10) == 10)
         try clock.advance(by: .seconds(5))
@@ -77,7 +75,8 @@ import Testing
         #expect(spentRetries(account) == 90)
     }
 
-    @Test("A random load never has more retries than the rule allows, in any order", arguments: 1...5)
+    /// A random load never has more retries than the rule allows, in any order.
+    @Test(arguments: 1...5)
     func seeded(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let account = try account(ratio: 0.2, floor: 2, window: .seconds(10))
@@ -106,10 +105,9 @@ import Testing
         #expect(retries.count > 100)
     }
 
-    @Test(
-        "When the budget is spent the first error is final, with the number of attempts; listeners are notified"
-    )
-    func spent() throws {
+    /// When the budget is spent the first error is final, with the number of attempts; listeners are
+    /// notified.
+    @Test func spent() throws {
         let (client, transport) = fixture(
             {
                 $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
@@ -125,8 +123,8 @@ import Testing
         #expect(refusals == 1)
     }
 
-    @Test("On by default: of a thousand requests that fail at once two hundred are retried")
-    func defaults() throws {
+    /// On by default: of a thousand requests that fail at once two hundred are retried.
+    @Test func defaults() throws {
         let (client, transport) = fixture(
             { $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1))) },
             [.failure(.connectionLost, after: .seconds(1))])
@@ -135,8 +133,8 @@ import Testing
         #expect(transport.requests.count == 1200)
     }
 
-    @Test("Without a budget the policy alone decides")
-    func off() throws {
+    /// Without a budget the policy alone decides.
+    @Test func off() throws {
         let (client, transport) = fixture(
             {
                 $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
@@ -147,8 +145,8 @@ import Testing
         #expect(transport.requests.count == 2000)
     }
 
-    @Test("Each host has its own account, also through an absolute URL; clients can share a budget")
-    func hosts() throws {
+    /// Each host has its own account, also through an absolute URL; clients can share a budget.
+    @Test func hosts() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1)
         let configure: (inout ClientConfiguration) -> Void = {
             $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.zero))
@@ -166,8 +164,8 @@ import Testing
         #expect(second.requests.count == 3)
     }
 
-    @Test("A wait that the deadline forbids uses none of it")
-    func deadline() throws {
+    /// A wait that the deadline forbids uses none of it.
+    @Test func deadline() throws {
         let (client, transport) = fixture(
             {
                 $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(5)))
@@ -184,8 +182,8 @@ import Testing
     private static let oneRetry = RetryPolicy<NetworkError>.exponentialBackoff(
         maxRetries: 1, backoff: .constant(.seconds(1)))
 
-    @Test("A policy limited by the client's own budget pays once for a retry")
-    func once() throws {
+    /// A policy limited by the client's own budget pays once for a retry.
+    @Test func once() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.4)
         let (client, transport) = fixture(
             {
@@ -197,8 +195,8 @@ import Testing
         #expect(transport.requests.count == 6 + 4)
     }
 
-    @Test("A retry that one of two budgets refuses, or the deadline, costs the other nothing")
-    func refused() throws {
+    /// A retry that one of two budgets refuses, or the deadline, costs the other nothing.
+    @Test func refused() throws {
         let main = try origin("https://main.test")
         let (one, other) = (
             RetryBudget(ratio: 0, floor: 0.1, clock: clock), RetryBudget(ratio: 0, floor: 0, clock: clock)
@@ -219,9 +217,8 @@ import Testing
         #expect(!one.spend(for: main))
     }
 
-    @Test(
-        "A retry that is cancelled in its wait gives its credit back, in the client and by hand",
-        arguments: [false, true])
+    /// A retry that is cancelled in its wait gives its credit back, in the client and by hand.
+    @Test(arguments: [false, true])
     func givenBack(isByHand: Bool) throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1, clock: clock)
         let (client, transport) = fixture(
@@ -242,10 +239,8 @@ import Testing
         #expect(clock.pendingCount == 0)
     }
 
-    @Test(
-        "A credit goes back to the time at which it was taken, and the request that it was for is not awaited"
-    )
-    func credits() throws {
+    /// A credit goes back to the time at which it was taken, and the request that it was for is not awaited.
+    @Test func credits() throws {
         let account = try account(ratio: 0, floor: 0.1)
         let first = try #require(account.credit())
         try clock.advance(by: .seconds(5))
@@ -265,8 +260,8 @@ import Testing
         #expect(spentRetries(other, of: 10) == 2)
     }
 
-    @Test("Accounts of idle hosts are dropped")
-    func forgotten() throws {
+    /// Accounts of idle hosts are dropped.
+    @Test func forgotten() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1, clock: clock)
         let first = budget.account(of: try origin("https://first.test"))
         #expect(first.spend())
@@ -277,8 +272,8 @@ import Testing
         #expect(budget.account(of: try origin("https://first.test")) !== first)
     }
 
-    @Test("Extreme windows and ratios do not trap")
-    func extremes() throws {
+    /// Extreme windows and ratios do not trap.
+    @Test func extremes() throws {
         for (ratio, floor, window): (Double, Double, Duration) in [
             (.infinity, .infinity, .seconds(Int.max)), (-1, -1, .zero), (.nan, .nan, .seconds(-5)),
         ] {

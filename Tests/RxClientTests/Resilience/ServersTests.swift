@@ -30,12 +30,11 @@ import Testing
         return call
     }
 
-    @Test(
-        "An endpoint chooses main or standby",
-        arguments: [
-            (Servers.Choice.active, "https://main.test/v1/x?q=a%20b"),
-            (.main, "https://main.test/v1/x?q=a%20b"), (.standby, "https://standby.test/api/x?q=a%20b"),
-        ])
+    /// An endpoint chooses main or standby.
+    @Test(arguments: [
+        (Servers.Choice.active, "https://main.test/v1/x?q=a%20b"),
+        (.main, "https://main.test/v1/x?q=a%20b"), (.standby, "https://standby.test/api/x?q=a%20b"),
+    ])
     func choice(server: Servers.Choice, url: String) throws {
         let (client, transport) = client()
         for path in ["/x", "https://main.test/v1/x", "https://standby.test/api/x"] {
@@ -46,8 +45,8 @@ import Testing
         #expect(transport.requests.last?.url.host() == URL(string: url)?.host())
     }
 
-    @Test("Without a standby server, requests that require it fail before anything is sent")
-    func none() throws {
+    /// Without a standby server, requests that require it fail before anything is sent.
+    @Test func none() throws {
         let (client, transport) = client(standby: nil)
         #expect(try fixture.outcome(client.request(call("/x", on: .standby))).failure?.code == .invalidURL)
         client.servers.use(.standby)
@@ -55,8 +54,8 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("The base URLs can be changed at run time: later requests use them, requests under way do not")
-    func change() throws {
+    /// The base URLs can be changed at run time: later requests use them, requests under way do not.
+    @Test func change() throws {
         let (client, transport) = fixture(
             { $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1))) },
             [.status(.badGateway), .json("1")])
@@ -72,8 +71,8 @@ import Testing
         #expect(try fixture.outcome(client.get("/x")).failure?.code == .invalidURL)
     }
 
-    @Test("The app can make the standby server active, without failover")
-    func byHand() throws {
+    /// The app can make the standby server active, without failover.
+    @Test func byHand() throws {
         let (client, transport) = client()
         let states = Recorder(client.servers.active.observable, on: clock)
         client.servers.use(.standby)
@@ -88,8 +87,8 @@ import Testing
         #expect(states.values == [.main, .standby, .main, .standby, .main])
     }
 
-    @Test("A URL elsewhere stays there, and gets nothing of the service")
-    func elsewhere() throws {
+    /// A URL elsewhere stays there, and gets nothing of the service.
+    @Test func elsewhere() throws {
         let session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
         let (client, transport) = client {
             $0.allowsOtherOrigins = true
@@ -107,8 +106,8 @@ import Testing
         #expect(tokens == [nil, "Bearer t", "Bearer t"])
     }
 
-    @Test("The credential and the secret fields go to either server")
-    func secrets() throws {
+    /// The credential and the secret fields go to either server.
+    @Test func secrets() throws {
         let session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
         let (client, transport) = client {
             $0.session = session
@@ -123,8 +122,8 @@ import Testing
         #expect(keys == ["k", "k"])
     }
 
-    @Test("A signature covers the URL that is sent")
-    func signed() throws {
+    /// A signature covers the URL that is sent.
+    @Test func signed() throws {
         let (client, transport) = client {
             $0.signature = Signature { content in
                 .parameters(["sign": content.request.url.host() ?? ""])
@@ -139,8 +138,8 @@ import Testing
             ])
     }
 
-    @Test("Requests are cancelled by their path, at either server")
-    func cancelling() throws {
+    /// Requests are cancelled by their path, at either server.
+    @Test func cancelling() throws {
         let (client, transport) = fixture({ $0.standbyURL = "https://standby.test" }, [.stall])
         client.servers.use(.standby)
         let recorder = Recorder(client.get("/x"), on: clock)
@@ -149,8 +148,8 @@ import Testing
         #expect(recorder.failure?.code == .cancelled)
     }
 
-    @Test("Linked pages stay at the active server, whichever server the links name")
-    func links() throws {
+    /// Linked pages stay at the active server, whichever server the links name.
+    @Test func links() throws {
         let (client, transport) = fixture({ $0.standbyURL = "https://standby.test" }) { request in
             let page = request.url.query().flatMap { Int($0.dropFirst(5)) } ?? 1
             let link =
@@ -163,19 +162,18 @@ import Testing
         #expect(transport.hosts == ["standby.test", "standby.test", "standby.test"])
     }
 
-    @Test(
-        "Paths below a base URL",
-        arguments: [
-            ("https://a.test/v1", "https://a.test/v1/x", "/x"),
-            ("https://a.test/v1/", "https://a.test/v1/x", "/x"),
-            ("https://a.test/v1", "https://a.test/v1", ""),
-            ("https://a.test/v1", "https://a.test/v1?a=b", "?a=b"),
-            ("https://a.test/v1", "https://a.test/v10", nil),
-            ("https://a.test", "https://a.test.evil.test/x", nil),
-            ("https://a.test", "https://a.test:8443/x", nil),
-            ("https://a.test", "https://a.test@evil.test/", nil),
-            ("https://a.test", "http://a.test/x", nil), ("", "https://a.test/x", nil),
-        ])
+    /// Paths below a base URL.
+    @Test(arguments: [
+        ("https://a.test/v1", "https://a.test/v1/x", "/x"),
+        ("https://a.test/v1/", "https://a.test/v1/x", "/x"),
+        ("https://a.test/v1", "https://a.test/v1", ""),
+        ("https://a.test/v1", "https://a.test/v1?a=b", "?a=b"),
+        ("https://a.test/v1", "https://a.test/v10", nil),
+        ("https://a.test", "https://a.test.evil.test/x", nil),
+        ("https://a.test", "https://a.test:8443/x", nil),
+        ("https://a.test", "https://a.test@evil.test/", nil),
+        ("https://a.test", "http://a.test/x", nil), ("", "https://a.test/x", nil),
+    ])
     func below(base: String, url: String, path: String?) {
         let server = Server(base, in: HostRegistry(ClientConfiguration(), on: clock))
         #expect(server.path(of: url).map(String.init) == path)

@@ -167,8 +167,8 @@ import Testing
         return texts
     }
 
-    @Test("No printed text shows a secret, neither as text nor as bytes")
-    func noSecret() throws {
+    /// No printed text shows a secret, neither as text nor as bytes.
+    @Test func noSecret() throws {
         let numbers = Self.bytes.map { "\($0)" }.joined(separator: ", ")
         let lines = Self.bytes.map { "- \($0)\n" }
         for (name, value) in try Self.values() {
@@ -181,8 +181,8 @@ import Testing
         }
     }
 
-    @Test("Descriptions have the useful parts")
-    func useful() throws {
+    /// Descriptions have the useful parts.
+    @Test func useful() throws {
         #expect(
             "\(ClientConfiguration(baseURL: "https://u:p@a.test/v1?q=1"))"
                 == "configuration for \"@a.test/v1\"")

@@ -122,9 +122,8 @@ import Testing
 
     private func holds(_ request: Request) -> Bool { wire(request).contains(Self.canary) }
 
-    @Test(
-        "Logins of Django simplejwt and of devices are neither in a cassette nor in an archive",
-        arguments: ["application/json", "text/plain", "application/octet-stream", nil])
+    /// Logins of Django simplejwt and of devices are neither in a cassette nor in an archive.
+    @Test(arguments: ["application/json", "text/plain", "application/octet-stream", nil])
     func loginsInExports(type: String?) throws {
         let secrets = [
             "opaque-access-token", "opaque-refresh-token", "d3vice-c0de-of-a-device", "one-time-482913",
@@ -164,9 +163,8 @@ import Testing
         }
     }
 
-    @Test(
-        "No redirect takes it to another origin, not even one that repeats path and query",
-        arguments: additions)
+    /// No redirect takes it to another origin, not even one that repeats path and query.
+    @Test(arguments: additions)
     func redirects(_ addition: Addition) throws {
         for status in [301, 302, 303, 307, 308] {
             let clock = VirtualScheduler()
@@ -188,7 +186,8 @@ import Testing
         }
     }
 
-    @Test("A 307 to the same origin keeps it, content included", arguments: additions)
+    /// A 307 to the same origin keeps it, content included.
+    @Test(arguments: additions)
     func redirectsWithin(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) { request in
@@ -201,9 +200,8 @@ import Testing
         #expect(transport.requests.map(holds) == [true, true])
     }
 
-    @Test(
-        "Requests that leave the base URL's origin are sent without it: absolute URLs, plain http",
-        arguments: additions, ["https://b.test/x", "http://a.test/x", "https://a.test:8443/x"])
+    /// Requests that leave the base URL's origin are sent without it: absolute URLs, plain http.
+    @Test(arguments: additions, ["https://b.test/x", "http://a.test/x", "https://a.test:8443/x"])
     func absolute(_ addition: Addition, url: String) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) {
@@ -219,7 +217,8 @@ import Testing
         #expect(transport.requests.map(holds) == [false])
     }
 
-    @Test("A client without a base URL has no origin for it", arguments: additions)
+    /// A client without a base URL has no origin for it.
+    @Test(arguments: additions)
     func noBase(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, base: "", on: clock) { _ in .json("1") }
@@ -231,7 +230,8 @@ import Testing
         #expect(transport.requests.map(holds) == [false])
     }
 
-    @Test("A next page elsewhere is requested without it", arguments: additions)
+    /// A next page elsewhere is requested without it.
+    @Test(arguments: additions)
     func pages(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) { request in
@@ -250,8 +250,8 @@ import Testing
         #expect(transport.requests.last.map(holds) == false)
     }
 
-    @Test(
-        "A standby server without TLS gets nothing that the main server gets over TLS", arguments: additions)
+    /// A standby server without TLS gets nothing that the main server gets over TLS.
+    @Test(arguments: additions)
     func plainStandby(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) {
@@ -268,8 +268,8 @@ import Testing
         #expect(transport.requests.map(holds) == [false])
     }
 
-    @Test("`authorize` does not change requests that may carry no credential")
-    func authorize() throws {
+    /// `authorize` does not change requests that may carry no credential.
+    @Test func authorize() throws {
         let clock = VirtualScheduler()
         let session = Session(credential: Credential(token: Self.canary), clock: clock) { .never() }
         var request = Request(url: try #require(URL(string: "https://b.test/")))
@@ -280,7 +280,8 @@ import Testing
         #expect(recorder.values.map(\.credentialVersion) == [nil])
     }
 
-    @Test("Additions are hidden without being declared secret", arguments: additions)
+    /// Additions are hidden without being declared secret.
+    @Test(arguments: additions)
     func hidden(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) { _ in .json("1") }

@@ -10,8 +10,8 @@ import Testing
         AlternativeService(protocolID: "h3", host: host, port: port, maxAge: age, persists: persists)
     }
 
+    /// Valid values.
     @Test(
-        "Valid values",
         arguments: [
             (#"h3=":443""#, [h3(443)]),
             (#"h3=":443"; ma=2592000; persist=1"#, [h3(443, age: 2_592_000, persists: true)]),

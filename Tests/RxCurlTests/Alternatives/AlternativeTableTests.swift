@@ -13,14 +13,13 @@ import Testing
         return table
     }
 
-    @Test(
-        "HTTP/3 at the same host and port counts",
-        arguments: [
-            (#"h3=":443""#, true), (#"h3="a.test:443""#, true), (#"h2=":443", h3=":443""#, true),
-            (#"h3=":8443""#, false), (#"h3="b.test:443""#, false), (#"h3-29=":443""#, false),
-            (#"h2=":443""#, false),
-            (#"h3=":443"; ma=0"#, false), ("clear", false),
-        ])
+    /// HTTP/3 at the same host and port counts.
+    @Test(arguments: [
+        (#"h3=":443""#, true), (#"h3="a.test:443""#, true), (#"h2=":443", h3=":443""#, true),
+        (#"h3=":8443""#, false), (#"h3="b.test:443""#, false), (#"h3-29=":443""#, false),
+        (#"h2=":443""#, false),
+        (#"h3=":443"; ma=0"#, false), ("clear", false),
+    ])
     func names(value: String, isNamed: Bool) {
         #expect(table(value).namesHTTP3(place, at: 1000) == isNamed)
     }
@@ -203,17 +202,16 @@ import Testing
         #expect(!new.namesHTTP3(place, at: 1000))
     }
 
-    @Test(
-        "Invalid lines are skipped",
-        arguments: [
-            "", "#", "h3", #"h2 a.test 443 h3 a.test 443 "20301231 23:59:59" 0"#,
-            #"h2 a.test 443 h3 a.test 443 "20301331 23:59:59" 0 0"#,
-            #"h2 a.test 0 h3 a.test 443 "20301231 23:59:59" 0 0"#,
-            #"h9 a.test 443 h3 a.test 443 "20301231 23:59:59" 0 0"#,
-            #"h2 a.test 443 h3 a.test 443 20301231 23:59:59 0 0"#,
-            #"h2 a.test 443 h3 a.test 443 "20301231 23:59:5é" 0 0"#,
-            #"h2 a.test 443 h3 a.test 443 "20501231 23:59:59" 0 0"#, String(repeating: "h2 ", count: 1000),
-        ])
+    /// Invalid lines are skipped.
+    @Test(arguments: [
+        "", "#", "h3", #"h2 a.test 443 h3 a.test 443 "20301231 23:59:59" 0"#,
+        #"h2 a.test 443 h3 a.test 443 "20301331 23:59:59" 0 0"#,
+        #"h2 a.test 0 h3 a.test 443 "20301231 23:59:59" 0 0"#,
+        #"h9 a.test 443 h3 a.test 443 "20301231 23:59:59" 0 0"#,
+        #"h2 a.test 443 h3 a.test 443 20301231 23:59:59 0 0"#,
+        #"h2 a.test 443 h3 a.test 443 "20301231 23:59:5é" 0 0"#,
+        #"h2 a.test 443 h3 a.test 443 "20501231 23:59:59" 0 0"#, String(repeating: "h2 ", count: 1000),
+    ])
     func lines(line: String) {
         let good = #"h2 b.test 443 h3 b.test 443 "20301231 23:59:59" 0 0"#
         var table = AlternativeTable()

@@ -142,8 +142,8 @@ import Darwin
         }
     }
 
+    /// Versions for which it is requested.
     @Test(
-        "Versions for which it is requested",
         arguments: [
             (.automatic, true, true, true, .whenNamed), (.automatic, true, true, false, .never),
             (.automatic, true, false, true, .never), (.automatic, false, true, true, .never),

@@ -30,8 +30,8 @@ import Testing
 
     // MARK: Versions
 
+    /// The negotiated version, over TLS and without.
     @Test(
-        "The negotiated version, over TLS and without",
         arguments: [
             (.http1, true, .http11), (.http1, false, .http11), (.http2, true, .http2),
             (.http2, false, .http11),
@@ -114,8 +114,8 @@ import Testing
     }
 
     /// No server listens at ::1 on that port.
+    /// Of several addresses one that responds is found, unless it is of the wrong family.
     @Test(
-        "Of several addresses one that responds is found, unless it is of the wrong family",
         arguments: [(.any, true), (.ipv4, true), (.ipv6, false)]
             as [(CurlTransport.AddressFamily, Bool)])
     func families(family: CurlTransport.AddressFamily, connects: Bool) async throws {
@@ -171,11 +171,10 @@ import Testing
 
     // MARK: Private addresses
 
-    @Test(
-        "Loopback is refused under any name before a connection is made",
-        arguments: [
-            "127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "evil.test",
-        ])
+    /// Loopback is refused under any name before a connection is made.
+    @Test(arguments: [
+        "127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "evil.test",
+    ])
     func forbidden(host: String) async throws {
         let server = try RawServer { _ in [.respond()] }
         let override = CurlTransport.HostOverride(

@@ -79,9 +79,8 @@ import Testing
         }
     }
 
-    @Test(
-        "Nothing is learned without TLS, from a server that is not verified, or from an address",
-        arguments: [("http://localhost", true), ("https://localhost", false), ("https://127.0.0.1", true)])
+    /// Nothing is learned without TLS, from a server that is not verified, or from an address.
+    @Test(arguments: [("http://localhost", true), ("https://localhost", false), ("https://127.0.0.1", true)])
     func notLearnt(origin: String, verifies: Bool) async throws {
         let store = HSTSStore()
         try await with(store, { $0.tls.verifiesServer = verifies }) { transport in

@@ -9,8 +9,8 @@ import Testing
 
 /// The time for which the address of a name is cached, if the test can change it.
 @Suite(.timeLimit(.minutes(1))) struct NameLifetimeTests {
+    /// The new address of a name is found once the lifetime has passed.
     @Test(
-        "The new address of a name is found once the lifetime has passed",
         .enabled("needs the right to mount") { try await MountedFile.isPossible() },
         arguments: [(Duration.seconds(3600), true), (.zero, false)])
     func lifetime(_ lifetime: Duration, staysAtOldAddress: Bool) async throws {

@@ -18,9 +18,8 @@ import Testing
         { ConnectTo(toHost: "here.test", toPort: $0) },
     ]
 
-    @Test(
-        "The connection goes elsewhere, and the request is unchanged",
-        arguments: ways.indices)
+    /// The connection goes elsewhere, and the request is unchanged.
+    @Test(arguments: ways.indices)
     func connectTo(way: Int) async throws {
         let server = try RawServer { request in [.respond(body: request.field("Host") ?? "")] }
         let elsewhere = ConnectTo(host: "other.test", toHost: "127.0.0.1", toPort: 1)
@@ -162,7 +161,8 @@ import Testing
             }
     }()
 
-    @Test("Values that curl would parse in another way are refused", arguments: configurations.indices)
+    /// Values that curl would parse in another way are refused.
+    @Test(arguments: configurations.indices)
     func flaws(index: Int) async throws {
         let server = try RawServer { _ in [.respond()] }
         try await withTransport(configured: {

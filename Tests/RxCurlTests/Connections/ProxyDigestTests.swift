@@ -16,9 +16,8 @@ import Testing
         return proxy
     }
 
-    @Test(
-        "A challenge is met, and not delivered",
-        arguments: DigestServer.Algorithm.allCases, AuthenticationTests.bodies.map(\.0))
+    /// A challenge is met, and not delivered.
+    @Test(arguments: DigestServer.Algorithm.allCases, AuthenticationTests.bodies.map(\.0))
     func challenge(algorithm: DigestServer.Algorithm, name: String) async throws {
         let server = try DigestServer(algorithm: algorithm, password: "s3cret", isProxy: true).serve()
         let body = try #require(AuthenticationTests.bodies.first { $0.0 == name }).1
@@ -63,7 +62,8 @@ import Testing
         #expect(requests.last?.field("Proxy-Authorization") == nil)
     }
 
-    @Test("A refused proof is delivered as the proxy's response", arguments: [false, true])
+    /// A refused proof is delivered as the proxy's response.
+    @Test(arguments: [false, true])
     func refused(tunnels: Bool) async throws {
         let server = try DigestServer(password: "other", isProxy: true).serve()
         let proxy = digestProxy(at: server, tunnels: tunnels)
@@ -105,7 +105,8 @@ import Testing
         ].map { Proxy($0) }
         + ["", "a,b", "a b", "a\r\nb", "a\u{0}"].map { Proxy("http://127.0.0.1:9", exceptions: [$0]) }
 
-    @Test("Values that curl would parse in another way are refused", arguments: unusable.indices)
+    /// Values that curl would parse in another way are refused.
+    @Test(arguments: unusable.indices)
     func flaws(index: Int) async throws {
         try await withTransport(configured: { $0.proxy = Self.unusable[index] }) { transport in
             let log = try await Recording(transport.send(try .to("http://127.0.0.1:9/"))).ended()

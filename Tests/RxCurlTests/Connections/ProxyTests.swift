@@ -213,13 +213,12 @@ import Darwin
 
     // MARK: Exceptions
 
-    @Test(
-        "Exceptions from the proxy",
-        arguments: [
-            (["127.0.0.1"], false), (["127.0.0.0/8"], false), (["*"], false), (["other.test"], true),
-            ([], true),
-            (["other.test", "127.0.0.1"], false),
-        ])
+    /// Exceptions from the proxy.
+    @Test(arguments: [
+        (["127.0.0.1"], false), (["127.0.0.0/8"], false), (["*"], false), (["other.test"], true),
+        ([], true),
+        (["other.test", "127.0.0.1"], false),
+    ])
     func exceptions(hosts: [String], isUsed: Bool) async throws {
         let proxy = try ProxyServer(.http)
         _ = try await echo(

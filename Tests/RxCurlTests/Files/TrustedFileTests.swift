@@ -27,8 +27,8 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("A symbolic link is neither written through, nor locked, nor read")
-    func links() async throws {
+    /// A symbolic link is neither written through, nor locked, nor read.
+    @Test func links() async throws {
         let victim = try folder.file("victim", [1, 2, 3])
         for target in [victim, folder.file("nothing")] {
             let link = folder.file("link")
@@ -45,8 +45,8 @@ import Testing
         #expect(try folder.names == ["victim"])
     }
 
-    @Test("An existing file becomes unreadable for other users")
-    func modes() async throws {
+    /// An existing file becomes unreadable for other users.
+    @Test func modes() async throws {
         let path = try folder.file("part", [1, 2, 3])
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
         _ = try await files.append(.just([4]), to: path, at: 3).collect().value()
@@ -57,8 +57,8 @@ import Testing
         #expect(try mode(path) == 0o600)
     }
 
-    @Test("A file of another user is refused")
-    func owners() async throws {
+    /// A file of another user is refused.
+    @Test func owners() async throws {
         var path = "/etc/passwd"
         if geteuid() == 0 {
             path = try folder.file("foreign", [1])
@@ -71,8 +71,8 @@ import Testing
         #expect(try folder.content("foreign") == [1])
     }
 
-    @Test("The content of a small file, of a missing one, and of one that is too large")
-    func contents() async throws {
+    /// The content of a small file, of a missing one, and of one that is too large.
+    @Test func contents() async throws {
         let path = try folder.file("small", [1, 2, 3])
         #expect(try await files.contents(of: path, limit: 3).value() == [1, 2, 3])
         #expect(await failure(files.contents(of: path, limit: 2)) == .tooLarge)
@@ -80,8 +80,8 @@ import Testing
         #expect(await failure(files.contents(of: folder.path, limit: 2)) == .file)
     }
 
-    @Test("Drafts of dead processes are removed; those being written, and other files, stay")
-    func drafts() async throws {
+    /// Drafts of dead processes are removed; those being written, and other files, stay.
+    @Test func drafts() async throws {
         let path = folder.file("a")
         let others = ["a.new", "a.x_y.new", "b.abc.new", "a.abc.old", "a.abc.new.new"]
         for name in others + ["a.1.new", "a.3w5e11264sgsf.new"] { _ = try folder.file(name, [1]) }

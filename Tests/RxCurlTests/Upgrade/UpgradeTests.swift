@@ -124,7 +124,8 @@ import Testing
                 && !(Fault.refusesCR && fault.name == "a CR in a field")
         }
 
-    @Test("Both parsers of HTTP/1 have the same results", arguments: bothParsers)
+    /// Both parsers of HTTP/1 have the same results.
+    @Test(arguments: bothParsers)
     func parsers(fault: Fault) async throws {
         let servers = [try RawServer([fault.steps]), try RawServer([fault.steps])]
         try await withTransport { transport in
@@ -139,13 +140,12 @@ import Testing
         }
     }
 
-    @Test(
-        "Heads and framing that libcurl refuses, and codings that were not offered, are refused",
-        arguments: [
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: notchunked\r\n\r\n0\r\n\r\n",
-            "HTTP/2 200\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n", "HTTP/1.1 200 O\0K\r\n\r\n",
-        ])
+    /// Heads and framing that libcurl refuses, and codings that were not offered, are refused.
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: notchunked\r\n\r\n0\r\n\r\n",
+        "HTTP/2 200\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n", "HTTP/1.1 200 O\0K\r\n\r\n",
+    ])
     func refused(text: String) async throws {
         let server = try RawServer([[.readHead, .send(text), .close]])
         try await withTransport { transport in

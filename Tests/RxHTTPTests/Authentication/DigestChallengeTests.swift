@@ -10,12 +10,11 @@ import Testing
         #"qop="auth, auth-int", nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", "#
         + #"opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
 
-    @Test(
-        "The example of RFC 7616 §3.9.1",
-        arguments: [
-            ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
-            ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
-        ])
+    /// The example of RFC 7616 §3.9.1.
+    @Test(arguments: [
+        ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+        ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ])
     func example(algorithm: String, response: String) throws {
         let field = "Digest \(Self.realm), algorithm=\(algorithm), \(Self.rest)"
         let challenge = try #require(DigestChallenge.first(in: field))
@@ -35,8 +34,8 @@ import Testing
     }
 
     /// The expected digests were made with Python.
-    @Test("A user name that is hashed, or not ASCII (RFC 7616 §3.9.2)")
-    func names() throws {
+    /// A user name that is hashed, or not ASCII (RFC 7616 §3.9.2).
+    @Test func names() throws {
         let hidden =
             #"Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, "#
             + #"nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", userhash=true"#
@@ -58,8 +57,8 @@ import Testing
         #expect(plain.authorization(method: "GET", target: "/").contains("username*=UTF-8''J%C3%A4s%20n%22,"))
     }
 
-    @Test("Without qop the request is not counted (RFC 2069); quotes and backslashes are escaped again")
-    func old() throws {
+    /// Without qop the request is not counted (RFC 2069); quotes and backslashes are escaped again.
+    @Test func old() throws {
         let challenge = try #require(DigestChallenge.first(in: #"Digest realm="a\"b\\", nonce=n"#))
         #expect(challenge.realm == #"a"b\"#)
         var session = DigestSession(challenge, user: "u", password: "p", clientNonce: "c")
@@ -68,8 +67,8 @@ import Testing
         #expect(!field.contains("nc=") && !field.contains("qop") && !field.contains("algorithm"))
     }
 
-    @Test("A session's password digest is computed once (-sess), also for later nonces")
-    func session() throws {
+    /// A session's password digest is computed once (-sess), also for later nonces.
+    @Test func session() throws {
         let challenge = try #require(
             DigestChallenge.first(in: #"Digest realm="r", nonce="n", algorithm=md5-sess, qop=auth"#))
         var session = DigestSession(challenge, user: "u", password: "p", clientNonce: "c")
@@ -82,8 +81,8 @@ import Testing
         }
     }
 
+    /// The first usable challenge is met, at any position.
     @Test(
-        "The first usable challenge is met, at any position",
         arguments: [
             (#"Basic realm="x, Digest realm=y", Digest realm="r", nonce="n""#, "r"),
             (#"Negotiate, NTLM TlRM==, Digest realm="r", nonce="n", Bearer"#, "r"),
@@ -101,8 +100,8 @@ import Testing
         #expect(DigestChallenge.first(in: field)?.realm == realm)
     }
 
-    @Test("A parameter over 4 KiB is not sent back")
-    func large() {
+    /// A parameter over 4 KiB is not sent back.
+    @Test func large() {
         let nonce = String(repeating: "n", count: 4097)
         #expect(DigestChallenge.first(in: "Digest realm=r, nonce=\(nonce)") == nil)
         #expect(DigestChallenge.nextNonce(in: "nextnonce=\"\(nonce)\"") == nil)
@@ -110,7 +109,8 @@ import Testing
         #expect(DigestChallenge.nextNonce(in: "qop=auth") == nil)
     }
 
-    @Test("Mutated challenges never trap, and are parsed in one pass", arguments: 1...4)
+    /// Mutated challenges never trap, and are parsed in one pass.
+    @Test(arguments: 1...4)
     func mutations(seed: UInt64) {
         var random = SeededRandom(seed)
         let fields = [

@@ -29,8 +29,8 @@ import Testing
         return recorder
     }
 
-    @Test("One challenge for a hundred requests, one after the other")
-    func session() throws {
+    /// One challenge for a hundred requests, one after the other.
+    @Test func session() throws {
         let server = DigestServerScript()
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
         for number in 0..<100 {
@@ -42,8 +42,8 @@ import Testing
         #expect(transport.requests[0].body.isEmpty && !transport.requests[1].body.isEmpty)
     }
 
-    @Test("Simultaneous requests have separate counts")
-    func concurrent() throws {
+    /// Simultaneous requests have separate counts.
+    @Test func concurrent() throws {
         let server = DigestServerScript()
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
         #expect(try status(request(), over: transport).values == [200])
@@ -58,8 +58,8 @@ import Testing
         #expect(transport.requests.count == 52)
     }
 
-    @Test("The server's next nonce is used, without another challenge")
-    func nextNonce() throws {
+    /// The server's next nonce is used, without another challenge.
+    @Test func nextNonce() throws {
         let server = DigestServerScript(namesNext: true)
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
         for _ in 0..<5 { #expect(try status(request(), over: transport).values == [200]) }
@@ -67,8 +67,8 @@ import Testing
         #expect(transport.requests.count == 6)
     }
 
-    @Test("An expired nonce costs one more exchange, whose response is not delivered")
-    func stale() throws {
+    /// An expired nonce costs one more exchange, whose response is not delivered.
+    @Test func stale() throws {
         let server = DigestServerScript(usesOfNonce: 3)
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
         for _ in 0..<9 { #expect(try status(request(), over: transport).values == [200]) }
@@ -76,8 +76,8 @@ import Testing
         #expect(transport.requests.count == 12)
     }
 
-    @Test("A server that has forgotten its nonces costs one more challenge")
-    func forgotten() throws {
+    /// A server that has forgotten its nonces costs one more challenge.
+    @Test func forgotten() throws {
         let server = DigestServerScript()
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
         #expect(try status(request(), over: transport).values == [200])
@@ -87,8 +87,8 @@ import Testing
         #expect(transport.requests.count == 4)
     }
 
-    @Test("A wrong password is tried once, and its challenge is forgotten")
-    func wrongPassword() throws {
+    /// A wrong password is tried once, and its challenge is forgotten.
+    @Test func wrongPassword() throws {
         let server = DigestServerScript(password: "other")
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
         for round in 1...2 {
@@ -99,16 +99,16 @@ import Testing
             transport.requests.map { $0.headerFields[.authorization] != nil } == [false, true, false, true])
     }
 
-    @Test("A server that calls every nonce expired does not cause endless retries")
-    func alwaysStale() throws {
+    /// A server that calls every nonce expired does not cause endless retries.
+    @Test func alwaysStale() throws {
         let server = DigestServerScript(usesOfNonce: 0)
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
         #expect(try status(request(), over: transport).values == [401])
         #expect(transport.requests.count == 4)
     }
 
-    @Test("Content that can be sent only once is sent after a challenge of its own")
-    func onceOnly() throws {
+    /// Content that can be sent only once is sent after a challenge of its own.
+    @Test func onceOnly() throws {
         let server = DigestServerScript()
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
         for _ in 0..<3 {
@@ -118,8 +118,8 @@ import Testing
         #expect(transport.requests.map(\.body.isEmpty) == [true, false, true, false, true, false])
     }
 
-    @Test("Each origin has its own challenge, and another value with the same password starts anew")
-    func origins() throws {
+    /// Each origin has its own challenge, and another value with the same password starts anew.
+    @Test func origins() throws {
         let servers = [DigestServerScript(), DigestServerScript(), DigestServerScript()]
         let transport = ScriptedTransport(on: clock) { request in
             servers[request.url.scheme == "https" ? 1 : request.url.port == 8080 ? 2 : 0].answer(request)
@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    @Test("A redirect within the origin is authenticated, too, and one to another origin is not")
-    func redirects() throws {
+    /// A redirect within the origin is authenticated, too, and one to another origin is not.
+    @Test func redirects() throws {
         let server = DigestServerScript()
         let transport = ScriptedTransport(on: clock) { request in
             let answer = server.answer(request)
@@ -152,8 +152,8 @@ import Testing
             transport.requests.map { $0.headerFields[.authorization] != nil } == [false, true, true, false])
     }
 
-    @Test("Cancelling between challenge and proof sends nothing more")
-    func cancel() throws {
+    /// Cancelling between challenge and proof sends nothing more.
+    @Test func cancel() throws {
         let transport = ScriptedTransport(on: clock) { _ in
             .bytes(
                 [], status: .unauthorized, headers: [.wwwAuthenticate: "Digest realm=r, nonce=n"],

@@ -3,29 +3,27 @@ import Testing
 
 /// Digests of texts of many lengths, compared with Python's hashlib over OpenSSL.
 @Suite struct HashingTests {
-    @Test(
-        "MD5 (RFC 1321 §A.5)",
-        arguments: [
-            ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
-            ("abc", "900150983cd24fb0d6963f7d28e17f72"),
-            ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
-            (
-                "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
-                "57edf4a22be3c955ac49da2e2107b67a"
-            ),
-        ])
+    /// MD5 (RFC 1321 §A.5).
+    @Test(arguments: [
+        ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
+        ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+        ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+        (
+            "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+            "57edf4a22be3c955ac49da2e2107b67a"
+        ),
+    ])
     func md5(text: String, digest: String) { #expect(HexDigest.md5(text.utf8) == digest) }
 
-    @Test("SHA-512/256 (FIPS 180-4)")
-    func sha512Half() {
+    /// SHA-512/256 (FIPS 180-4).
+    @Test func sha512Half() {
         #expect(
             HexDigest.sha512Half("abc".utf8)
                 == "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23")
     }
 
-    @Test(
-        "Around the sizes of blocks",
-        arguments: [55, 56, 57, 63, 64, 65, 111, 112, 113, 119, 120, 127, 128, 129])
+    /// Around the sizes of blocks.
+    @Test(arguments: [55, 56, 57, 63, 64, 65, 111, 112, 113, 119, 120, 127, 128, 129])
     func lengths(count: Int) throws {
         let bytes = [UInt8](repeating: 0x61, count: count)
         let expected = try #require(Self.digests[count])

@@ -24,8 +24,8 @@ import Testing
         return try #require(recorder.values.first)
     }
 
-    @Test("A part has its own header fields, in order, also several of the same name")
-    func ownFields() throws {
+    /// A part has its own header fields, in order, also several of the same name.
+    @Test func ownFields() throws {
         let headers: Headers = ["X-B": "1", "X-A": "2", "X-B": "3", "X-C": nil]
         let form = Multipart([.text("a", "b", headers: headers)], boundary: "XX")
         let text = try sent(try form.body(), MemoryFileSystem(on: clock)).text
@@ -35,13 +35,12 @@ import Testing
             ))
     }
 
-    @Test(
-        "Invalid header fields, and those that the part sets itself, are errors",
-        arguments: [
-            ("X-A", "a\r\nb"), ("X-A", "a\0"), ("X A", "a"), ("", "a"), ("X-A", "ä"),
-            ("Content-Disposition", "form-data"),
-            ("content-type", "text/plain"),
-        ])
+    /// Invalid header fields, and those that the part sets itself, are errors.
+    @Test(arguments: [
+        ("X-A", "a\r\nb"), ("X-A", "a\0"), ("X A", "a"), ("", "a"), ("X-A", "ä"),
+        ("Content-Disposition", "form-data"),
+        ("content-type", "text/plain"),
+    ])
     func illegalOwnFields(name: String, value: String) {
         let form = Multipart([.text("a", "b", headers: [name: value])], boundary: "XX")
         let error = #expect(throws: NetworkError.self) { try form.body() }

@@ -77,13 +77,12 @@ import Testing
         #expect(try upgraded(url, by: store) == expected)
     }
 
-    @Test(
-        "Addresses and plain responses set no entry",
-        arguments: [
-            "https://127.0.0.1/", "https://[::1]/", "https://2130706433/", "https://0x7f.1/",
-            "https://127.0.0.1./",
-            "http://one.test/",
-        ])
+    /// Addresses and plain responses set no entry.
+    @Test(arguments: [
+        "https://127.0.0.1/", "https://[::1]/", "https://2130706433/", "https://0x7f.1/",
+        "https://127.0.0.1./",
+        "http://one.test/",
+    ])
     func notLearnt(url: String) throws {
         #expect(try store([(url, "max-age=60; includeSubDomains")]).hosts.isEmpty)
     }

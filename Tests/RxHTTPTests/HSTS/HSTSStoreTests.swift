@@ -117,8 +117,8 @@ import Testing
         #expect(try get("http://a.test/", over: transport(third)).values.first?.request.url.scheme == "http")
     }
 
-    @Test("A slightly later end is not written")
-    func written() throws {
+    /// A slightly later end is not written.
+    @Test func written() throws {
         let files = MemoryFileSystem(on: clock)
         let transport = transport(HSTSStore(file: path, on: files), max: 1000)
         _ = try get("https://a.test/", over: transport)
@@ -131,8 +131,8 @@ import Testing
         #expect(files[path] != bytes)
     }
 
-    @Test("Entries set or removed before the file is read stay")
-    func early() throws {
+    /// Entries set or removed before the file is read stay.
+    @Test func early() throws {
         let files = MemoryFileSystem(on: clock, latency: .milliseconds(5))
         files[path] = Array("a.test \"unlimited\"\nold.test \"unlimited\"\n".utf8)
         let store = HSTSStore(file: path, on: files)
@@ -151,8 +151,8 @@ import Testing
         #expect(files[path].map { !String(decoding: $0, as: UTF8.self).contains("test") } == true)
     }
 
-    @Test("An unreadable file stops no request, and is not overwritten")
-    func unreadable() throws {
+    /// An unreadable file stops no request, and is not overwritten.
+    @Test func unreadable() throws {
         let files = MemoryFileSystem(on: clock)
         let bytes = Array(".a.test \"unlimited\"\n".utf8)
         files[path] = bytes

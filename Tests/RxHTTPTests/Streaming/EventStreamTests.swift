@@ -53,7 +53,8 @@ import Testing
         ("data: a:b\n\n", [event("a:b")]),
     ]
 
-    @Test("The rules of the standard, for every cut of the body", arguments: table)
+    /// The rules of the standard, for every cut of the body.
+    @Test(arguments: table)
     func rules(text: String, found: [Output]) {
         for pieces in Array(text.utf8).cuts {
             let result = Self.read(pieces)
@@ -62,8 +63,8 @@ import Testing
         }
     }
 
-    @Test("An event is complete with its blank line, also if that ends with CR")
-    func prompt() throws {
+    /// An event is complete with its blank line, also if that ends with CR.
+    @Test func prompt() throws {
         var parser = EventStreamParser(limit: 100)
         var found: [Output] = []
         try parser.read(Array("data: a\r\r".utf8), into: &found)
@@ -72,24 +73,23 @@ import Testing
         #expect(found == [Self.event("a"), Self.event("b")])
     }
 
-    @Test("A parser that starts from an id gives it to events without one")
-    func lastEventID() {
+    /// A parser that starts from an id gives it to events without one.
+    @Test func lastEventID() {
         #expect(
             Self.read([Array("data: a\n\n\n".utf8)], lastEventID: "7").found == [Self.event("a", id: "7")])
     }
 
-    @Test("Invalid UTF-8 becomes U+FFFD")
-    func invalid() {
+    /// Invalid UTF-8 becomes U+FFFD.
+    @Test func invalid() {
         let bytes = Array("data: a".utf8) + [0xC3, 0x0A, 0x0A]
         #expect(Self.read([bytes]).found == [Self.event("a\u{FFFD}")])
     }
 
-    @Test(
-        "An event over the limit fails, after the events before it",
-        arguments: [
-            "data: a\n\ndata: 123456789012345\n\n", "data: a\n\ndata: 123456\ndata: 123456\ndata: 1",
-            "data: a\n\n: 1234567890123456789",
-        ])
+    /// An event over the limit fails, after the events before it.
+    @Test(arguments: [
+        "data: a\n\ndata: 123456789012345\n\n", "data: a\n\ndata: 123456\ndata: 123456\ndata: 1",
+        "data: a\n\n: 1234567890123456789",
+    ])
     func limit(text: String) {
         for pieces in Array(text.utf8).cuts {
             let result = Self.read(pieces, limit: 18)
@@ -98,7 +98,8 @@ import Testing
         }
     }
 
-    @Test("Mutated streams never trap, and give the same events for every cut", arguments: 0..<8)
+    /// Mutated streams never trap, and give the same events for every cut.
+    @Test(arguments: 0..<8)
     func mutated(seed: UInt64) {
         var random = SeededRandom(seed)
         let alphabet = Array("\r\n: \0adeirtv1".utf8) + [0xEF, 0xBB, 0xBF, 0xFF]
@@ -113,8 +114,8 @@ import Testing
         }
     }
 
-    @Test("The operator sends the events, typed")
-    func events() throws {
+    /// The operator sends the events, typed.
+    @Test func events() throws {
         let clock = VirtualScheduler()
         let recorder = Recorder(
             Observable<TransferEvent, NetworkError>.body("retry: 5\nid: 1\n\nevent: e\ndata: a\n\ndata: half")

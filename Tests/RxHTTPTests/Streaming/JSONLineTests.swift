@@ -20,19 +20,18 @@ import Testing
         return recorder
     }
 
-    @Test("Each line is a value; blank lines are skipped")
-    func values() throws {
+    /// Each line is a value; blank lines are skipped.
+    @Test func values() throws {
         let recorder = try read("{\"id\":1,\"tags\":[]}\r\n\n \t\n{\"id\":2,\"tags\":[\"茶\"]}")
         #expect(recorder.values == [Goods(id: 1), Goods(id: 2, tags: ["茶"])])
         #expect(recorder.isFinished)
     }
 
-    @Test(
-        "A line that does not decode fails with its number and place, after the values before it",
-        arguments: [
-            (#"{"id":2,"tags":["a",3]}"#, "tags[1]"), (#"{"tags":[]}"#, "id"), (#"{"id":"#, ""),
-            (#"[1]"#, ""),
-        ])
+    /// A line that does not decode fails with its number and place, after the values before it.
+    @Test(arguments: [
+        (#"{"id":2,"tags":["a",3]}"#, "tags[1]"), (#"{"tags":[]}"#, "id"), (#"{"id":"#, ""),
+        (#"[1]"#, ""),
+    ])
     func mismatch(line: String, path: String) throws {
         let recorder = try read("\n{\"id\":1,\"tags\":[]}\n\(line)\n{\"id\":4,\"tags\":[]}")
         #expect(recorder.values == [Goods(id: 1)])
@@ -43,8 +42,8 @@ import Testing
         #expect(error.body == Array(line.utf8))
     }
 
-    @Test("A large line is decoded elsewhere, and keeps its place")
-    func large() async throws {
+    /// A large line is decoded elsewhere, and keeps its place.
+    @Test func large() async throws {
         let tags = (0..<40_000).map { "tag \($0)" }
         let large = String(decoding: try JSONEncoder().encode(Goods(id: 2, tags: tags)), as: UTF8.self)
         let text = "{\"id\":1,\"tags\":[]}\n\(large)\n{\"id\":3,\"tags\":[]}\n"

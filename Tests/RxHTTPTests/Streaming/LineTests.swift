@@ -16,8 +16,8 @@ import Testing
         return recorder
     }
 
+    /// Lines end in LF or CR LF, for every cut of the body.
     @Test(
-        "Lines end in LF or CR LF, for every cut of the body",
         arguments: [
             ("a\nbb\r\nccc", ["a", "bb", "ccc"]), ("", []), ("\n", [""]), ("\r\n\r\n", ["", ""]),
             ("a\rb\n", ["a\rb"]), ("a\r\r\n", ["a\r"]), ("a\r", ["a"].map { $0 + "\r" }),
@@ -31,15 +31,14 @@ import Testing
         }
     }
 
-    @Test("Invalid UTF-8 becomes U+FFFD")
-    func invalid() throws {
+    /// Invalid UTF-8 becomes U+FFFD.
+    @Test func invalid() throws {
         let recorder = try read(.body([[0x61, 0xFF], [0xC3], [0x0A, 0x62]]))
         #expect(recorder.values == ["a\u{FFFD}\u{FFFD}", "b"])
     }
 
-    @Test(
-        "A line of exactly the limit is accepted; a longer one fails after the lines before it",
-        arguments: [0, 1, 3])
+    /// A line of exactly the limit is accepted; a longer one fails after the lines before it.
+    @Test(arguments: [0, 1, 3])
     func limit(limit: Int) throws {
         let fit = String(repeating: "x", count: limit)
         for end in ["\n", "\r\n"] {
@@ -54,8 +53,8 @@ import Testing
         }
     }
 
-    @Test("An endless line is refused as soon as it is too long, and the transfer stopped")
-    func endless() throws {
+    /// An endless line is refused as soon as it is too long, and the transfer stopped.
+    @Test func endless() throws {
         let transport = ScriptedTransport(on: clock) { _ in
             .steps(.head(ResponseHead(status: .ok)), .chunk(Array(repeating: 0x61, count: 11)), .stall)
         }
@@ -65,16 +64,16 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled])
     }
 
-    @Test("An incomplete last line of a body that ends early is not delivered")
-    func broken() throws {
+    /// An incomplete last line of a body that ends early is not delivered.
+    @Test func broken() throws {
         let recorder = try read(
             .body([Array("a\nhalf".utf8)], failing: NetworkError(.partialBody, "cut")))
         #expect(recorder.values == ["a"])
         #expect(recorder.failure?.code == .partialBody)
     }
 
-    @Test("A subscriber that pauses at each line gets one at a time; the network waits, a few pieces ahead")
-    func backpressure() throws {
+    /// A subscriber that pauses at each line gets one at a time; the network waits, a few pieces ahead.
+    @Test func backpressure() throws {
         let pieces = (0..<60).map { ScriptedTransport.Step.chunk(Array("\($0)\n\($0)a\n".utf8)) }
         let transport = ScriptedTransport(on: clock) { _ in
             .init([.head(ResponseHead(status: .ok))] + pieces + [.finish])
@@ -92,7 +91,8 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("Mutated bodies never trap, and lines contain no LF", arguments: 0..<8)
+    /// Mutated bodies never trap, and lines contain no LF.
+    @Test(arguments: 0..<8)
     func mutated(seed: UInt64) throws {
         var random = SeededRandom(seed)
         for _ in 0..<200 {

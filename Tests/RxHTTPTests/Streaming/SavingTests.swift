@@ -23,8 +23,8 @@ import Testing
         .chunk(Array(repeating: 7, count: count))
     }
 
-    @Test("Progress: 20 a second, the first with the head, the last with the end, which knows the size")
-    func progress() throws {
+    /// Progress: 20 a second, the first with the head, the last with the end, which knows the size.
+    @Test func progress() throws {
         var steps = [Self.head([.contentLength: "100"])]
         for _ in 0..<100 { steps += [.wait(.milliseconds(10)), Self.chunk(1)] }
         let transport = ScriptedTransport(on: clock) { [steps] _ in .init(steps + [.finish]) }
@@ -37,8 +37,8 @@ import Testing
         #expect(recorder.isFinished)
     }
 
+    /// The expected size is the length, unless that is not the body's.
     @Test(
-        "The expected size is the length, unless that is not the body's",
         arguments: [
             ([:], nil), ([.contentLength: "3"], 3), ([.contentLength: "3", .contentEncoding: "gzip"], nil),
             ([.contentLength: "3", .contentEncoding: "identity"], 3), ([.contentLength: "-3"], nil),
@@ -52,8 +52,8 @@ import Testing
         #expect(recorder.values.last == TransferProgress(bytes: 3, expected: 3))
     }
 
-    @Test("The last progress also comes before a failure")
-    func failing() throws {
+    /// The last progress also comes before a failure.
+    @Test func failing() throws {
         let (_, events) = try transport(
             Self.head(), Self.chunk(3), Self.chunk(2), .fail(NetworkError(.partialBody, "cut")))
         let recorder = Recorder(events.downloadProgress(), on: clock)
@@ -62,16 +62,16 @@ import Testing
         #expect(recorder.failure?.code == .partialBody)
     }
 
-    @Test("The fraction of an empty body is 1")
-    func fraction() {
+    /// The fraction of an empty body is 1.
+    @Test func fraction() {
         #expect(TransferProgress(bytes: 0, expected: 0).fraction == 1)
         #expect(TransferProgress(bytes: 1, expected: 4).fraction == 0.25)
         #expect(TransferProgress(bytes: 9, expected: 4).fraction == 1)
         #expect(TransferProgress(bytes: 9).fraction == nil)
     }
 
-    @Test("A file appears complete, and no draft remains")
-    func file() throws {
+    /// A file appears complete, and no draft remains.
+    @Test func file() throws {
         let files = MemoryFileSystem(on: clock, latency: .milliseconds(1))
         files["/f"] = [1]
         let (_, events) = try transport(
@@ -87,7 +87,8 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("A body that ends early, or a disk that fails, changes nothing at the path", arguments: 0..<4)
+    /// A body that ends early, or a disk that fails, changes nothing at the path.
+    @Test(arguments: 0..<4)
     func broken(kind: Int) throws {
         let files = MemoryFileSystem(on: clock)
         files["/f"] = [1]
@@ -103,8 +104,8 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("Two streams do not write to one file: the second is refused, and one after the first is not")
-    func twice() throws {
+    /// Two streams do not write to one file: the second is refused, and one after the first is not.
+    @Test func twice() throws {
         let files = MemoryFileSystem(on: clock, latency: .milliseconds(1))
         let (_, events) = try transport(
             Self.head(), Self.chunk(3), .wait(.seconds(1)), Self.chunk(2), .finish)
@@ -122,8 +123,8 @@ import Testing
         #expect(files.paths == ["/d/f"])
     }
 
-    @Test("A slow disk pauses the network, and loses nothing")
-    func backpressure() throws {
+    /// A slow disk pauses the network, and loses nothing.
+    @Test func backpressure() throws {
         let files = MemoryFileSystem(on: clock, latency: .seconds(1))
         let chunk = Array(repeating: UInt8(1), count: 1 << 20)
         let steps = [Self.head()] + Array(repeating: .chunk(chunk), count: 20) + [.finish]

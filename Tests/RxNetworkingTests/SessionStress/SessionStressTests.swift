@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SessionStressTests {
     private struct Issued: Decodable, Sendable { let token: String }
 
-    @Test("One login for each expiry by the server's count; no request lost, none sent with an expired token")
-    func tokensExpireAtRandom() async throws {
+    /// One login for each expiry by the server's count; no request lost, none sent with an expired token.
+    @Test func tokensExpireAtRandom() async throws {
         let judge = TokenJudge(seed: 42)
         let server = try RawServer { judge.answer($0) }
         let store = RecordingStore(Credential(token: "g0"))

@@ -45,8 +45,8 @@ import Testing
         ])
     }
 
-    @Test("A cassette is an archive in the format 1.2, and reads as it was written")
-    func roundTrip() throws {
+    /// A cassette is an archive in the format 1.2, and reads as it was written.
+    @Test func roundTrip() throws {
         let bytes = Self.full.encoded
         #expect(try Cassette(bytes: bytes).encoded == bytes)
         let document = try JSONDecoder().decode(Archive.self, from: Data(bytes))
@@ -55,8 +55,8 @@ import Testing
         #expect(document.log.entries[0].time == 2000)
     }
 
-    @Test("A cassette that is read and written again has the same bytes, whenever it was recorded")
-    func rewriting() throws {
+    /// A cassette that is read and written again has the same bytes, whenever it was recorded.
+    @Test func rewriting() throws {
         var recorded = Self.full
         for index in recorded.exchanges.indices {
             recorded.exchanges[index].startedAt = Date(timeIntervalSince1970: 1_784_111_777.123_456_7)
@@ -121,60 +121,59 @@ import Testing
         let log: Log
     }
 
-    @Test(
-        "A file that cannot be used names the place",
-        arguments: [
-            ("", "x.har:1:1: here the text ends too early or is not JSON"),
-            ("{\"log\": {\n  \"version\"", "x.har:2:12: here the text ends too early or is not JSON"),
-            ("[]", "x.har:1:1: the document is not an object"), ("{}", "x.har:1:1: log is missing"),
-            (#"{"log": {"version": "2.0"}}"#, "x.har:1:21: log.version is 2.0, which cannot be read"),
-            (
-                #"{"log": {"version": "1.2", "_cassette": 2}}"#,
-                "x.har:1:41: log._cassette is 2.0, which cannot be read"
-            ),
-            (#"{"log": {"version": "1.2", "entries": 1}}"#, "x.har:1:39: log.entries is not an array"),
-            (entry(#""url": "https://a.test""#), "x.har:2:13: log.entries[0].request.method is missing"),
-            (
-                entry(#""method": "G T", "url": "https://a.test""#),
-                "log.entries[0].request.method is not a method of HTTP"
-            ),
-            (entry(#""method": "GET", "url": "/a""#), "log.entries[0].request.url is not an absolute URL"),
-            (
-                entry(
-                    #""method": "GET", "url": "https://a.test", "headers": [{"name": "a b", "value": ""}]"#),
-                "log.entries[0].request.headers[0].name is not the name of a header field"
-            ),
-            (response(#""status": 1000"#), "log.entries[0].response.status: 1000 is not between 100 and 999"),
-            (response(#""status": 1e300"#), "log.entries[0].response.status is not a whole number"),
-            (
-                response(#""status": 200, "content": {"text": "!", "encoding": "base64"}"#),
-                "log.entries[0].response.content.text is not base64"
-            ),
-            (
-                response(#""status": 200, "content": {"text": "ab"}"#, #""_headAt": 1, "_chunks": [[1, 3]]"#),
-                "log.entries[0]._chunks[0][1]: 3 is not between 0 and 2"
-            ),
-            (
-                response(#""status": 200, "content": {"text": "ab"}"#, #""_headAt": 1, "_chunks": [[1, 1]]"#),
-                "log.entries[0]._chunks: the sizes total 1, but the text has 2 bytes; remove _chunks to have it in one chunk"
-            ),
-            (
-                response(#""status": 200"#, #""_headAt": -1"#),
-                "log.entries[0]._headAt: -1.0 is not a time in milliseconds"
-            ),
-            (
-                response(#""status": 200"#, #""_headAt": 1e99"#),
-                "log.entries[0]._headAt: 1e+99 is not a time in milliseconds"
-            ),
-            (
-                response(#""status": 200"#, #""_end": {"at": 1, "outcome": "well"}"#),
-                "log.entries[0]._end.outcome is not finished, failed or cancelled"
-            ),
-            (
-                response(#""status": 200"#, #""startedDateTime": "today""#),
-                "log.entries[0].startedDateTime is not a date in ISO 8601"
-            ),
-        ])
+    /// A file that cannot be used names the place.
+    @Test(arguments: [
+        ("", "x.har:1:1: here the text ends too early or is not JSON"),
+        ("{\"log\": {\n  \"version\"", "x.har:2:12: here the text ends too early or is not JSON"),
+        ("[]", "x.har:1:1: the document is not an object"), ("{}", "x.har:1:1: log is missing"),
+        (#"{"log": {"version": "2.0"}}"#, "x.har:1:21: log.version is 2.0, which cannot be read"),
+        (
+            #"{"log": {"version": "1.2", "_cassette": 2}}"#,
+            "x.har:1:41: log._cassette is 2.0, which cannot be read"
+        ),
+        (#"{"log": {"version": "1.2", "entries": 1}}"#, "x.har:1:39: log.entries is not an array"),
+        (entry(#""url": "https://a.test""#), "x.har:2:13: log.entries[0].request.method is missing"),
+        (
+            entry(#""method": "G T", "url": "https://a.test""#),
+            "log.entries[0].request.method is not a method of HTTP"
+        ),
+        (entry(#""method": "GET", "url": "/a""#), "log.entries[0].request.url is not an absolute URL"),
+        (
+            entry(
+                #""method": "GET", "url": "https://a.test", "headers": [{"name": "a b", "value": ""}]"#),
+            "log.entries[0].request.headers[0].name is not the name of a header field"
+        ),
+        (response(#""status": 1000"#), "log.entries[0].response.status: 1000 is not between 100 and 999"),
+        (response(#""status": 1e300"#), "log.entries[0].response.status is not a whole number"),
+        (
+            response(#""status": 200, "content": {"text": "!", "encoding": "base64"}"#),
+            "log.entries[0].response.content.text is not base64"
+        ),
+        (
+            response(#""status": 200, "content": {"text": "ab"}"#, #""_headAt": 1, "_chunks": [[1, 3]]"#),
+            "log.entries[0]._chunks[0][1]: 3 is not between 0 and 2"
+        ),
+        (
+            response(#""status": 200, "content": {"text": "ab"}"#, #""_headAt": 1, "_chunks": [[1, 1]]"#),
+            "log.entries[0]._chunks: the sizes total 1, but the text has 2 bytes; remove _chunks to have it in one chunk"
+        ),
+        (
+            response(#""status": 200"#, #""_headAt": -1"#),
+            "log.entries[0]._headAt: -1.0 is not a time in milliseconds"
+        ),
+        (
+            response(#""status": 200"#, #""_headAt": 1e99"#),
+            "log.entries[0]._headAt: 1e+99 is not a time in milliseconds"
+        ),
+        (
+            response(#""status": 200"#, #""_end": {"at": 1, "outcome": "well"}"#),
+            "log.entries[0]._end.outcome is not finished, failed or cancelled"
+        ),
+        (
+            response(#""status": 200"#, #""startedDateTime": "today""#),
+            "log.entries[0].startedDateTime is not a date in ISO 8601"
+        ),
+    ])
     func placesOfProblems(text: String, problem: String) throws {
         let error = #expect(throws: FixtureError.self) {
             try Cassette(bytes: Array(text.utf8), file: "x.har")
@@ -195,8 +194,8 @@ import Testing
             """
     }
 
-    @Test("A file that is cut off anywhere is refused")
-    func cutOff() throws {
+    /// A file that is cut off anywhere is refused.
+    @Test func cutOff() throws {
         let bytes = Self.full.encoded
         for count in stride(from: 0, to: bytes.count - 2, by: 7) {
             let error = #expect(throws: FixtureError.self) {
@@ -207,8 +206,8 @@ import Testing
         }
     }
 
-    @Test("Files that are missing, too large or no files have errors with their path")
-    func files() throws {
+    /// Files that are missing, too large or no files have errors with their path.
+    @Test func files() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "cassettes-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "deep/a.har").path
@@ -226,8 +225,8 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/deep") == ["a.har"])
     }
 
-    @Test("A gigabyte is refused without being read")
-    func gigabyte() throws {
+    /// A gigabyte is refused without being read.
+    @Test func gigabyte() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "cassette-\(UUID()).har")
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(FileManager.default.createFile(atPath: file.path, contents: nil))
@@ -236,8 +235,8 @@ import Testing
         #expect(error?.problem == .tooLarge(bytes: 1 << 30, limit: Cassette.sizeLimit))
     }
 
-    @Test("A time before the request is written as that of the request")
-    func negativeTimes() throws {
+    /// A time before the request is written as that of the request.
+    @Test func negativeTimes() throws {
         let cassette = Cassette([
             Cassette.Exchange(
                 url: "https://a.test/",
@@ -250,8 +249,8 @@ import Testing
         #expect(times == [.milliseconds(1), .milliseconds(1)])
     }
 
-    @Test("A file that no reader can hold is too large, whatever the limit")
-    func sizeOfTheReader() throws {
+    /// A file that no reader can hold is too large, whatever the limit.
+    @Test func sizeOfTheReader() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "cassette-\(UUID()).har")
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(FileManager.default.createFile(atPath: file.path, contents: nil))
@@ -263,8 +262,8 @@ import Testing
         }
     }
 
-    @Test("A cassette that is too large to be read is not written")
-    func largestFile() throws {
+    /// A cassette that is too large to be read is not written.
+    @Test func largestFile() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "cassette-\(UUID()).har")
         defer { try? FileManager.default.removeItem(at: file) }
         let error = #expect(throws: FixtureError.self) { try Self.full.write(to: file.path, limit: 100) }

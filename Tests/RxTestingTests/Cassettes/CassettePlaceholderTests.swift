@@ -4,8 +4,8 @@ import RxTesting
 import Testing
 
 @Suite struct CassettePlaceholderTests {
-    @Test("Placeholders are numbered as the requests are, even while these run")
-    func numbersOfRunningRequests() throws {
+    /// Placeholders are numbered as the requests are, even while these run.
+    @Test func numbersOfRunningRequests() throws {
         let shop = RecordedShop([.when(nil, "*")])
         let recorders = try (1...20).map { number in
             let url = try #require(URL(string: "https://shop.test/?token=t\(number)"))
@@ -17,8 +17,8 @@ import Testing
         for recorder in recorders { recorder.cancel() }
     }
 
-    @Test("A recording after another one uses new placeholders, and the address of a server can be replaced")
-    func laterRecordings() throws {
+    /// A recording after another one uses new placeholders, and the address of a server can be replaced.
+    @Test func laterRecordings() throws {
         let former = Cassette([Cassette.Exchange(url: "https://shop.test/?token=secret-7")])
         let shop = RecordedShop(
             [.when(nil, "*", .json(#"{"next": "http://127.0.0.1:4711/b"}"#))], after: former,

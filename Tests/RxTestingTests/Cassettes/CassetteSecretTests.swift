@@ -47,8 +47,8 @@ import Testing
         .when(.post, "/out", .json(#"{"note": "tok/en+9876543210 is out"}"#)),
     ]
 
-    @Test("No secret is in the file, and the flow fits together with the placeholders")
-    func flowsFit() throws {
+    /// No secret is in the file, and the flow fits together with the placeholders.
+    @Test func flowsFit() throws {
         let shop = RecordedShop(Self.rules)
         let live = try Self.run(shop.recording, password: "hunter2hunter2", on: shop.clock)
         #expect(live == [#"{"note": "tok/en+9876543210 is out"}"#])
@@ -79,8 +79,8 @@ import Testing
         }
     }
 
-    @Test("A placeholder of the cassette matches only the exchange that has it")
-    func placeholdersAreCompared() throws {
+    /// A placeholder of the cassette matches only the exchange that has it.
+    @Test func placeholdersAreCompared() throws {
         let url = "https://shop.test/me"
         func exchange(_ token: String, _ body: String) -> Cassette.Exchange {
             Cassette.Exchange(
@@ -106,8 +106,8 @@ import Testing
         }
     }
 
-    @Test("A client that sends an expired token again gets no response that was recorded with the new one")
-    func expiredTokens() throws {
+    /// A client that sends an expired token again gets no response that was recorded with the new one.
+    @Test func expiredTokens() throws {
         let url = "https://shop.test/me"
         func exchange(_ token: String, _ status: HTTPResponse.Status) -> Cassette.Exchange {
             Cassette.Exchange(
@@ -129,8 +129,8 @@ import Testing
         #expect(second.first?.contains("the placeholder of a secret: it has no secret-1") == true)
     }
 
-    @Test("The names that a request calls secret are masked on both sides")
-    func namesOfTheRequest() throws {
+    /// The names that a request calls secret are masked on both sides.
+    @Test func namesOfTheRequest() throws {
         func request(_ number: Int) throws -> Request {
             var request = Request(
                 method: .post, url: try #require(URL(string: "https://shop.test/a?device_code=\(number)")),
@@ -147,8 +147,8 @@ import Testing
         try replay.verify()
     }
 
-    @Test("Chunks keep their times and places around what is replaced")
-    func chunksAroundSecrets() throws {
+    /// Chunks keep their times and places around what is replaced.
+    @Test func chunksAroundSecrets() throws {
         let parts = [#"{"a": 1, "tok"#, #"en": "abc"#, "def", #"ghi", "b": 2}"#]
         let steps = parts.flatMap {
             [.chunk(Array($0.utf8)), .wait(.milliseconds(1))] as [ScriptedTransport.Step]
@@ -163,55 +163,54 @@ import Testing
         #expect(chunks == [#"{"a": 1, "tok"#, #"en": "secret-1""#, "", #", "b": 2}"#])
     }
 
-    @Test(
-        "Secrets are found in every kind of content, complete or cut off",
-        arguments: [
-            (
-                "application/json", #"{"a":{"password":{"x":"p1","y":[7,null,true]}},"b":"c"}"#,
-                #"{"a":{"password":{"x":"secret-1","y":[2,null,true]}},"b":"c"}"#
-            ),
-            ("application/json", #"{"password":"p1"#, #"{"password":"secret-1""#),
-            (
-                "application/x-ndjson", "{\"token\":\"t\"}\n{\"token\":\"t\"}\n",
-                "{\"token\":\"secret-1\"}\n{\"token\":\"secret-1\"}\n"
-            ),
-            ("text/event-stream", "data: {\"token\":\"t\"}\n\n", "data: {\"token\":\"secret-1\"}\n\n"),
-            (
-                "text/event-stream", "data: a 5\" pipe\n\ndata: {\"token\":\"t\"}\n\n",
-                "data: a 5\" pipe\n\ndata: {\"token\":\"secret-1\"}\n\n"
-            ),
-            ("application/x-www-form-urlencoded", "a=1&password=p%201&b=", "a=1&password=secret-1&b="),
-            (
-                "multipart/form-data; boundary=x",
-                "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nt\r\n--x\r\n\r\nu\r\n--x--\r\n",
-                "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nsecret-1\r\n--x\r\n\r\nu\r\n--x--\r\n"
-            ),
-            (
-                "multipart/mixed; boundary=x",
-                "--x\r\nX-API-Key: k1\r\nX-Other: v\r\n\r\nu\r\n--x--\r\n",
-                "--x\r\nX-API-Key: secret-1\r\nX-Other: v\r\n\r\nu\r\n--x--\r\n"
-            ),
-            (
-                "application/json",
-                #"{"u":"https://a.test/?X-Amz-Signature=s1&b=2\u0026token=t1","token":"t1"}"#,
-                #"{"u":"https://a.test/?X-Amz-Signature=secret-1&b=2\u0026token=secret-2","token":"secret-2"}"#
-            ),
-            (
-                "text/html", "<a href='https://u:p@a.test/?a=1&amp;sig=s1'>",
-                "<a href='https://secret-1:secret-2@a.test/?a=1&amp;sig=secret-3'>"
-            ),
-            ("text/plain", "?token=<b>", "?token=<b>"),
-            ("image/png", #"{"password":"p1"}"#, #"{"password":"secret-1"}"#),
-            (
-                "application/json", #"{"access":"a1","refresh":"r1","device_code":"d1","code":4711}"#,
-                #"{"access":"secret-1","refresh":"secret-2","device_code":"secret-3","code":4711}"#
-            ),
-            (
-                "application/json", #"{"log":"{\"otp\":123456,\"a\":\"eyJhfQ.b.c\"}"}"#,
-                #"{"log":"{\"otp\":1,\"a\":\"secret-2\"}"}"#
-            ),
-            ("text/plain", "signed in by eyJhfQ.b.c", "signed in by secret-1"),
-        ])
+    /// Secrets are found in every kind of content, complete or cut off.
+    @Test(arguments: [
+        (
+            "application/json", #"{"a":{"password":{"x":"p1","y":[7,null,true]}},"b":"c"}"#,
+            #"{"a":{"password":{"x":"secret-1","y":[2,null,true]}},"b":"c"}"#
+        ),
+        ("application/json", #"{"password":"p1"#, #"{"password":"secret-1""#),
+        (
+            "application/x-ndjson", "{\"token\":\"t\"}\n{\"token\":\"t\"}\n",
+            "{\"token\":\"secret-1\"}\n{\"token\":\"secret-1\"}\n"
+        ),
+        ("text/event-stream", "data: {\"token\":\"t\"}\n\n", "data: {\"token\":\"secret-1\"}\n\n"),
+        (
+            "text/event-stream", "data: a 5\" pipe\n\ndata: {\"token\":\"t\"}\n\n",
+            "data: a 5\" pipe\n\ndata: {\"token\":\"secret-1\"}\n\n"
+        ),
+        ("application/x-www-form-urlencoded", "a=1&password=p%201&b=", "a=1&password=secret-1&b="),
+        (
+            "multipart/form-data; boundary=x",
+            "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nt\r\n--x\r\n\r\nu\r\n--x--\r\n",
+            "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nsecret-1\r\n--x\r\n\r\nu\r\n--x--\r\n"
+        ),
+        (
+            "multipart/mixed; boundary=x",
+            "--x\r\nX-API-Key: k1\r\nX-Other: v\r\n\r\nu\r\n--x--\r\n",
+            "--x\r\nX-API-Key: secret-1\r\nX-Other: v\r\n\r\nu\r\n--x--\r\n"
+        ),
+        (
+            "application/json",
+            #"{"u":"https://a.test/?X-Amz-Signature=s1&b=2\u0026token=t1","token":"t1"}"#,
+            #"{"u":"https://a.test/?X-Amz-Signature=secret-1&b=2\u0026token=secret-2","token":"secret-2"}"#
+        ),
+        (
+            "text/html", "<a href='https://u:p@a.test/?a=1&amp;sig=s1'>",
+            "<a href='https://secret-1:secret-2@a.test/?a=1&amp;sig=secret-3'>"
+        ),
+        ("text/plain", "?token=<b>", "?token=<b>"),
+        ("image/png", #"{"password":"p1"}"#, #"{"password":"secret-1"}"#),
+        (
+            "application/json", #"{"access":"a1","refresh":"r1","device_code":"d1","code":4711}"#,
+            #"{"access":"secret-1","refresh":"secret-2","device_code":"secret-3","code":4711}"#
+        ),
+        (
+            "application/json", #"{"log":"{\"otp\":123456,\"a\":\"eyJhfQ.b.c\"}"}"#,
+            #"{"log":"{\"otp\":1,\"a\":\"secret-2\"}"}"#
+        ),
+        ("text/plain", "signed in by eyJhfQ.b.c", "signed in by secret-1"),
+    ])
     func kindsOfContent(type: String, content: String, recorded: String) throws {
         let shop = RecordedShop([
             .when(.post, "/a", .bytes(Array(content.utf8), headers: [.contentType: type]))
@@ -225,8 +224,8 @@ import Testing
         #expect(String(decoding: exchange.content, as: UTF8.self) == recorded)
     }
 
-    @Test("Secrets of URLs are replaced: user info, parameters, and in fields")
-    func secretsOfURLs() throws {
+    /// Secrets of URLs are replaced: user info, parameters, and in fields.
+    @Test func secretsOfURLs() throws {
         let shop = RecordedShop([
             .when(
                 nil, "*",
@@ -239,8 +238,8 @@ import Testing
         #expect(exchange.head?[.location] == "https://shop.test/b?token=secret-3&c=2#access_token=secret-4")
     }
 
-    @Test("Only a field of authentication keeps its first word; a cookie without a name is a secret")
-    func secretsOfFields() throws {
+    /// Only a field of authentication keeps its first word; a cookie without a name is a secret.
+    @Test func secretsOfFields() throws {
         let shop = RecordedShop([.when(nil, "*", .status(.ok, headers: [.setCookie: "abc; Path=/"]))])
         let request = Request(
             url: try #require(URL(string: "https://shop.test/a")),
@@ -255,13 +254,12 @@ import Testing
         #expect(exchange.head?[.setCookie] == "secret-3; Path=/")
     }
 
-    @Test(
-        "A long secret is replaced in other spellings and in binary messages",
-        arguments: [
-            ##"{"x": "ab//cd+ef=0123456789"}"##, ##"{"x": "ab\/\/cd+ef=0123456789"}"##,
-            ##"{"x": "ab\u002F\u002Fcd\u002Bef\u003D0123456789"}"##,
-            ##"{"x": "ab\u002f\u002fcd\u002bef\u003d0123456789"}"##, "ab%2F%2Fcd%2Bef%3D0123456789",
-        ])
+    /// A long secret is replaced in other spellings and in binary messages.
+    @Test(arguments: [
+        ##"{"x": "ab//cd+ef=0123456789"}"##, ##"{"x": "ab\/\/cd+ef=0123456789"}"##,
+        ##"{"x": "ab\u002F\u002Fcd\u002Bef\u003D0123456789"}"##,
+        ##"{"x": "ab\u002f\u002fcd\u002bef\u003d0123456789"}"##, "ab%2F%2Fcd%2Bef%3D0123456789",
+    ])
     func spellings(text: String) throws {
         let shop = RecordedShop([
             .when(

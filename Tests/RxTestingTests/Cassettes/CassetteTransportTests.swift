@@ -21,8 +21,8 @@ import Testing
         }
     }
 
-    @Test("A cassette is recorded, replayed, and completed")
-    func modes() throws {
+    /// A cassette is recorded, replayed, and completed.
+    @Test func modes() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "a.har").path
         #expect(throws: FixtureError.self) {
@@ -59,8 +59,8 @@ import Testing
         #expect(try Cassette(contentsOf: path).exchanges.count == 3)
     }
 
+    /// The environment selects the mode, and CI refuses to record.
     @Test(
-        "The environment selects the mode, and CI refuses to record",
         arguments: [
             ([:], .replay), (["RX_CASSETTES": ""], .replay), (["RX_CASSETTES": "record"], .record),
             (["RX_CASSETTES": "replayOrRecord", "CI": "false"], .replayOrRecord),
@@ -78,8 +78,8 @@ import Testing
         #expect(try CassetteMode.fromEnvironment(variables) == mode)
     }
 
-    @Test("A placeholder of the cassette is not sent to a server")
-    func placeholdersStay() throws {
+    /// A placeholder of the cassette is not sent to a server.
+    @Test func placeholdersStay() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "a.har").path
         let network = network()
@@ -94,8 +94,8 @@ import Testing
         #expect(network.requests.count == 1)
     }
 
-    @Test("New exchanges have no place in the recorded order")
-    func recordedOrderIsComplete() {
+    /// New exchanges have no place in the recorded order.
+    @Test func recordedOrderIsComplete() {
         var rules = ReplayRules()
         rules.order = .recorded
         let error = #expect(throws: FixtureError.self) {
@@ -118,8 +118,8 @@ import Testing
         func send(_ request: Request) -> Observable<TransferEvent, NetworkError> { .never() }
     }
 
-    @Test("A transport around another one has its schedulers and its connections")
-    func wrapping() throws {
+    /// A transport around another one has its schedulers and its connections.
+    @Test func wrapping() throws {
         let url = try #require(URL(string: "https://a.test/"))
         let origin = try #require(Origin(url))
         let network = Switching(scheduler: clock, other: VirtualScheduler(), origin: origin)

@@ -29,23 +29,22 @@ import Testing
         return (texts, messages.events.map(\.time), completion)
     }
 
-    @Test(
-        "A WebSocket is recorded message by message, and replayed at the same times",
-        arguments: [
-            ScriptedWebSocket([
-                .receive, .wait(.milliseconds(20)), .send(.text("hello")), .wait(.seconds(2)),
-                .send(.binary([1, 2, 255])), .close(.normalClosure, reason: "done"),
-            ]),
-            ScriptedWebSocket([.receive, .wait(.milliseconds(5)), .close(.goingAway, reason: "bye")]),
-            ScriptedWebSocket([
-                .wait(.milliseconds(5)), .send(.text("a")), .fail(NetworkError(.connectionLost, "x")),
-            ]),
-            ScriptedWebSocket([.wait(.milliseconds(5)), .send(.text("a")), .end]),
-            ScriptedWebSocket([.echo]),
-            ScriptedWebSocket(
-                [.receive, .send(.text(String(repeating: "long ", count: 100)))],
-                compression: .permessageDeflate),
-        ])
+    /// A WebSocket is recorded message by message, and replayed at the same times.
+    @Test(arguments: [
+        ScriptedWebSocket([
+            .receive, .wait(.milliseconds(20)), .send(.text("hello")), .wait(.seconds(2)),
+            .send(.binary([1, 2, 255])), .close(.normalClosure, reason: "done"),
+        ]),
+        ScriptedWebSocket([.receive, .wait(.milliseconds(5)), .close(.goingAway, reason: "bye")]),
+        ScriptedWebSocket([
+            .wait(.milliseconds(5)), .send(.text("a")), .fail(NetworkError(.connectionLost, "x")),
+        ]),
+        ScriptedWebSocket([.wait(.milliseconds(5)), .send(.text("a")), .end]),
+        ScriptedWebSocket([.echo]),
+        ScriptedWebSocket(
+            [.receive, .send(.text(String(repeating: "long ", count: 100)))],
+            compression: .permessageDeflate),
+    ])
     func replaysMessages(script: ScriptedWebSocket) throws {
         let shop = RecordedShop([.when(.get, "/chat", .webSocket(script))])
         let live = try Self.chat(shop.recording, on: shop.clock, until: .seconds(10))
@@ -189,7 +188,8 @@ import Testing
             [.message(.text("one"), .client), .finished], [], #"message 1: recorded "one", sent nothing"#),
     ]
 
-    @Test("What the client sends is compared with the recording", arguments: comparisons)
+    /// What the client sends is compared with the recording.
+    @Test(arguments: comparisons)
     func comparesMessages(item: Comparison) throws {
         let clock = VirtualScheduler()
         let replay = ReplayTransport(Cassette([Self.exchange(item.recorded)]), on: clock)
@@ -200,8 +200,8 @@ import Testing
         #expect(lines.contains { $0.contains(difference) }, "\(lines)")
     }
 
-    @Test("A message that differs breaks the connection and is named by its exchange")
-    func breaksTheConnection() throws {
+    /// A message that differs breaks the connection and is named by its exchange.
+    @Test func breaksTheConnection() throws {
         let clock = VirtualScheduler()
         let recorded = Self.exchange([.message(.text("one"), .client), .message(.text("reply"), .server)])
         let replay = ReplayTransport(Cassette([recorded]), on: clock)
@@ -217,23 +217,22 @@ import Testing
                 """)
     }
 
-    @Test(
-        "Placeholders fit any secret, and no placeholder of another one",
-        arguments: [
-            (
-                #"{"token": "secret-1", "password": 2}"#, #"{"password": 4711, "token": "tok-1234567890"}"#,
-                true
-            ),
-            (#"{"token": "secret-1"}"#, #"{"token": "secret-1"}"#, true),
-            (#"{"token": "secret-1"}"#, #"{"token": "secret-2"}"#, false),
-            (#"{"token": "secret-1"}"#, #"{"token": null}"#, false),
-            (#"{"line": "AUTH secret-1 now"}"#, #"{"line": "AUTH tok-1234567890 now"}"#, true),
-            (#"{"line": "AUTH secret-1 now"}"#, #"{"line": "AUTH tok-1234567890 later"}"#, false),
-            ("AUTH secret-1 by secret-2", "AUTH tok-1234567890 by p4ssw0rd", true),
-            ("AUTH secret-1 by secret-2", "AUTH tok-1234567890 by ", false),
-            ("AUTH secret-1", "AUTH two words", false), ("secret-1", "tok-1234567890", true),
-            ("AUTH secret-1", "AUTH secret-2", false),
-        ])
+    /// Placeholders fit any secret, and no placeholder of another one.
+    @Test(arguments: [
+        (
+            #"{"token": "secret-1", "password": 2}"#, #"{"password": 4711, "token": "tok-1234567890"}"#,
+            true
+        ),
+        (#"{"token": "secret-1"}"#, #"{"token": "secret-1"}"#, true),
+        (#"{"token": "secret-1"}"#, #"{"token": "secret-2"}"#, false),
+        (#"{"token": "secret-1"}"#, #"{"token": null}"#, false),
+        (#"{"line": "AUTH secret-1 now"}"#, #"{"line": "AUTH tok-1234567890 now"}"#, true),
+        (#"{"line": "AUTH secret-1 now"}"#, #"{"line": "AUTH tok-1234567890 later"}"#, false),
+        ("AUTH secret-1 by secret-2", "AUTH tok-1234567890 by p4ssw0rd", true),
+        ("AUTH secret-1 by secret-2", "AUTH tok-1234567890 by ", false),
+        ("AUTH secret-1", "AUTH two words", false), ("secret-1", "tok-1234567890", true),
+        ("AUTH secret-1", "AUTH secret-2", false),
+    ])
     func placeholders(recorded: String, sent: String, fits: Bool) throws {
         for (recorded, sent) in [
             (WebSocketMessage.text(recorded), WebSocketMessage.text(sent)),
@@ -249,8 +248,8 @@ import Testing
         }
     }
 
-    @Test("Each connection is compared with its own recording")
-    func reconnections() throws {
+    /// Each connection is compared with its own recording.
+    @Test func reconnections() throws {
         func replay(_ messages: [String], isStrict: Bool = true) throws -> ReplayTransport {
             let clock = VirtualScheduler()
             let exchanges = ["one", "two"].map { text in
@@ -275,7 +274,8 @@ import Testing
         try replay(["one", ""], isStrict: false).verify()
     }
 
-    @Test("A client that connects again is compared on both connections", arguments: ["two", "other"])
+    /// A client that connects again is compared on both connections.
+    @Test(arguments: ["two", "other"])
     func reconnects(second: String) throws {
         let clock = VirtualScheduler()
         let lost = Cassette.Failure(.connectionLost, "broke", phase: .response)
@@ -301,8 +301,8 @@ import Testing
         #expect(error?.nearest == 2)
     }
 
-    @Test("Without comparing contents, the number of messages and the close code count")
-    func looseContents() throws {
+    /// Without comparing contents, the number of messages and the close code count.
+    @Test func looseContents() throws {
         var rules = ReplayRules()
         rules.comparesBodies = false
         for (actions, fits) in [

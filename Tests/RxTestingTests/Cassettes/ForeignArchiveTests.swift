@@ -19,8 +19,8 @@ import Testing
         return try RecordedShop.events(of: request, by: replay, on: clock)
     }
 
-    @Test("An archive of Chrome: pseudo-fields, codings, phases that did not occur, base64")
-    func chrome() throws {
+    /// An archive of Chrome: pseudo-fields, codings, phases that did not occur, base64.
+    @Test func chrome() throws {
         let archive = """
             {"log": {"version": "1.2", "creator": {"name": "WebInspector", "version": "537.36"}, "pages": [], "entries": [
             {"_initiator": {"type": "other"}, "_priority": "High", "_resourceType": "fetch", "cache": {}, "connection": "443",
@@ -41,8 +41,8 @@ import Testing
             ])
     }
 
-    @Test("An archive of mitmproxy: forms as pairs, no times")
-    func mitmproxy() throws {
+    /// An archive of mitmproxy: forms as pairs, no times.
+    @Test func mitmproxy() throws {
         let archive = """
             {"log": {"version": "1.2", "creator": {"name": "mitmproxy", "version": "11.0"}, "pages": [], "entries": [
             {"startedDateTime": "2026-05-04T10:00:00.123456+00:00", "time": 3,
@@ -59,13 +59,12 @@ import Testing
         #expect(cassette.exchanges[0].events.map(\.time) == [.milliseconds(2), .milliseconds(3)])
     }
 
-    @Test(
-        "Responses that did not come are failures, or stay open if they were cancelled",
-        arguments: [
-            ("net::ERR_NAME_NOT_RESOLVED", "resolve"), ("net::ERR_CONNECTION_REFUSED", "connect"),
-            ("net::ERR_CERT_DATE_INVALID", "tls"), ("net::ERR_CONNECTION_RESET", "connectionLost"),
-            ("net::ERR_ABORTED", ""), ("[Errno 61] Connect call failed ('192.0.2.1', 80)", "connect"),
-        ])
+    /// Responses that did not come are failures, or stay open if they were cancelled.
+    @Test(arguments: [
+        ("net::ERR_NAME_NOT_RESOLVED", "resolve"), ("net::ERR_CONNECTION_REFUSED", "connect"),
+        ("net::ERR_CERT_DATE_INVALID", "tls"), ("net::ERR_CONNECTION_RESET", "connectionLost"),
+        ("net::ERR_ABORTED", ""), ("[Errno 61] Connect call failed ('192.0.2.1', 80)", "connect"),
+    ])
     func failures(text: String, code: String) throws {
         let archive = """
             {"log": {"version": "1.2", "entries": [{"request": {"method": "GET", "url": "https://a.test/x"},
@@ -75,8 +74,8 @@ import Testing
         #expect(found.first.map { $0.hasPrefix("0.005 seconds \(code) ") } ?? code.isEmpty, "\(found)")
     }
 
-    @Test("Event streams and WebSockets of Chrome")
-    func streams() throws {
+    /// Event streams and WebSockets of Chrome.
+    @Test func streams() throws {
         let archive = """
             {"log": {"version": "1.2", "entries": [
             {"request": {"method": "GET", "url": "https://a.test/events"}, "_resourceType": "eventsource",
@@ -102,9 +101,10 @@ import Testing
         #expect(socket.events[2].time == .milliseconds(1500))
     }
 
-    @Test(
-        "Playwright's entries: no response is the status -1, and the reason has a name of its own",
-        arguments: [(#", "_failureText": "net::ERR_CONNECTION_REFUSED""#, "connect"), ("", "connectionLost")])
+    /// Playwright's entries: no response is the status -1, and the reason has a name of its own.
+    @Test(arguments: [
+        (#", "_failureText": "net::ERR_CONNECTION_REFUSED""#, "connect"), ("", "connectionLost"),
+    ])
     func playwright(members: String, code: String) throws {
         let archive = """
             {"log": {"version": "1.2", "entries": [{"request": {"method": "GET", "url": "https://a.test/x"},
@@ -113,15 +113,14 @@ import Testing
         #expect(try events("/x", in: archive).first?.hasPrefix("0.005 seconds \(code) ") == true)
     }
 
-    @Test(
-        "A response that broke off ends with its failure, and one that was left stays open",
-        arguments: [
-            (
-                "net::ERR_CONTENT_LENGTH_MISMATCH",
-                "0.0 seconds connectionLost net::ERR_CONTENT_LENGTH_MISMATCH unsent=false"
-            ),
-            ("net::ERR_ABORTED", nil),
-        ])
+    /// A response that broke off ends with its failure, and one that was left stays open.
+    @Test(arguments: [
+        (
+            "net::ERR_CONTENT_LENGTH_MISMATCH",
+            "0.0 seconds connectionLost net::ERR_CONTENT_LENGTH_MISMATCH unsent=false"
+        ),
+        ("net::ERR_ABORTED", nil),
+    ])
     func brokenResponses(text: String, end: String?) throws {
         let archive = """
             {"log": {"version": "1.2", "entries": [{"request": {"method": "GET", "url": "https://a.test/x"},
@@ -140,9 +139,9 @@ import Testing
         """
     }
 
-    @Test(
-        "A client finds the WebSocket of a browser, whose URL begins with wss; times are seconds or milliseconds",
-        arguments: ["1777888801.5", "1777888801500"])
+    /// A client finds the WebSocket of a browser, whose URL begins with wss; times are seconds or
+    /// milliseconds.
+    @Test(arguments: ["1777888801.5", "1777888801500"])
     func webSockets(time: String) throws {
         let archive = Self.socket(
             """
@@ -159,8 +158,8 @@ import Testing
         try replay.verify()
     }
 
-    @Test("Chrome's entry for a connection that broke is the failure of the WebSocket")
-    func brokenWebSockets() throws {
+    /// Chrome's entry for a connection that broke is the failure of the WebSocket.
+    @Test func brokenWebSockets() throws {
         let archive = Self.socket(
             """
             {"type": "send", "time": 1777888801, "opcode": 1, "data": "hi"},
@@ -178,8 +177,8 @@ import Testing
     private static let recorded = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Fixtures/Archives")
 
+    /// Archives that others recorded: every entry answers its request.
     @Test(
-        "Archives that others recorded: every entry answers its request",
         arguments: [
             (
                 "chrome-51.har",

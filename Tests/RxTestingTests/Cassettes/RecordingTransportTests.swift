@@ -16,8 +16,8 @@ import Testing
         .trailers([.contentLocation: "/b"]), .wait(.milliseconds(1)), .finish,
     ]
 
+    /// What a transport sends is replayed event by event, at the same times.
     @Test(
-        "What a transport sends is replayed event by event, at the same times",
         arguments: [
             slow, [.wait(.milliseconds(7)), .fail(unsent)],
             [
@@ -46,8 +46,8 @@ import Testing
         return error
     }
 
-    @Test("The phase of a failure is recorded")
-    func phases() throws {
+    /// The phase of a failure is recorded.
+    @Test func phases() throws {
         let cut: [ScriptedTransport.Step] = [
             .head(ResponseHead(status: .ok)), .fail(NetworkError(.connectionLost, "")),
         ]
@@ -65,8 +65,8 @@ import Testing
         #expect(phases == [.connect, .request, .response])
     }
 
-    @Test("A stream that the client leaves is replayed up to there, and stays open")
-    func cancelled() throws {
+    /// A stream that the client leaves is replayed up to there, and stays open.
+    @Test func cancelled() throws {
         let shop = RecordedShop([
             .when(
                 .get, "/events",
@@ -95,8 +95,8 @@ import Testing
         #expect(replay.completion == nil)
     }
 
-    @Test("An exchange that is running is recorded as far as it came")
-    func running() throws {
+    /// An exchange that is running is recorded as far as it came.
+    @Test func running() throws {
         let shop = RecordedShop([
             .when(.get, "/a", .steps(.head(ResponseHead(status: .ok)), .chunk([65]), .stall))
         ])
@@ -107,8 +107,8 @@ import Testing
         live.cancel()
     }
 
-    @Test("Streamed content is recorded while it is sent, and compared")
-    func streamedBodies() throws {
+    /// Streamed content is recorded while it is sent, and compared.
+    @Test func streamedBodies() throws {
         let clock = VirtualScheduler()
         let body = Body.stream(.sequence([Array("to".utf8), Array("day".utf8)]), isReplayable: true)
         let request = Request(
@@ -145,8 +145,8 @@ import Testing
         }
     }
 
-    @Test("The same exchanges give the same bytes, before and after a file")
-    func isDeterministic() throws {
+    /// The same exchanges give the same bytes, before and after a file.
+    @Test func isDeterministic() throws {
         let shop = RecordedShop([.when(.get, "/goods", .init(Self.slow))])
         let request = Request(url: try #require(URL(string: "https://shop.test/goods")))
         _ = try RecordedShop.events(of: request, by: shop.recording, on: shop.clock)

@@ -42,16 +42,15 @@ import Testing
         }
     }
 
-    @Test(
-        "Bodies match by their meaning",
-        arguments: [
-            ("application/json", #"{"a": 1, "b": [true, "ü"]}"#, #"{"b":[true,"\u00fc"],"a":1}"#, true),
-            ("application/json", #"{"a": 1}"#, #"{"a": 2}"#, false),
-            ("application/json", "[1, 2]", "[2, 1]", false),
-            ("application/x-www-form-urlencoded", "a=b+c&d=", "d=&a=b%20c", true),
-            ("application/x-www-form-urlencoded", "a=b", "a=c", false),
-            ("text/plain", "a", "a ", false),
-        ])
+    /// Bodies match by their meaning.
+    @Test(arguments: [
+        ("application/json", #"{"a": 1, "b": [true, "ü"]}"#, #"{"b":[true,"\u00fc"],"a":1}"#, true),
+        ("application/json", #"{"a": 1}"#, #"{"a": 2}"#, false),
+        ("application/json", "[1, 2]", "[2, 1]", false),
+        ("application/x-www-form-urlencoded", "a=b+c&d=", "d=&a=b%20c", true),
+        ("application/x-www-form-urlencoded", "a=b", "a=c", false),
+        ("text/plain", "a", "a ", false),
+    ])
     func bodies(type: String, recorded: String, sent: String, matches: Bool) throws {
         let url = "https://a.test/x"
         let cassette = Cassette([exchange(.post, url, body: recorded, type: type, answer: "yes")])
@@ -65,8 +64,8 @@ import Testing
         #expect(try answers([request(.post, url, body: sent, type: type)], by: loose) == ["yes"])
     }
 
-    @Test("Multipart bodies match with another boundary")
-    func multipart() throws {
+    /// Multipart bodies match with another boundary.
+    @Test func multipart() throws {
         func body(_ boundary: String) -> String {
             "--\(boundary)\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--\(boundary)--\r\n"
         }
@@ -81,14 +80,13 @@ import Testing
         #expect(try answers([sent], by: ReplayTransport(cassette, on: clock)) == ["yes"])
     }
 
-    @Test(
-        "URLs match with the pairs of the query in any order",
-        arguments: [
-            ("https://a.test/x?a=1&b=2", "https://A.test/x?b=2&a=1#f", true, true),
-            ("https://a.test/x?a=1", "https://a.test/x?a=2", false, false),
-            ("https://a.test/x", "https://b.test:81/x", false, true),
-            ("https://a.test", "https://a.test/", true, true),
-        ])
+    /// URLs match with the pairs of the query in any order.
+    @Test(arguments: [
+        ("https://a.test/x?a=1&b=2", "https://A.test/x?b=2&a=1#f", true, true),
+        ("https://a.test/x?a=1", "https://a.test/x?a=2", false, false),
+        ("https://a.test/x", "https://b.test:81/x", false, true),
+        ("https://a.test", "https://a.test/", true, true),
+    ])
     func urls(recorded: String, sent: String, matches: Bool, matchesElsewhere: Bool) throws {
         let cassette = Cassette([exchange(.get, recorded, answer: "yes")])
         var rules = ReplayRules()
@@ -100,8 +98,8 @@ import Testing
         #expect(loose == [matchesElsewhere ? "yes" : "none"])
     }
 
-    @Test("Chosen fields are compared")
-    func fields() throws {
+    /// Chosen fields are compared.
+    @Test func fields() throws {
         var german = exchange(.get, "https://a.test/x", answer: "de")
         german.headerFields[.acceptLanguage] = "de"
         var english = exchange(.get, "https://a.test/x", answer: "en")
@@ -115,8 +113,8 @@ import Testing
         #expect(replay.unmatched.first?.description.contains("used before") == true)
     }
 
-    @Test("Equal requests get their responses in the recorded order, others in any")
-    func freeOrder() throws {
+    /// Equal requests get their responses in the recorded order, others in any.
+    @Test func freeOrder() throws {
         let exchanges = [
             exchange(.get, "https://a.test/x", answer: "x1"), exchange(.get, "https://a.test/y", answer: "y"),
             exchange(.get, "https://a.test/x", answer: "x2"),
@@ -130,8 +128,8 @@ import Testing
         #expect(try answers(requests, by: loose) == ["y", "x1", "x2", "x2"])
     }
 
-    @Test("In the recorded order each request must match the next exchange")
-    func recordedOrder() throws {
+    /// In the recorded order each request must match the next exchange.
+    @Test func recordedOrder() throws {
         let exchanges = ["x", "y"].map { exchange(.get, "https://a.test/\($0)", answer: $0) }
         var rules = ReplayRules()
         rules.order = .recorded
@@ -141,8 +139,8 @@ import Testing
         #expect(replay.unmatched.first?.nearest == 1)
     }
 
-    @Test("A strict replay names the exchanges that stayed unused")
-    func unused() throws {
+    /// A strict replay names the exchanges that stayed unused.
+    @Test func unused() throws {
         let exchanges = ["x", "y"].map { exchange(.get, "https://a.test/\($0)", answer: $0) }
         let replay = ReplayTransport(Cassette(exchanges), on: clock)
         _ = try answers([request(.get, "https://a.test/x")], by: replay)
@@ -155,8 +153,8 @@ import Testing
                 """)
     }
 
-    @Test("A request without an exchange names the differences to the nearest one")
-    func differences() throws {
+    /// A request without an exchange names the differences to the nearest one.
+    @Test func differences() throws {
         let cassette = Cassette([
             exchange(.get, "https://a.test/other", answer: "1"),
             exchange(
@@ -181,8 +179,8 @@ import Testing
         #expect(throws: ReplayMismatch.self) { try replay.verify() }
     }
 
+    /// Times are as recorded, scaled, or none.
     @Test(
-        "Times are as recorded, scaled, or none",
         arguments: [
             (ReplayRules.Timing.recorded, [10, 30, 40, 40]), (.scaled(2.5), [25, 75, 100, 100]),
             (.atOnce, [0, 0, 0, 0]), (.scaled(-1), [0, 0, 0, 0]),
@@ -197,8 +195,8 @@ import Testing
         #expect(recorder.events.map(\.time) == milliseconds.map { .milliseconds($0) })
     }
 
-    @Test("A paused subscriber gets nothing, and a cancelled one nothing more")
-    func pauses() throws {
+    /// A paused subscriber gets nothing, and a cancelled one nothing more.
+    @Test func pauses() throws {
         let cassette = Cassette([exchange(.get, "https://a.test/x", answer: "x")])
         var rules = ReplayRules()
         rules.isStrict = false
@@ -217,8 +215,8 @@ import Testing
         #expect(clock.pendingCount == 0)
     }
 
-    @Test("Contents that count as equal are no difference")
-    func equalContents() throws {
+    /// Contents that count as equal are no difference.
+    @Test func equalContents() throws {
         let cassette = Cassette([
             exchange(
                 .post, "https://a.test/x", body: "--A\r\n\r\na\r\n--A--", type: "multipart/mixed; boundary=A",
