@@ -155,7 +155,8 @@ final class AWSCredentialCache: Sendable {
             if let flight = state.flight { return flight.stream }
             state.flights += 1
             let number = state.flights
-            let stream = fetch(context)
+            // Deferred, so that the app's closure does not run inside the lock.
+            let stream = Observable<AWSCredential, NetworkError>.deferred { [fetch] in fetch(context) }
                 .map { credential throws(NetworkError) in
                     try credential.checked(at: context.scheduler.currentDate)
                 }

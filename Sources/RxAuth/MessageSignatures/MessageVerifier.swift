@@ -166,7 +166,10 @@ public struct MessageVerifier: Sendable {
         guard let digest = message.headerFields[.contentDigest].flatMap({ ContentDigest(field: $0) }),
             digest.matches(content)
         else {
-            throw MessageSignatureError(.wrongDigest, "the content does not have the digest that is signed")
+            throw MessageSignatureError(
+                .wrongDigest,
+                "the content does not have the digest that is signed; a content coding must not be decoded first"
+            )
         }
     }
 

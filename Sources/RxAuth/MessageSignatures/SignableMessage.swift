@@ -47,7 +47,8 @@ public struct SignableMessage: Sendable {
         requestFields = nil
     }
 
-    /// A whole response.
+    /// A whole response. A digest covers the content as it was sent: request it with ``RxHTTP/Request/decodesContent`` set
+    /// to false, or from a server that uses no content coding.
     public init(_ response: Response) {
         self.init(response.head, to: response.request)
         trailers = response.trailers

@@ -139,6 +139,26 @@ import Testing
         #expect(AWSCredentials.standard(keys).current(at: clock.date)?.accessKeyID == "K")
     }
 
+    @Test("The standard chain takes the first source that has keys, and stays with it")
+    func standardChain() throws {
+        let transport = ScriptedTransport(on: clock) { request in
+            switch request.url.path() {
+            case "/latest/api/token", "/latest/meta-data/iam/security-credentials/":
+                return .bytes(Array("role".utf8))
+            default: return Self.document("K")
+            }
+        }
+        let source = AWSCredentials.standard(["HOME": "/none"])
+        #expect(try fetch(source, transport).values.map(\.accessKeyID) == ["K"])
+        #expect(transport.requests.count == 3)
+        let nothing = ["HOME": "/none", "AWS_EC2_METADATA_DISABLED": "true"]
+        let failure = try fetch(.standard(nothing), transport).failure
+        #expect(failure?.code == .noCredentials && failure?.message.contains("the environment") == true)
+        let broken = ["HOME": "/none", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "https://keys.example.com/v1"]
+        #expect(try fetch(.standard(broken), transport).values.map(\.accessKeyID) == ["K"])
+        #expect(transport.requests.last?.url.host() == "keys.example.com")
+    }
+
     // MARK: - Metadata services
 
     /// An instance's keys need a token, and then the name of the role.
