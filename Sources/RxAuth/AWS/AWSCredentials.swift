@@ -1,5 +1,5 @@
 #if Auth
-import FoundationEssentials
+public import FoundationEssentials
 public import RxClient
 public import RxHTTP
 public import RxLite
@@ -99,6 +99,33 @@ public struct AWSCredentials: Sendable {
 extension AWSCredentials: RedactedDescription {
     /// The name of the source; never a key.
     public var description: String { "AWS credentials: \(cache.name)" }
+}
+
+/// Keys of an AWS account or role, by which requests are signed.
+public struct AWSCredential: Sendable, Hashable {
+    /// The id of the access key, which each signature names.
+    public var accessKeyID: String
+    /// The secret of the access key. It is never sent.
+    public var secretAccessKey: String
+    /// The session token of temporary keys, which is sent with each request; `nil` for permanent keys.
+    public var sessionToken: String?
+    /// When the keys expire; `nil` if they do not, or if that is unknown.
+    public var expires: Date?
+
+    /// Creates a credential.
+    public init(
+        accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil, expires: Date? = nil
+    ) {
+        self.accessKeyID = accessKeyID
+        self.secretAccessKey = secretAccessKey
+        self.sessionToken = sessionToken
+        self.expires = expires
+    }
+}
+
+extension AWSCredential: RedactedDescription {
+    /// Whether the keys are temporary; never a key.
+    public var description: String { sessionToken == nil ? "permanent AWS keys" : "temporary AWS keys" }
 }
 
 /// The source that a chain has chosen.
