@@ -23,6 +23,7 @@ let traits: Set<Trait> = [
     .trait(name: "ServiceLifecycle", description: "Runs clients and loops as services, with RxServices."),
     .trait(name: "Auth", description: "Signs requests and logs in by OAuth 2, with RxAuth and swift-crypto."),
     .trait(name: "Inspector", description: "Shows requests in Chrome's developer tools, with RxInspector."),
+    .trait(name: "Outbox", description: "Sends stored requests until they have arrived, with RxOutbox."),
 ]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
 let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
@@ -46,13 +47,14 @@ let package = Package(
         // Needs Swift Testing, and so only for test targets.
         .library(name: "RxTestingSupport", targets: ["RxTestingSupport"]),
         .library(name: "RxJSON", targets: ["RxJSON"]),
-        // Each with a trait: Auth, DiskCache, Metrics, ServiceLifecycle, Tracing, Inspector.
+        // Each with a trait: Auth, DiskCache, Metrics, ServiceLifecycle, Tracing, Inspector, Outbox.
         .library(name: "RxAuth", targets: ["RxAuth"]),
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
         .library(name: "RxMetrics", targets: ["RxMetrics"]),
         .library(name: "RxServices", targets: ["RxServices"]),
         .library(name: "RxTracing", targets: ["RxTracing"]),
         .library(name: "RxInspector", targets: ["RxInspector"]),
+        .library(name: "RxOutbox", targets: ["RxOutbox"]),
     ],
     traits: traits.union([.default(enabledTraits: defaultTraits)]),
     dependencies: [
@@ -119,12 +121,14 @@ let package = Package(
                 "RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxParameters", .httpTypes,
                 .structuredFields, .crypto, .cryptoExtras,
             ]),
+        .library("RxOutbox", ["RxClient", "RxHTTP", "RxLite", "CZlib", .httpTypes, .grdb]),
         .library("RxMetrics", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics]),
         .library(
             "RxServices",
             [
                 "RxClient", "RxLite", "RxLoop", .serviceLifecycle,
                 .target(name: "RxInspector", condition: .when(traits: ["Inspector"])),
+                .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
             ]),
         .library("RxTracing", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .tracing]),
         .library(
@@ -168,6 +172,15 @@ let package = Package(
             [
                 "RxCache", "RxDiskCache", "RxNetworking", "RxTesting", "TestServers", "disk-cache-probe",
                 .httpTypes, .grdb,
+            ]),
+
+        .program(
+            "outbox-probe", ["RxNetworking", "RxOutbox", "TestServers", .httpTypes], path: "Tests/OutboxProbe"),
+        .tests(
+            "RxOutboxTests",
+            [
+                "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxOutbox", "RxParameters", "RxTesting",
+                "TestServers", "outbox-probe", .httpTypes, .grdb,
             ]),
 
         .tests("RxLiteTests", ["RxLite", "RxLoop", "RxTesting"]),
@@ -238,8 +251,8 @@ let package = Package(
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             [
                 "RxNetworking", "RxAuth", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices",
-                "RxTesting", "RxTestingSupport", "RxTracing", "TestServers", "download-probe", .httpTypes,
-                .logging,
+                "RxOutbox", "RxTesting", "RxTestingSupport", "RxTracing", "TestServers", "download-probe",
+                .httpTypes, .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
             ], exclude: ["Samples/Tutorial/Cassettes"]),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
@@ -312,15 +325,15 @@ extension Target.Dependency {
     static var serviceLifecycleTestKit: Self { lifecycle("ServiceLifecycleTestKit") }
     static var tracing: Self { optional("Tracing", "swift-distributed-tracing", "Tracing") }
     static var inMemoryTracing: Self { optional("InMemoryTracing", "swift-distributed-tracing", "Tracing") }
-    static var grdb: Self { optional("GRDB", "GRDB.swift", "DiskCache") }
+    static var grdb: Self { optional("GRDB", "GRDB.swift", "DiskCache", "Outbox") }
     static var inspectorSocks: Self { optional("FlyingSocks", "FlyingFox", "Inspector") }
 
     private static func lifecycle(_ name: String) -> Self {
         optional(name, "swift-service-lifecycle", "ServiceLifecycle")
     }
-    /// A product that only a trait needs.
-    private static func optional(_ name: String, _ package: String, _ trait: String) -> Self {
-        .product(name: name, package: package, condition: .when(traits: [trait]))
+    /// A product that only some traits need.
+    private static func optional(_ name: String, _ package: String, _ traits: String...) -> Self {
+        .product(name: name, package: package, condition: .when(traits: Set(traits)))
     }
 }
 

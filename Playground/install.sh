@@ -31,7 +31,7 @@ need_libraries() {
     need_library libpsl libpsl-dev libpsl
 }
 
-# The dependencies of the package traits Brotli, Zstd and DiskCache.
+# The dependencies of the package traits Brotli, Zstd, DiskCache and Outbox.
 need_trait_libraries() {
     need_library libbrotlidec libbrotli-dev brotli
     need_library libzstd libzstd-dev zstd

@@ -27,7 +27,11 @@ import Testing
         "RxAuth": ["RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxParameters"],
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
-        "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop"],
+        "RxServices": [
+            "RxClient", "RxInspector", "RxLite", "RxLoop",
+            "RxOutbox",
+        ],
+        "RxOutbox": ["RxClient", "RxHTTP", "RxLite", "CZlib"],
         "RxTestingSupport": ["RxHTTP", "RxLite", "RxTesting"],
     ]
 
@@ -40,7 +44,7 @@ import Testing
     static let packages: [String: Set<String>] = [
         "HTTPTypes": [
             "RxWebSocket", "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxClient",
-            "RxNetworking", "RxInspector", "RxTesting", "RxMetrics", "RxTracing", "RxAuth",
+            "RxNetworking", "RxInspector", "RxTesting", "RxMetrics", "RxTracing", "RxAuth", "RxOutbox",
         ],
         "CoreMetrics": ["RxMetrics"],
         "Tracing": ["RxTracing"],
@@ -48,7 +52,7 @@ import Testing
         "RawStructuredFieldValues": ["RxClient", "RxAuth"],
         "Crypto": ["RxAuth"],
         "CryptoExtras": ["RxAuth"],
-        "GRDB": ["RxDiskCache"],
+        "GRDB": ["RxDiskCache", "RxOutbox"],
         "FlyingSocks": ["RxInspector"],
         "Logging": ["RxClient", "RxNetworking"],
         "DequeModule": ["RxLoop", "RxCurl", "RxClient"],

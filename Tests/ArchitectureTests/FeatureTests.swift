@@ -14,6 +14,7 @@ import Testing
         "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8",
         "K1", "K2", "K3", "K4",
         "B1", "B2", "B3", "B4", "B5",
+        "X1", "X2", "X3",
         "N1", "N2", "N3", "N4", "N5", "N6", "N7", "U1", "M1", "M2", "M3", "M4", "M5", "M6", "M7",
         "A1", "A2",
         "V1", "V2", "V3", "O1", "O2", "O3",
@@ -23,6 +24,7 @@ import Testing
     private static let socketTests = [
         "RxNetworkingTests", "RxCurlTests", "ConformanceDriverTests", "ServiceTests", "RxMetricsTests",
         "RxTracingTests", "RxServicesTests", "RxInspectorTests",
+        "RxOutboxTests",
     ]
 
     @Test func everyFeatureHasOneRow() throws {

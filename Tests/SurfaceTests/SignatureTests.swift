@@ -57,6 +57,7 @@ import Testing
     private static let overviews: Set<String> = [
         "RxNetworking", "GettingStarted", "CompilerMessages", "Glossary", "Streams", "Contracts", "RxTesting",
         "RxDiskCache", "RxJSON",
+        "RxOutbox",
     ]
 
     static func articles() throws -> [String] {

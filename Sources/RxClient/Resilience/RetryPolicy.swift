@@ -76,7 +76,7 @@ extension NetworkError {
 
     /// The wait that the server asks for: in its envelope, or in `Retry-After` as seconds or as a date. Zero
     /// for a date in the past; `nil` if there is none, or an invalid one.
-    func retryAfter(now: Date) -> Duration? {
+    package func retryAfter(now: Date) -> Duration? {
         if let retryDelay { return min(max(retryDelay, .zero), Self.longestWait) }
         guard let value = head?[.retryAfter] else { return nil }
         if !value.isEmpty, value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {

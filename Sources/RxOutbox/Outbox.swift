@@ -1,0 +1,229 @@
+#if Outbox
+public import FoundationEssentials
+public import RxClient
+public import RxHTTP
+public import RxLite
+
+/// Sends what a program has promised to send, whatever happens to the program meanwhile: entries are stored before they
+/// are sent, and removed after the answer.
+///
+/// ```swift
+/// let outbox = try Outbox(
+///     store: SQLiteOutboxStore(folder: "/var/lib/shop/outbox"), client: client, endpoints: [PlaceOrder.self])
+///
+/// let ticket = try await outbox.enqueue(
+///     PlaceOrder(goods: 7, count: 2), key: .generated(.stripe), order: "account-7").value()
+/// ```
+///
+/// An outbox begins to send when it is created, and stops when it is drained or released. Requests go through the
+/// client's whole pipeline: session, limits, circuit breaker, retries. Safe from any thread.
+public final class Outbox: Sendable {
+    let run: OutboxRun
+
+    /// Creates an outbox, and begins to send the entries of the store.
+    ///
+    /// - Parameters:
+    ///   - store: the place of the entries. One outbox per process and store is enough.
+    ///   - client: the client that sends them.
+    ///   - endpoints: the types of all entries. An entry of another type becomes a dead letter.
+    ///   - configuration: further options.
+    /// - Throws: `invalidConfiguration` if two endpoints have the same name.
+    public init(
+        store: any OutboxStore, client: Client, endpoints: [any OutboxEndpoint.Type],
+        configuration: OutboxConfiguration = OutboxConfiguration()
+    ) throws(NetworkError) {
+        run = OutboxRun(
+            store: store, client: client, forms: try OutboxForms(endpoints, configuration.seal), configuration
+        )
+        run.start()
+    }
+
+    deinit { run.abandon() }
+
+    /// The state: the current one, then each new one.
+    public var state: Property<OutboxState> { Property(run.state) }
+
+    /// What happens from now on, for metrics and logs. Never ends.
+    public var events: Observable<OutboxEvent, Never> { run.events.observable }
+
+    /// Stores an endpoint. Emits its ticket once it is durable, and ends.
+    ///
+    /// Each subscription stores another entry; nothing happens before, and a subscriber that leaves changes nothing.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the endpoint. Its type must be among those of the outbox.
+    ///   - key: the protection against being executed twice.
+    ///   - order: entries with the same order are sent one after another. Default `nil`: in parallel.
+    ///   - topic: the entry replaces those with the same topic that are not being sent, dead letters included, for values
+    ///     of which only the last one matters. Entries of one topic without `order` keep their order, too. Default
+    ///     `nil`: it replaces none.
+    ///   - lifetime: the time after which it becomes a dead letter. Default: that of the configuration.
+    /// - Returns: a stream that fails with `invalidConfiguration` for an unknown type, `invalidParameters` if the endpoint
+    ///   cannot be encoded, or if another endpoint has been enqueued with the given key, `file` if the store or an attachment fails, and `shutDown` once the outbox
+    ///   is drained.
+    public func enqueue<E: OutboxEndpoint>(
+        _ endpoint: E, key: OutboxKey, order: OutboxOrder? = nil, replacing topic: String? = nil,
+        lifetime: Duration? = nil
+    ) -> Observable<OutboxTicket<E>, NetworkError> {
+        Observable { [run] observer in
+            guard observer.scope.isOpen else { return }
+            run.enqueue(endpoint, key, order, topic, lifetime) { result in
+                let result = result.map { OutboxTicket<E>(id: $0, run: run) }
+                observer.scope.enter { observer.emitOnly(result) }
+            }
+        }
+    }
+
+    /// The ticket of an entry that was enqueued before, possibly by a former run of the program.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the endpoint.
+    ///   - id: the id of the former ticket.
+    public func ticket<E: OutboxEndpoint>(_ type: E.Type, of id: OutboxID) -> OutboxTicket<E> {
+        OutboxTicket(id: id, run: run)
+    }
+
+    /// Stops the outbox: refuses new entries, sends those that are due, waits for the running attempts, and then gives
+    /// the store up. Emits the number of entries that remain, dead letters not counted, and ends.
+    ///
+    /// ```swift
+    /// let remaining = await outbox.drain(within: .seconds(10)).value()
+    /// ```
+    ///
+    /// Entries that wait for a later time are not waited for; the next run of the program, or another process, sends
+    /// them.
+    ///
+    /// - Parameter limit: the time that the entries may take. Attempts still running then are cancelled, and repeated by
+    ///   the next run as far as their keys allow.
+    public func drain(within limit: Duration) -> Observable<Int, Never> {
+        Observable { [run] observer in
+            guard observer.scope.isOpen else { return }
+            run.drain(within: limit) { remaining in
+                observer.scope.enter { observer.emitOnly(remaining) }
+            }
+        }
+    }
+}
+
+// MARK: - Dead letters
+
+/// The key with which a dead letter is sent again.
+public enum OutboxRevival: Sendable, Hashable {
+    /// The same key, if the server still knows it: the server may repeat the answer of the former attempts.
+    case sameKey
+    /// A new key. The entry is executed again if a former attempt has been executed: check that before.
+    case newKey
+}
+
+extension Outbox {
+    /// The entries of the store in order, those that wait and dead letters. One value, then the end.
+    public func entries() -> Observable<[OutboxEntry], NetworkError> {
+        run.store.load().map { $0.entries }
+    }
+
+    /// The dead letters in order. One value, then the end.
+    public func deadLetters() -> Observable<[OutboxEntry], NetworkError> {
+        run.store.load().map { $0.entries.filter { $0.delivery.deadReason != nil } }
+    }
+
+    /// The stored endpoint of an entry. One value, then the end. Fails with `undelivered` if there is no such entry, or
+    /// its endpoint cannot be read.
+    public func endpoint<E: OutboxEndpoint>(
+        _ type: E.Type, of id: OutboxID
+    ) -> Observable<E, NetworkError> {
+        stored(id) { forms, entry, content throws(OutboxFormError) in
+            try forms.decode(type, of: entry, content)
+        }
+    }
+
+    /// The stored JSON of an entry, opened if it is sealed, for entries that no type can read. One value, then the end.
+    public func content(of id: OutboxID) -> Observable<Data, NetworkError> {
+        stored(id) { forms, entry, content throws(OutboxFormError) in
+            try forms.content(of: entry, content)
+        }
+    }
+
+    /// Sends a dead letter again. One value once that is stored, then the end. Fails with `undelivered` if there is no
+    /// such dead letter, or if the life of its key is over and it is to be kept.
+    ///
+    /// - Parameters:
+    ///   - id: the id of the dead letter, which it keeps.
+    ///   - revival: the key to use.
+    public func sendAgain(_ id: OutboxID, with revival: OutboxRevival) -> Observable<Void, NetworkError> {
+        revive(id, revival, nil as Data?)
+    }
+
+    /// Replaces the endpoint of a dead letter, and sends it with a new key. Fails as ``sendAgain(_:with:)`` and
+    /// ``enqueue(_:key:order:replacing:lifetime:)`` do.
+    public func edit<E: OutboxEndpoint>(_ id: OutboxID, to endpoint: E) -> Observable<Void, NetworkError> {
+        .deferred { [self] () throws(NetworkError) in
+            let content = try run.forms.encode(endpoint)
+            return run.describe(endpoint.attachments).flatMap { attachments in
+                self.revive(id, .newKey, content, as: E.self, attachments)
+            }
+        }
+    }
+
+    /// Removes a dead letter. One value once that is stored, then the end; fails with `undelivered` if there is no such
+    /// dead letter.
+    public func remove(_ id: OutboxID) -> Observable<Void, NetworkError> {
+        run.operate(.discard(id))
+    }
+
+    private func revive(
+        _ id: OutboxID, _ revival: OutboxRevival, _ content: Data?,
+        as type: (any OutboxEndpoint.Type)? = nil, _ attachments: [OutboxAttachment]? = nil
+    ) -> Observable<Void, NetworkError> {
+        run.store.load().flatMap { [run] snapshot throws(NetworkError) in
+            guard var entry = snapshot.entries.first(where: { $0.id == id }),
+                entry.delivery.deadReason != nil
+            else { throw NetworkError(.undelivered, "the outbox has no dead letter \(id)") }
+            let now = run.currentDate
+            switch revival {
+            case .sameKey:
+                if let end = entry.keyEnd, now >= end {
+                    throw NetworkError(
+                        .undelivered,
+                        "the server may have forgotten the key of \(id); check whether it was executed, and use a new key"
+                    )
+                }
+            case .newKey:
+                if case .key(_, let rules) = entry.guarantee {
+                    entry.terms.guarantee = .key(RandomSource.uuid().uuidString, rules)
+                }
+                entry.delivery.uncertainSince = nil
+            }
+            if let type {
+                entry.terms.name = type.outboxName
+                entry.terms.version = type.outboxVersion
+                entry.terms.isSealed = run.forms.isSealing
+                entry.terms.attachments = attachments ?? []
+            }
+            entry.delivery.attempts = 0
+            entry.delivery.phase = .queued
+            entry.terms.expires = run.configuration.lifetime.map { now + $0 }
+            return run.operate(.revive(entry, content))
+        }
+    }
+
+    private func stored<Value: Sendable>(
+        _ id: OutboxID,
+        _ read: @escaping @Sendable (OutboxForms, OutboxEntry, Data) throws(OutboxFormError) -> Value
+    ) -> Observable<Value, NetworkError> {
+        run.store.load().flatMap { [run] snapshot in
+            run.store.content(of: id).map { content throws(NetworkError) in
+                guard let entry = snapshot.entries.first(where: { $0.id == id }), let content else {
+                    throw NetworkError(.undelivered, "the outbox has no entry \(id)")
+                }
+                do throws(OutboxFormError) { return try read(run.forms, entry, content) } catch {
+                    throw NetworkError(.undelivered, error.description)
+                }
+            }
+        }
+    }
+}
+#else
+/// An outbox; needs the package trait `Outbox`.
+@available(*, unavailable, message: "enable the trait Outbox of the package RxNetworking")
+public typealias Outbox = Never
+#endif

@@ -1,0 +1,209 @@
+#if Outbox
+public import FoundationEssentials
+public import RxClient
+import RxHTTP
+
+/// An endpoint that an ``Outbox`` can store: its form on disk has a name and a version, so that a later release of the
+/// program can still read it.
+///
+/// ```swift
+/// struct PlaceOrder: OutboxEndpoint {
+///     static let outboxName = "order.place"
+///     var goods: Int
+///     var count: Int
+///
+///     typealias Output = Receipt
+///     var path: String { "/orders" }
+///     var method: HTTPRequest.Method { .post }
+///     var parameters: Parameters { ["goods": goods, "count": count] }
+/// }
+/// ```
+///
+/// Stored properties are what is stored. Path, method, parameters and options are computed when the entry is sent, and
+/// must follow from the stored properties alone: every attempt, also after a restart, has to send the same request.
+/// Times, random numbers and ids belong in stored properties.
+public protocol OutboxEndpoint: Endpoint, Codable {
+    /// The name of the form, unique within an outbox. Never change it; types may be renamed.
+    static var outboxName: String { get }
+    /// The version of the form. Increase it when a new release cannot decode what an older one has encoded, and
+    /// implement ``migrate(_:from:)``. Default 1.
+    static var outboxVersion: Int { get }
+
+    /// Makes the endpoint from a form of another version. Default: throws, so that the entry becomes a dead letter with
+    /// the reason ``DeadReason/unreadable(_:)``.
+    ///
+    /// A migrated entry keeps its `Idempotency-Key`. If it may have been sent before, the migrated endpoint must make the
+    /// same request as the older release did, since servers compare the body with the first one.
+    ///
+    /// - Parameters:
+    ///   - content: what the other version has encoded, as JSON.
+    ///   - version: that version, older or newer than ``outboxVersion``.
+    static func migrate(_ content: Data, from version: Int) throws -> Self
+
+    /// The paths of the files that the request sends, such as those of a `.file` body. They stay where they are, and
+    /// must stay unchanged until the entry is delivered: the outbox stores their digests, and does not send an entry
+    /// whose files have changed. Default: none.
+    var attachments: [String] { get }
+}
+
+extension OutboxEndpoint {
+    /// Version 1.
+    public static var outboxVersion: Int { 1 }
+
+    /// Always throws.
+    public static func migrate(_: Data, from version: Int) throws -> Self {
+        throw OutboxFormError(
+            "version \(version) of \(outboxName) cannot be read by version \(outboxVersion); implement migrate(_:from:)"
+        )
+    }
+
+    /// No files.
+    public var attachments: [String] { [] }
+}
+
+/// The reason why a stored endpoint cannot be read.
+struct OutboxFormError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A stored file that belongs to an entry.
+public struct OutboxAttachment: Sendable, Hashable, Codable {
+    /// The path.
+    public let path: String
+    /// The size in bytes when the entry was written.
+    public let size: Int64
+    /// The SHA-256 digest of the content when the entry was written, as hexadecimal text.
+    public let digest: String
+
+    /// Creates the description of a file.
+    public init(path: String, size: Int64, digest: String) {
+        self.path = path
+        self.size = size
+        self.digest = digest
+    }
+}
+
+/// Encrypts the stored endpoints, so that the store shows nothing of them.
+///
+/// ```swift
+/// let seal = OutboxSeal(
+///     seal: { content in try vault.encrypt(content) }, open: { content in try vault.decrypt(content) })
+/// ```
+///
+/// Only the endpoint itself is sealed: the names of forms, order keys, topics, idempotency keys and the paths of
+/// attachments are stored in the clear. An entry that cannot be opened becomes a dead letter.
+public struct OutboxSeal: Sendable {
+    let seal: @Sendable (Data) throws -> Data
+    let open: @Sendable (Data) throws -> Data
+
+    /// Creates a seal. Both closures are called on threads of the outbox, one at a time for each entry.
+    public init(
+        seal: @escaping @Sendable (Data) throws -> Data, open: @escaping @Sendable (Data) throws -> Data
+    ) {
+        self.seal = seal
+        self.open = open
+    }
+}
+
+/// The endpoint types of an outbox, by their names.
+struct OutboxForms: Sendable {
+    private let types: [String: any OutboxEndpoint.Type]
+    private let seal: OutboxSeal?
+
+    /// - Throws: `invalidConfiguration` if two types have the same name.
+    init(_ types: [any OutboxEndpoint.Type], _ seal: OutboxSeal?) throws(NetworkError) {
+        var named: [String: any OutboxEndpoint.Type] = [:]
+        for type in types {
+            if let other = named[type.outboxName], other != type {
+                throw NetworkError(
+                    .invalidConfiguration,
+                    "the endpoints \(other) and \(type) of an outbox are both named \(type.outboxName); rename one"
+                )
+            }
+            named[type.outboxName] = type
+        }
+        self.types = named
+        self.seal = seal
+    }
+
+    var isSealing: Bool { seal != nil }
+
+    /// - Throws: `invalidParameters` if the endpoint cannot be encoded or sealed; `invalidConfiguration` if its type is
+    ///   unknown, so that it could not be read again.
+    func encode<E: OutboxEndpoint>(_ endpoint: E) throws(NetworkError) -> Data {
+        guard types[E.outboxName] == E.self else {
+            throw NetworkError(
+                .invalidConfiguration,
+                "the outbox does not know the endpoint \(E.self); name it in Outbox(store:client:endpoints:)")
+        }
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let content = try encoder.encode(endpoint)
+            return try seal?.seal(content) ?? content
+        } catch {
+            // The error may contain values.
+            throw NetworkError(.invalidParameters, "the endpoint \(E.outboxName) cannot be encoded or sealed")
+        }
+    }
+
+    /// The endpoint of an entry.
+    func endpoint(of entry: OutboxEntry, _ content: Data) throws(OutboxFormError) -> any OutboxEndpoint {
+        guard let type = types[entry.name] else {
+            throw OutboxFormError("no endpoint of this program is named \(entry.name)")
+        }
+        return try decode(type, of: entry, content)
+    }
+
+    func decode<E: OutboxEndpoint>(
+        _: E.Type, of entry: OutboxEntry, _ content: Data
+    ) throws(OutboxFormError) -> E {
+        guard entry.name == E.outboxName else {
+            throw OutboxFormError("the entry is a \(entry.name), not a \(E.outboxName)")
+        }
+        let opened = try self.content(of: entry, content)
+        do {
+            return entry.version == E.outboxVersion
+                ? try JSONDecoder().decode(E.self, from: opened)
+                : try E.migrate(opened, from: entry.version)
+        } catch let error as OutboxFormError {
+            throw error
+        } catch let error as DecodingError {
+            throw OutboxFormError("version \(entry.version) of \(entry.name) cannot be read: \(error.place)")
+        } catch {
+            throw OutboxFormError("version \(entry.version) of \(entry.name) cannot be migrated")
+        }
+    }
+
+    /// The encoded endpoint of an entry, opened.
+    func content(of entry: OutboxEntry, _ content: Data) throws(OutboxFormError) -> Data {
+        guard entry.isSealed else { return content }
+        guard let seal else { throw OutboxFormError("the entry is sealed, and the outbox has no seal") }
+        do { return try seal.open(content) } catch {
+            throw OutboxFormError("the seal of the entry cannot be opened")
+        }
+    }
+}
+
+extension DecodingError {
+    /// The kind of the error and its place, without values.
+    fileprivate var place: String {
+        func text(_ path: [any CodingKey]) -> String {
+            path.isEmpty ? "at the top" : "at " + path.map(\.stringValue).joined(separator: ".")
+        }
+        return switch self {
+        case .keyNotFound(let key, let context):
+            "\(key.stringValue) is missing " + text(context.codingPath)
+        case .typeMismatch(_, let context): "another type " + text(context.codingPath)
+        case .valueNotFound(_, let context): "no value " + text(context.codingPath)
+        case .dataCorrupted(let context): "an invalid value " + text(context.codingPath)
+        @unknown default: "an unknown error"
+        }
+    }
+}
+#else
+/// An endpoint that an outbox can store; needs the package trait `Outbox`.
+@available(*, unavailable, message: "enable the trait Outbox of the package RxNetworking")
+public typealias OutboxEndpoint = Never
+#endif

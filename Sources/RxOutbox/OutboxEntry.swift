@@ -1,0 +1,243 @@
+#if Outbox
+public import FoundationEssentials
+import HTTPTypes
+public import RxHTTP
+
+/// The id of an entry, which stays the same over restarts. Print or store ``rawValue`` to ask for the entry later.
+public struct OutboxID: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The id as text.
+    public let rawValue: String
+
+    /// Creates an id from its text.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The text.
+    public var description: String { rawValue }
+}
+
+/// An entry of an outbox as it is stored, without the endpoint itself.
+public struct OutboxEntry: Sendable, Hashable {
+    /// The parts that never change.
+    struct Terms: Sendable, Hashable, Codable {
+        var name: String
+        var version: Int
+        var guarantee: DeliveryGuarantee
+        var order: OutboxOrder?
+        var topic: String?
+        var account: String?
+        var attachments: [OutboxAttachment] = []
+        var created: Date
+        var expires: Date?
+        var isSealed = false
+    }
+
+    /// The id.
+    public let id: OutboxID
+    var terms: Terms
+    /// The place among all entries of the store, in which they became durable.
+    public internal(set) var sequence: Int64
+    /// How far its delivery is.
+    public internal(set) var delivery = OutboxDelivery()
+
+    init(id: OutboxID, _ terms: Terms, sequence: Int64 = 0, _ delivery: OutboxDelivery = OutboxDelivery()) {
+        self.id = id
+        self.terms = terms
+        self.sequence = sequence
+        self.delivery = delivery
+    }
+
+    /// The name of the endpoint's form.
+    public var name: String { terms.name }
+    /// The version of the endpoint's form.
+    public var version: Int { terms.version }
+    /// The protection against being executed twice.
+    public var guarantee: DeliveryGuarantee { terms.guarantee }
+    /// The order that the entry keeps; `nil` for an entry that is independent of all others.
+    public var order: OutboxOrder? { terms.order }
+    /// The topic of which only the last entry matters, if any.
+    public var topic: String? { terms.topic }
+    /// The account whose session the entry belongs to, if any.
+    public var account: String? { terms.account }
+    /// The files that it sends.
+    public var attachments: [OutboxAttachment] { terms.attachments }
+    /// When it was written.
+    public var created: Date { terms.created }
+    /// When it becomes a dead letter unless it has been delivered.
+    public var expires: Date? { terms.expires }
+    /// Whether the endpoint is sealed.
+    public var isSealed: Bool { terms.isSealed }
+
+    /// The line of entries that are sent one after another; `nil` for an entry that is independent of all others.
+    var line: String? { terms.order.map { "o" + $0.key } ?? terms.topic.map { "t" + $0 } }
+    /// Whether the entry keeps those behind it in its line from being sent when it is dead.
+    var blocksWhenDead: Bool { terms.order?.afterDeath == .block }
+
+    /// The time from which a repetition would not be safe any more, if the entry may have reached the server.
+    var keyEnd: Date? {
+        guard case .key(_, let rules) = guarantee, let since = delivery.uncertainSince else { return nil }
+        return since + rules.safeTime
+    }
+}
+
+/// The order that entries keep: those with the same key are sent one after another, in the order in which they were
+/// written; others are sent in parallel.
+public struct OutboxOrder: Sendable, Hashable, Codable, ExpressibleByStringInterpolation {
+    /// What a dead entry means for those behind it.
+    public enum AfterDeath: String, Sendable, Hashable, Codable {
+        /// They wait until the dead entry has been sent again or removed.
+        case block
+        /// They are sent as if the dead entry had been delivered.
+        case release
+    }
+
+    /// The key, such as an account or a document.
+    public let key: String
+    /// What a dead entry means for those behind it.
+    public let afterDeath: AfterDeath
+
+    /// Creates an order.
+    ///
+    /// - Parameters:
+    ///   - key: the key, such as an account or a document.
+    ///   - afterDeath: what a dead entry means for those behind it. Default: they wait.
+    public init(_ key: String, afterDeath: AfterDeath = .block) {
+        self.key = key
+        self.afterDeath = afterDeath
+    }
+
+    /// Creates an order whose entries wait behind a dead one.
+    public init(stringLiteral key: String) { self.init(key) }
+}
+
+/// How far the delivery of an entry is, as it is stored.
+public struct OutboxDelivery: Sendable, Hashable, Codable {
+    /// The phase of a delivery.
+    public enum Phase: Sendable, Hashable, Codable {
+        /// Not sent yet.
+        case queued
+        /// Being sent, or was being sent when the process ended.
+        case sending
+        /// To be sent again at a time.
+        case waiting(until: Date, WaitReason)
+        /// Not sent any more, unless somebody decides so.
+        case dead(DeadReason, at: Date)
+    }
+
+    /// The number of attempts, including the running one.
+    public internal(set) var attempts = 0
+    /// The time of the first attempt that may have reached the server; `nil` if certainly none has.
+    public internal(set) var uncertainSince: Date?
+    /// The phase.
+    public internal(set) var phase = Phase.queued
+
+    /// The reason, if the entry is dead.
+    public var deadReason: DeadReason? {
+        if case .dead(let reason, _) = phase { reason } else { nil }
+    }
+}
+
+/// The failure of an attempt, as it is stored: without body and header fields.
+public struct OutboxFailure: Sendable, Hashable, Codable {
+    /// The kind, the raw value of a `NetworkError.Code`.
+    public let code: String
+    /// The status of the response, if there was one.
+    public let status: Int?
+    /// A description without text of the server.
+    public let message: String
+    /// The server's own text, if it gave a reason; at most 1,000 characters. Check it before you log it.
+    public let serverMessage: String?
+
+    init(_ error: NetworkError) {
+        code = error.code.rawValue
+        status = error.status?.code
+        message = error.withoutServerText.message
+        serverMessage = error.serverMessage.map { String($0.prefix(1000)) }
+    }
+}
+
+extension OutboxFailure: RedactedDescription {
+    /// The kind, the status and the description, without text of the server.
+    public var description: String {
+        code + (status.map { " [\($0)]" } ?? "") + (message.isEmpty ? "" : ": " + message)
+    }
+}
+
+/// The reason why an entry waits.
+public enum WaitReason: Sendable, Hashable, Codable {
+    /// The attempt failed, and another one may help.
+    case failure(OutboxFailure)
+    /// The server is still processing an earlier attempt with the same key.
+    case inProgress
+    /// The process ended, or the outbox was closed, during an attempt.
+    case interrupted
+    /// The account that wrote the entry is not logged in.
+    case account
+}
+
+/// The reason why an entry is not sent any more.
+public enum DeadReason: Sendable, Hashable, Codable {
+    /// The final answer of the server, or a failure that another attempt would not change.
+    case refused(OutboxFailure)
+    /// The key was used with another body before.
+    case keyReused(OutboxFailure)
+    /// The server may have forgotten the key, and the entry may have been executed; with the latest failure.
+    case keyExpired(WaitReason?)
+    /// It may have arrived, and must not be sent twice; with the reason.
+    case uncertain(WaitReason)
+    /// It could not be delivered within its time; with the latest failure.
+    case expired(WaitReason?)
+    /// The stored endpoint cannot be read; with the reason.
+    case unreadable(String)
+    /// A file that it sends is missing or has changed.
+    case attachment(path: String)
+}
+
+extension WaitReason: CustomStringConvertible {
+    /// A phrase.
+    public var description: String {
+        switch self {
+        case .failure(let failure): "\(failure)"
+        case .inProgress: "an earlier attempt is still being processed"
+        case .interrupted: "interrupted during an attempt"
+        case .account: "its account is not logged in"
+        }
+    }
+}
+
+extension DeadReason: CustomStringConvertible {
+    /// A phrase.
+    public var description: String {
+        func after(_ reason: WaitReason?) -> String { reason.map { "; last: \($0)" } ?? "" }
+        return switch self {
+        case .refused(let failure): "refused: \(failure)"
+        case .keyReused(let failure): "its key was used with another body: \(failure)"
+        case .keyExpired(let reason):
+            "it may have been executed, and the server may have forgotten its key" + after(reason)
+        case .uncertain(let reason): "it may have arrived: \(reason)"
+        case .expired(let reason): "not delivered in time" + after(reason)
+        case .unreadable(let reason): "unreadable: \(reason)"
+        case .attachment(let path): "the file \(path) is missing or has changed"
+        }
+    }
+}
+
+extension OutboxEntry: RedactedDescription {
+    /// The id, the name of its form and its phase.
+    public var description: String {
+        let phase =
+            switch delivery.phase {
+            case .queued: "queued"
+            case .sending: "sending (attempt \(delivery.attempts))"
+            case .waiting(let date, let reason): "waiting until \(date): \(reason)"
+            case .dead(let reason, _): "dead: \(reason)"
+            }
+        return "\(name) \(id) \(phase)"
+    }
+}
+
+extension Date {
+    static func + (date: Date, duration: Duration) -> Date {
+        date.addingTimeInterval(duration / .seconds(1))
+    }
+}
+#endif

@@ -1,0 +1,332 @@
+#if Outbox
+import FoundationEssentials
+
+/// The entries of an outbox and their order: which one may be sent next, and when. A pure state machine; its owner
+/// stores what it decides, sends, and reports the outcome.
+struct DeliveryPlan {
+    /// The next thing to do.
+    enum Step: Sendable, Hashable {
+        /// Store the entry, and then send it; with the entry as it was.
+        case send(OutboxEntry, before: OutboxEntry)
+        /// Store the entry, which is dead now.
+        case bury(OutboxEntry)
+        /// The entry waits for its account; nothing is stored.
+        case hold(OutboxEntry)
+    }
+
+    /// The decision about an entry after an attempt.
+    enum Settlement: Sendable, Hashable {
+        /// Remove it from the store.
+        case delivered
+        /// Store its delivery.
+        case stored(OutboxEntry)
+    }
+
+    private struct Line {
+        /// All entries in order.
+        var members: [Place] = []
+        /// The number of those that are being sent or stored.
+        var busyCount = 0
+        /// The item of the line on the agenda.
+        var item: Item?
+    }
+
+    private struct Place: Comparable {
+        let sequence: Int64
+        let id: OutboxID
+
+        static func < (one: Place, other: Place) -> Bool { one.sequence < other.sequence }
+    }
+
+    private struct Item: Comparable {
+        let due: Date
+        let place: Place
+
+        static func < (one: Item, other: Item) -> Bool { (one.due, one.place) < (other.due, other.place) }
+    }
+
+    private(set) var entries: [OutboxID: OutboxEntry] = [:]
+    /// The number of entries in each phase.
+    private(set) var counts = OutboxCounts()
+    /// Entries without an order have a line each.
+    private var lines: [String: Line] = [:]
+    /// The heads of the lines that are not busy, by the time at which they may be sent.
+    private var agenda = SortedItems<Item>()
+    /// The entries with an expiry, by its time.
+    private var expiries = SortedItems<Item>()
+    /// The entries being sent, with the time since when they may have reached the server before this attempt.
+    private var running: [OutboxID: Date?] = [:]
+    /// Busy entries that are not being sent: a decision about them is being stored.
+    private var storing: Set<OutboxID> = []
+    let schedule: OutboxSchedule
+    /// The most entries that are sent at the same time.
+    let concurrency: Int
+
+    init(schedule: OutboxSchedule = OutboxSchedule(), concurrency: Int = 16) {
+        self.schedule = schedule
+        self.concurrency = max(concurrency, 1)
+    }
+
+    /// The number of entries that are being sent or stored.
+    var busyCount: Int { running.count + storing.count }
+
+    /// Whether the entry is being sent or stored.
+    func isBusy(_ id: OutboxID) -> Bool { running[id] != nil || storing.contains(id) }
+
+    /// When ``next(at:account:isOnline:)`` may return something, if nothing else happens before.
+    func wakeTime(isOnline: Bool) -> Date? {
+        let due = isOnline && running.count < concurrency ? agenda.first?.due : nil
+        guard let expiry = expiries.first?.due else { return due }
+        return due.map { min($0, expiry) } ?? expiry
+    }
+
+    // MARK: - The contents
+
+    /// Adds an entry, or replaces what is known of it. A replacement of a busy entry is ignored: its owner knows better.
+    mutating func insert(_ entry: OutboxEntry) {
+        guard !isBusy(entry.id) else { return }
+        if let known = entries[entry.id], known.sequence != entry.sequence || known.line != entry.line {
+            remove(entry.id)
+        }
+        let isNew = entries[entry.id] == nil
+        put(entry)
+        let place = Place(sequence: entry.sequence, id: entry.id)
+        if isNew {
+            lines[lineName(of: entry), default: Line()].members.insertSorted(place)
+        }
+        updateExpiry(of: entry)
+        reschedule(lineName(of: entry))
+    }
+
+    /// Removes an entry, whatever happens with it: the outcome of a running attempt is ignored.
+    mutating func remove(_ id: OutboxID) {
+        guard let entry = entries.removeValue(forKey: id) else { return }
+        counts[entry.delivery.phase] -= 1
+        let place = Place(sequence: entry.sequence, id: id)
+        if let expires = entry.expires { expiries.remove(Item(due: expires, place: place)) }
+        let name = lineName(of: entry)
+        release(id, in: name)
+        lines[name]?.members.removeSorted(place)
+        reschedule(name)
+    }
+
+    // MARK: - Decisions
+
+    /// The next step, if there is one at this time. The entry of a step is busy until it is settled or removed.
+    ///
+    /// - Parameters:
+    ///   - account: the account that is logged in.
+    ///   - isOnline: whether there is a network. Without one, entries only expire.
+    mutating func next(at now: Date, account: String?, isOnline: Bool = true) -> Step? {
+        while let expiry = expiries.first, expiry.due <= now {
+            expiries.remove(expiry)
+            // A running attempt is left to its outcome.
+            if let entry = entries[expiry.place.id], !isBusy(entry.id), entry.delivery.deadReason == nil {
+                return bury(entry, .expired(entry.lastReason), at: now)
+            }
+        }
+        guard isOnline, running.count < concurrency, let item = agenda.first, item.due <= now,
+            let entry = entries[item.place.id]
+        else { return nil }
+        if let expires = entry.expires, now >= expires {
+            return bury(entry, .expired(entry.lastReason), at: now)
+        }
+        if let end = entry.keyEnd, now >= end { return bury(entry, .keyExpired(entry.lastReason), at: now) }
+        if case .sending = entry.delivery.phase, entry.guarantee == .atMostOnce {
+            return bury(entry, .uncertain(.interrupted), at: now)
+        }
+        if let owner = entry.account, owner != account {
+            var held = entry
+            held.delivery.phase = .waiting(until: .distantFuture, .account)
+            put(held)
+            reschedule(lineName(of: entry))
+            return .hold(held)
+        }
+        var sent = entry
+        sent.delivery.attempts += 1
+        sent.delivery.phase = .sending
+        sent.delivery.uncertainSince = entry.delivery.uncertainSince ?? now
+        running[entry.id] = .some(entry.delivery.uncertainSince)
+        put(sent)
+        makeBusy(sent)
+        return .send(sent, before: entry)
+    }
+
+    private mutating func bury(_ entry: OutboxEntry, _ reason: DeadReason, at now: Date) -> Step {
+        var dead = entry
+        dead.delivery.phase = .dead(reason, at: now)
+        storing.insert(entry.id)
+        makeBusy(entry)
+        return .bury(dead)
+    }
+
+    /// The attempt has failed.
+    ///
+    /// - Parameters:
+    ///   - mayHaveArrived: whether a request of the attempt may have been executed.
+    ///   - random: a number from 0 up to 1.
+    mutating func fail(
+        _ id: OutboxID, _ verdict: DeliveryRules.Verdict, mayHaveArrived: Bool, at now: Date, random: Double
+    ) -> Settlement? {
+        guard var entry = entries[id], let former = running.removeValue(forKey: id) else { return nil }
+        storing.insert(id)
+        if !mayHaveArrived { entry.delivery.uncertainSince = former }
+        switch verdict {
+        case .dead(let reason): entry.delivery.phase = .dead(reason, at: now)
+        case .again(let reason, let minimum):
+            let wait = schedule.wait(after: entry.delivery.attempts, random: random)
+            entry.delivery.phase = .waiting(until: now + max(wait, minimum ?? .zero), reason)
+        }
+        return .stored(entry)
+    }
+
+    /// The attempt has succeeded. The entry is busy until it is removed.
+    mutating func succeed(_ id: OutboxID) -> Settlement? {
+        guard entries[id] != nil, running.removeValue(forKey: id) != nil else { return nil }
+        storing.insert(id)
+        return .delivered
+    }
+
+    /// The decision about an entry is stored, or an attempt did not begin, since that could not be stored: the entry is
+    /// this one now.
+    mutating func settle(_ entry: OutboxEntry) {
+        guard entries[entry.id] != nil else { return }
+        release(entry.id, in: lineName(of: entry))
+        put(entry)
+        updateExpiry(of: entry)
+        reschedule(lineName(of: entry))
+    }
+
+    /// Makes entries due now that wait for something that has changed.
+    mutating func wake(at now: Date, where condition: (WaitReason) -> Bool) {
+        for (id, entry) in entries {
+            guard case .waiting(let until, let reason) = entry.delivery.phase, until > now, !isBusy(id),
+                condition(reason)
+            else { continue }
+            var awake = entry
+            awake.delivery.phase = .waiting(until: now, reason)
+            put(awake)
+            reschedule(lineName(of: entry))
+        }
+    }
+
+    // MARK: - Lines
+
+    private mutating func put(_ entry: OutboxEntry) {
+        if let former = entries.updateValue(entry, forKey: entry.id) { counts[former.delivery.phase] -= 1 }
+        counts[entry.delivery.phase] += 1
+    }
+
+    private func lineName(of entry: OutboxEntry) -> String { entry.line ?? "i" + entry.id.rawValue }
+
+    private mutating func makeBusy(_ entry: OutboxEntry) {
+        let name = lineName(of: entry)
+        lines[name]?.busyCount += 1
+        reschedule(name)
+    }
+
+    private mutating func release(_ id: OutboxID, in name: String) {
+        guard isBusy(id) else { return }
+        running[id] = nil
+        storing.remove(id)
+        lines[name]?.busyCount -= 1
+    }
+
+    private mutating func updateExpiry(of entry: OutboxEntry) {
+        guard let expires = entry.expires else { return }
+        let item = Item(due: expires, place: Place(sequence: entry.sequence, id: entry.id))
+        expiries.remove(item)
+        if entry.delivery.deadReason == nil { expiries.insert(item) }
+    }
+
+    /// Puts the head of a line on the agenda, if it may be sent at some time.
+    private mutating func reschedule(_ name: String) {
+        guard var line = lines.removeValue(forKey: name) else { return }
+        if let item = line.item { agenda.remove(item) }
+        line.item = nil
+        guard !line.members.isEmpty else { return }
+        if line.busyCount == 0, let head = head(of: line) {
+            let item = Item(due: due(head), place: Place(sequence: head.sequence, id: head.id))
+            agenda.insert(item)
+            line.item = item
+        }
+        lines[name] = line
+    }
+
+    /// The first entry that is not dead; `nil` behind a dead one that blocks.
+    private func head(of line: Line) -> OutboxEntry? {
+        for place in line.members {
+            guard let entry = entries[place.id] else { continue }
+            guard entry.delivery.deadReason != nil else { return entry }
+            if entry.blocksWhenDead { return nil }
+        }
+        return nil
+    }
+
+    private func due(_ entry: OutboxEntry) -> Date {
+        guard case .waiting(let until, _) = entry.delivery.phase else { return .distantPast }
+        return [until, entry.keyEnd, entry.expires].compactMap(\.self).min() ?? until
+    }
+}
+
+extension OutboxEntry {
+    /// Why the entry waited last.
+    var lastReason: WaitReason? {
+        switch delivery.phase {
+        case .waiting(_, let reason): reason
+        case .sending: .interrupted
+        case .queued, .dead: nil
+        }
+    }
+}
+
+/// Elements in ascending order.
+private struct SortedItems<Element: Comparable> {
+    private var elements: [Element] = []
+    /// The number of elements at the front that have been removed.
+    private var start = 0
+
+    var first: Element? { start < elements.count ? elements[start] : nil }
+
+    mutating func insert(_ element: Element) {
+        let index = elements[start...].partitioningIndex { element < $0 }
+        elements.insert(element, at: index)
+    }
+
+    mutating func remove(_ element: Element) {
+        let index = elements[start...].partitioningIndex { element <= $0 }
+        guard index < elements.count, elements[index] == element else { return }
+        guard index == start else {
+            elements.remove(at: index)
+            return
+        }
+        start += 1
+        guard start > 64, start * 2 > elements.count else { return }
+        elements.removeFirst(start)
+        start = 0
+    }
+}
+
+extension Array where Element: Comparable {
+    fileprivate mutating func insertSorted(_ element: Element) {
+        insert(element, at: self[...].partitioningIndex { element < $0 })
+    }
+
+    fileprivate mutating func removeSorted(_ element: Element) {
+        let index = self[...].partitioningIndex { element <= $0 }
+        if index < count, self[index] == element { remove(at: index) }
+    }
+}
+
+extension ArraySlice {
+    /// The first index at which `isBehind` holds, in a slice where it holds for a tail.
+    fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
+        var range = startIndex..<endIndex
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range = isBehind(self[middle]) ? range.lowerBound..<middle : (middle + 1)..<range.upperBound
+        }
+        return range.lowerBound
+    }
+}
+#endif

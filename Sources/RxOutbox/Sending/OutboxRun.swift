@@ -1,0 +1,694 @@
+#if Outbox
+import FoundationEssentials
+import RxClient
+import RxHTTP
+import RxLite
+import Synchronization
+
+/// The loop of an ``Outbox``: performs what the ``DeliveryPlan`` decides, with the store and the client.
+final class OutboxRun: @unchecked Sendable {
+    // Unchecked: the variables are accessed only from inside the scope's lane, which is serial. Debug builds check that.
+
+    let store: any OutboxStore
+    let client: Client
+    let forms: OutboxForms
+    let configuration: OutboxConfiguration
+    let state = MutableProperty(OutboxState())
+    let events = Signal<OutboxEvent>()
+    let scope: Scope
+
+    private let clock: any Scheduler
+    private let steady = Mutex(SteadyDate())
+    private let subscriptions = SubscriptionBag()
+    private var plan: DeliveryPlan
+    private var lease: OutboxLease?
+    /// The revision of the store that the plan knows; `nil` before it has been loaded.
+    private var revision: Int64?
+    private var watchers: [OutboxID: [ObjectIdentifier: OutboxWatcher]] = [:]
+    private var transfers: [OutboxID: Subscription] = [:]
+    /// Changes that the store has refused, to be repeated.
+    private var unsaved: [@Sendable () -> Void] = []
+    /// The number of entries that are being added.
+    private var addingCount = 0
+    private var storeDelay = OutboxRun.firstStoreDelay
+    private var isTakingLease = false
+    private var isStoreTimerSet = false
+    private var isDraining = false
+    private var isStopped = false
+    private var drainReports: [@Sendable (Int) -> Void] = []
+    private lazy var wakeTimer = OperatorTimer(clock, in: scope)
+    private lazy var pollTimer = OperatorTimer(clock, in: scope)
+    private lazy var storeTimer = OperatorTimer(clock, in: scope)
+    private lazy var drainTimer = OperatorTimer(clock, in: scope)
+
+    private static let firstStoreDelay = Duration.seconds(1)
+    private static let longestStoreDelay = Duration.seconds(60)
+    /// The longest sleep, since a virtual or a changed clock may be far from what was expected.
+    private static let longestSleep = Duration.seconds(24 * 3600)
+
+    init(
+        store: any OutboxStore, client: Client, forms: OutboxForms, _ configuration: OutboxConfiguration
+    ) {
+        self.store = store
+        self.client = client
+        self.forms = forms
+        self.configuration = configuration
+        clock = client.transport.scheduler
+        scope = Scope(lane: Lane(scheduler: clock))
+        plan = DeliveryPlan(schedule: configuration.schedule, concurrency: configuration.concurrency)
+    }
+
+    /// The current date, which never goes back.
+    var currentDate: Date {
+        let system = configuration.currentDate?() ?? clock.currentDate
+        return steady.withLock { $0.date(system: system, at: clock.now) }
+    }
+
+    func start() {
+        scope.enter {
+            self.watchSurroundings()
+            self.takeLease()
+            self.setPollTimer()
+        }
+    }
+
+    // MARK: - The surroundings
+
+    private func watchSurroundings() {
+        if let reachability = client.configuration.reachability {
+            reachability.statuses.subscribe { status in
+                self.scope.enter { self.setOnline(status.isReachable) }
+            }
+            .store(in: subscriptions)
+        }
+        if let session = client.configuration.session {
+            session.events.subscribe { event in
+                guard case .loggedIn = event else { return }
+                self.scope.enter { self.wake { $0.endsWithLogin } }
+            }
+            .store(in: subscriptions)
+        }
+    }
+
+    private func setOnline(_ isOnline: Bool) {
+        guard state.value.isOnline != isOnline else { return }
+        state.update { $0.isOnline = isOnline }
+        // What a server has said about the time still holds.
+        if isOnline { wake { $0.endsWithNetwork } } else { advance() }
+    }
+
+    private func wake(where condition: (WaitReason) -> Bool) {
+        plan.wake(at: currentDate, where: condition)
+        advance()
+    }
+
+    private var account: String? { client.configuration.session?.credential?.account }
+
+    // MARK: - The store
+
+    /// Runs an operation of the store, or of files, to its end, and reports in the lane.
+    private func perform<Value: Sendable>(
+        _ work: Observable<Value, NetworkError>,
+        _ report: @escaping @Sendable (Result<Value, NetworkError>) -> Void
+    ) {
+        _ = work.observe(
+            onNext: { value in self.scope.enter { report(.success(value)) } },
+            onEnd: { completion in
+                guard case .failed(let error) = completion else { return }
+                self.scope.enter { report(.failure(error)) }
+            })
+    }
+
+    private func takeLease() {
+        guard !isStopped, !isTakingLease else { return }
+        let held = lease
+        isTakingLease = true
+        perform(store.lease(renewing: held, at: currentDate)) { result in
+            self.isTakingLease = false
+            guard !self.isStopped else {
+                if case .success(let lease?) = result { self.perform(self.store.release(lease)) { _ in } }
+                return
+            }
+            switch result {
+            case .success(let lease?):
+                self.lease = lease
+                if held == nil { self.load() }
+            case .success(nil):
+                if held != nil { self.loseLease() } else if self.revision == nil { self.load() }
+            case .failure(let error): self.storeFails(error)
+            }
+        }
+    }
+
+    private func loseLease() {
+        guard lease != nil else { return }
+        lease = nil
+        for transfer in transfers.values { transfer.cancel() }
+        transfers = [:]
+        unsaved = []
+        plan = DeliveryPlan(schedule: configuration.schedule, concurrency: configuration.concurrency)
+        load()
+        setPollTimer()
+    }
+
+    private func load() {
+        perform(store.load()) { result in
+            guard !self.isStopped else { return }
+            switch result {
+            case .success(let snapshot): self.apply(snapshot)
+            case .failure(let error): self.storeFails(error)
+            }
+        }
+    }
+
+    private func apply(_ snapshot: OutboxSnapshot) {
+        revision = snapshot.revision
+        let latest = snapshot.entries.map(\.latestDate).max()
+        if let latest { steady.withLock { $0.raise(to: latest, at: clock.now) } }
+        let ids = Set(snapshot.entries.map(\.id))
+        for id in plan.entries.keys where !ids.contains(id) && !plan.isBusy(id) {
+            plan.remove(id)
+            publish(.gone, of: id)
+        }
+        for entry in snapshot.entries where !plan.isBusy(entry.id) {
+            let known = plan.entries[entry.id]
+            plan.insert(entry)
+            if known?.delivery != entry.delivery { publish(.entry(entry), of: entry.id) }
+        }
+        for id in watchers.keys where plan.entries[id] == nil { publish(.gone, of: id) }
+        // In this order, so that nobody takes a sender for one without entries.
+        showCounts()
+        if !isDraining { setRole(lease == nil ? .standby : .sender) }
+        storeWorks()
+        advance()
+    }
+
+    private func setPollTimer() {
+        guard !isStopped else { return }
+        // Without others the lease is still needed.
+        guard let interval = store.pollInterval ?? (lease == nil ? .seconds(1) : nil) else { return }
+        pollTimer.set(after: interval) { self.poll() }
+    }
+
+    private func poll() {
+        guard !isStopped else { return }
+        // A store that has failed has its own timer.
+        if state.value.storeFailure == nil {
+            perform(store.revision()) { result in
+                guard !self.isStopped else { return }
+                switch result {
+                case .success(let revision):
+                    if let known = self.revision, known != revision { self.load() }
+                case .failure(let error): self.storeFails(error)
+                }
+            }
+            if lease == nil || lease?.expires != nil { takeLease() }
+        }
+        setPollTimer()
+    }
+
+    private func storeFails(_ error: NetworkError) {
+        guard !isStopped else { return }
+        state.update { $0.storeFailure = OutboxFailure(error) }
+        events.send(.storeFailed(error))
+        if isDraining { finishDraining() }
+        guard !isStoreTimerSet else { return }
+        isStoreTimerSet = true
+        storeTimer.set(after: storeDelay) {
+            self.isStoreTimerSet = false
+            self.storeDelay = min(self.storeDelay * 2, Self.longestStoreDelay)
+            self.repeatStoring()
+        }
+    }
+
+    private func storeWorks() {
+        storeDelay = Self.firstStoreDelay
+        if state.value.storeFailure != nil { state.update { $0.storeFailure = nil } }
+    }
+
+    private func repeatStoring() {
+        guard revision != nil else { return takeLease() }
+        let unsaved = unsaved
+        self.unsaved = []
+        guard !unsaved.isEmpty else {
+            // Whether it works is seen by loading, which also shows what was stored.
+            return load()
+        }
+        for change in unsaved { change() }
+    }
+
+    /// Makes a change under the lease, however long that takes.
+    private func save(
+        _ change: OutboxChange, _ report: @escaping @Sendable (OutboxChange.Outcome) -> Void
+    ) {
+        guard let lease else { return }
+        perform(store.change(change, under: lease)) { result in
+            switch result {
+            case .success(.leaseLost): self.loseLease()
+            case .success(let outcome):
+                self.count(outcome)
+                self.storeWorks()
+                report(outcome)
+            case .failure(let error):
+                self.unsaved.append { self.save(change, report) }
+                self.storeFails(error)
+            }
+        }
+    }
+
+    private func count(_ outcome: OutboxChange.Outcome) {
+        if case .applied = outcome { revision = revision.map { $0 + 1 } }
+    }
+
+    // MARK: - Adding
+
+    /// Stores an endpoint. From any thread.
+    func enqueue<E: OutboxEndpoint>(
+        _ endpoint: E, _ key: OutboxKey, _ order: OutboxOrder?, _ topic: String?, _ lifetime: Duration?,
+        _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
+    ) {
+        let (content, guarantee): (Data, DeliveryGuarantee)
+        do throws(NetworkError) {
+            guarantee = try DeliveryGuarantee(key)
+            content = try forms.encode(endpoint)
+        } catch {
+            return report(.failure(error))
+        }
+        let now = currentDate
+        let terms = OutboxEntry.Terms(
+            name: E.outboxName, version: E.outboxVersion, guarantee: guarantee, order: order, topic: topic,
+            account: endpoint.options.usesSession == false ? nil : account, created: now,
+            expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing)
+        let entry = OutboxEntry(id: OutboxID(rawValue: RandomSource.uuid().uuidString), terms)
+        let paths = endpoint.attachments
+        let refusal = NetworkError(.shutDown, "the outbox has been drained and takes no new entries")
+        guard scope.isOpen else { return report(.failure(refusal)) }
+        scope.enter {
+            guard !self.isDraining else { return report(.failure(refusal)) }
+            self.addingCount += 1
+            guard !paths.isEmpty else { return self.add(entry, content, report) }
+            self.perform(self.describe(paths)) { result in
+                switch result {
+                case .success(let attachments):
+                    var entry = entry
+                    entry.terms.attachments = attachments
+                    self.add(entry, content, report)
+                case .failure(let error):
+                    self.addingCount -= 1
+                    report(.failure(error))
+                }
+            }
+        }
+    }
+
+    private func add(
+        _ entry: OutboxEntry, _ content: Data,
+        _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
+    ) {
+        perform(store.add(entry, content)) { result in
+            self.addingCount -= 1
+            switch result {
+            case .failure(let error): report(.failure(error))
+            case .success(.exists(let known, let stored)):
+                report(self.isSame(known, stored, as: entry, content))
+            case .success(.added(let sequence, let replaced)):
+                self.revision = self.revision.map { $0 + 1 }
+                for id in replaced {
+                    self.plan.remove(id)
+                    self.publish(.replaced, of: id)
+                    self.events.send(.replaced(id))
+                }
+                var entry = entry
+                entry.sequence = sequence
+                self.plan.insert(entry)
+                self.events.send(.enqueued(entry))
+                report(.success(entry.id))
+            }
+            self.advance()
+        }
+    }
+
+    private func isSame(
+        _ known: OutboxEntry, _ stored: Data, as entry: OutboxEntry, _ content: Data
+    ) -> Result<OutboxID, NetworkError> {
+        let isEqual =
+            known.name == entry.name && known.version == entry.version
+            && (try? forms.content(of: known, stored)) == (try? forms.content(of: entry, content))
+        guard isEqual else {
+            return .failure(
+                NetworkError(
+                    .invalidParameters, "the outbox has another entry with this key; each entry needs its own"
+                ))
+        }
+        return .success(known.id)
+    }
+
+    /// The files with their digests.
+    func describe(_ paths: [String]) -> Observable<[OutboxAttachment], NetworkError> {
+        let files = client.configuration.files ?? client.transport.files
+        return Observable<String, NetworkError>.sequence(paths).flatMap(.concat) { path in
+            files.status(of: path).flatMap { status throws(NetworkError) in
+                guard let status else {
+                    throw NetworkError(.file, "the attachment \(path) does not exist")
+                }
+                return files.read(path, from: 0, count: nil, expecting: status)
+                    .reduce(SHA2.sha256) { digest, chunk in
+                        var digest = digest
+                        digest.update(chunk)
+                        return digest
+                    }
+                    .map { digest in
+                        OutboxAttachment(path: path, size: status.size, digest: digest.hexadecimal)
+                    }
+            }
+        }
+        .collect()
+    }
+
+    // MARK: - Sending
+
+    /// Performs the steps that are due, and sets the timer for the next one.
+    private func advance() {
+        guard !isStopped, lease != nil, revision != nil, state.value.storeFailure == nil else {
+            if isDraining { finishDraining() }
+            return showCounts()
+        }
+        let isOnline = state.value.isOnline
+        while let step = plan.next(at: currentDate, account: account, isOnline: isOnline) {
+            switch step {
+            case .send(let entry, let before): begin(entry, before)
+            case .bury(let entry): settle(entry)
+            case .hold(let entry): publish(.entry(entry), of: entry.id)
+            }
+        }
+        if let time = plan.wakeTime(isOnline: isOnline) {
+            let seconds = time.timeIntervalSince(currentDate)
+            let delay = Duration.seconds(min(max(seconds, 0), 1e9))
+            wakeTimer.set(after: min(delay, Self.longestSleep)) { self.advance() }
+        } else {
+            wakeTimer.cancel()
+        }
+        showCounts()
+        if isDraining { finishDraining() }
+    }
+
+    /// Stores that an attempt begins, and then makes it.
+    private func begin(_ entry: OutboxEntry, _ before: OutboxEntry) {
+        perform(store.change(.begin(entry.id, entry.delivery), under: lease)) { result in
+            guard self.plan.isBusy(entry.id), !self.isStopped else { return }
+            switch result {
+            case .success(.applied(let content)):
+                self.count(.applied(nil))
+                self.publish(.entry(entry), of: entry.id)
+                self.events.send(.sending(entry))
+                self.open(entry, content ?? Data())
+            case .success(.gone):
+                self.plan.remove(entry.id)
+                self.publish(.gone, of: entry.id)
+                self.advance()
+            case .success(.leaseLost): self.loseLease()
+            case .failure(let error):
+                self.plan.settle(before)
+                self.storeFails(error)
+            }
+        }
+    }
+
+    /// Reads the endpoint and checks its files.
+    private func open(_ entry: OutboxEntry, _ content: Data) {
+        let endpoint: any OutboxEndpoint
+        do throws(OutboxFormError) {
+            endpoint = try forms.endpoint(of: entry, content)
+        } catch {
+            return fail(entry, .dead(.unreadable(error.description)), mayHaveArrived: false)
+        }
+        guard !entry.attachments.isEmpty else { return transfer(endpoint, entry) }
+        perform(describe(entry.attachments.map(\.path))) { result in
+            guard self.plan.isBusy(entry.id), !self.isStopped else { return }
+            let found = (try? result.get()) ?? []
+            if let changed = entry.attachments.first(where: { !found.contains($0) }) {
+                return self.fail(
+                    entry, .dead(.attachment(path: changed.path)), mayHaveArrived: false)
+            }
+            self.transfer(endpoint, entry)
+        }
+    }
+
+    private func transfer<E: OutboxEndpoint>(_ endpoint: E, _ entry: OutboxEntry) {
+        // The account may have changed while files were read.
+        guard entry.account == nil || entry.account == account else {
+            return fail(entry, .again(.account, notBefore: nil), mayHaveArrived: false)
+        }
+        let trace = ExchangeTrace(isSingle: entry.guarantee == .atMostOnce)
+        let request = endpoint.with { options in
+            options.interceptors.exchange.append(trace)
+            // Nobody waits in front of a screen.
+            if options.presentation == nil { options.presentation = [] }
+            switch entry.guarantee {
+            case .key(let key, let rules):
+                options.headers[rules.field] = rules.value(for: key)
+                options.isIdempotent = true
+            case .atLeastOnce: break
+            case .atMostOnce:
+                options.retry = .never
+                options.hedging = .never
+            }
+        }
+        let id = entry.id
+        let subscription = client.request(request).observe(
+            onNext: { output in self.scope.enter { self.succeed(id, output) } },
+            onEnd: { completion in
+                guard case .failed(let error) = completion else { return }
+                self.scope.enter { self.fail(id, error, trace) }
+            })
+        if subscription.isActive { transfers[id] = subscription }
+    }
+
+    private func succeed(_ id: OutboxID, _ output: any Sendable) {
+        guard !isStopped, let entry = plan.entries[id], plan.succeed(id) != nil else { return }
+        transfers[id] = nil
+        save(.complete(id)) { _ in
+            self.plan.remove(id)
+            self.publish(.delivered(output), of: id)
+            let time = Duration.seconds(self.currentDate.timeIntervalSince(entry.created))
+            self.events.send(.delivered(entry, after: max(time, .zero)))
+            self.advance()
+        }
+    }
+
+    private func fail(_ id: OutboxID, _ error: NetworkError, _ trace: ExchangeTrace) {
+        guard !isStopped, let entry = plan.entries[id] else { return }
+        let mayHaveArrived = trace.mayHaveArrived
+        let verdict = DeliveryRules.verdict(
+            on: error, under: entry.guarantee, mayHaveArrived: mayHaveArrived, at: clock.currentDate)
+        fail(entry, verdict, mayHaveArrived: mayHaveArrived)
+    }
+
+    private func fail(_ entry: OutboxEntry, _ verdict: DeliveryRules.Verdict, mayHaveArrived: Bool) {
+        transfers[entry.id] = nil
+        guard
+            case .stored(let settled)? = plan.fail(
+                entry.id, verdict, mayHaveArrived: mayHaveArrived, at: currentDate,
+                random: RandomSource.fraction())
+        else { return }
+        settle(settled)
+    }
+
+    /// Stores the outcome of an attempt, or the death of an entry.
+    private func settle(_ entry: OutboxEntry) {
+        save(.settle(entry.id, entry.delivery)) { outcome in
+            guard case .applied = outcome else {
+                self.plan.remove(entry.id)
+                self.publish(.gone, of: entry.id)
+                return self.advance()
+            }
+            self.plan.settle(entry)
+            self.publish(.entry(entry), of: entry.id)
+            self.events.send(entry.delivery.deadReason == nil ? .waiting(entry) : .died(entry))
+            self.advance()
+        }
+    }
+
+    // MARK: - Operators
+
+    /// A change of a dead letter.
+    func operate(_ change: OutboxChange) -> Observable<Void, NetworkError> {
+        Observable { observer in
+            guard observer.scope.isOpen else { return }
+            self.perform(self.store.change(change, under: nil)) { result in
+                let report: Result<Void, NetworkError> = result.flatMap { outcome in
+                    guard case .applied = outcome else {
+                        return .failure(
+                            NetworkError(.undelivered, "the outbox has no dead letter \(change.id)"))
+                    }
+                    return .success(())
+                }
+                if case .success = report {
+                    self.count(.applied(nil))
+                    self.apply(change)
+                    self.advance()
+                }
+                observer.scope.enter { observer.emitOnly(report) }
+            }
+        }
+    }
+
+    private func apply(_ change: OutboxChange) {
+        switch change {
+        case .revive(let entry, _):
+            plan.insert(entry)
+            publish(.entry(entry), of: entry.id)
+        case .discard(let id):
+            plan.remove(id)
+            publish(.gone, of: id)
+        case .begin, .settle, .complete: break
+        }
+    }
+
+    // MARK: - News
+
+    /// Calls `receive` with the news of an entry until `owner` closes. From inside the lane of `owner`.
+    func watch(
+        _ id: OutboxID, _ owner: Scope, _ receive: @escaping @Sendable (OutboxUpdate) -> Void
+    ) {
+        guard scope.isOpen else { return receive(.closed) }
+        let watcher = OutboxWatcher(receive)
+        owner.onClose {
+            self.scope.enter { self.watchers[id]?[ObjectIdentifier(watcher)] = nil }
+        }
+        scope.enter {
+            if let entry = self.plan.entries[id] {
+                watcher.receive(.entry(entry))
+            } else if self.revision != nil {
+                return watcher.receive(.gone)
+            }
+            guard !self.isStopped else { return watcher.receive(.closed) }
+            self.watchers[id, default: [:]][ObjectIdentifier(watcher)] = watcher
+        }
+    }
+
+    private func publish(_ update: OutboxUpdate, of id: OutboxID) {
+        guard let own = watchers[id] else { return }
+        if update.isFinal || own.isEmpty { watchers[id] = nil }
+        for watcher in own.values { watcher.receive(update) }
+    }
+
+    private func setRole(_ role: OutboxState.Role) {
+        guard state.value.role != role else { return }
+        state.update { $0.role = role }
+        events.send(.role(role))
+    }
+
+    private func showCounts() {
+        guard state.value.counts != plan.counts else { return }
+        state.update { $0.counts = plan.counts }
+    }
+
+    // MARK: - The end
+
+    func drain(within limit: Duration, _ report: @escaping @Sendable (Int) -> Void) {
+        guard scope.isOpen else { return report(state.value.counts.pending) }
+        scope.enter {
+            guard !self.isStopped else { return report(self.plan.counts.pending) }
+            self.drainReports.append(report)
+            self.isDraining = true
+            self.setRole(.closed)
+            self.drainTimer.set(after: limit) { self.stop() }
+            self.advance()
+        }
+    }
+
+    /// Stops once nothing is to be done at this time.
+    private func finishDraining() {
+        guard isDraining, !isStopped, addingCount == 0, plan.busyCount == 0 else { return }
+        guard revision != nil || state.value.storeFailure != nil else { return }
+        stop()
+    }
+
+    /// Stops without waiting, since nobody has the outbox any more. From any thread.
+    func abandon() {
+        scope.enter { self.stop() }
+    }
+
+    private func stop() {
+        guard !isStopped else { return }
+        isStopped = true
+        isDraining = true
+        for timer in [wakeTimer, pollTimer, storeTimer, drainTimer] { timer.cancel() }
+        for transfer in transfers.values { transfer.cancel() }
+        transfers = [:]
+        unsaved = []
+        subscriptions.cancel()
+        setRole(.closed)
+        for id in watchers.keys { publish(.closed, of: id) }
+        let lease = lease
+        self.lease = nil
+        let reports = drainReports
+        drainReports = []
+        let remaining = plan.counts.pending
+        // Behind everything that the store is still doing.
+        let release = lease.map { store.release($0) } ?? .just(())
+        perform(release) { _ in
+            self.perform(self.store.close()) { _ in
+                for report in reports { report(remaining) }
+                self.scope.close()
+            }
+        }
+    }
+}
+
+/// A receiver of the news of one entry.
+final class OutboxWatcher: Sendable {
+    let receive: @Sendable (OutboxUpdate) -> Void
+
+    init(_ receive: @escaping @Sendable (OutboxUpdate) -> Void) { self.receive = receive }
+}
+
+extension WaitReason {
+    /// Whether a login may end the wait.
+    fileprivate var endsWithLogin: Bool {
+        switch self {
+        case .account: true
+        case .failure(let failure):
+            [NetworkError.Code.loginExpired, .loginFailed].map(\.rawValue).contains(failure.code)
+        case .inProgress, .interrupted: false
+        }
+    }
+
+    /// Whether the network's return may end the wait.
+    fileprivate var endsWithNetwork: Bool {
+        switch self {
+        case .failure(let failure): failure.status == nil
+        case .interrupted: true
+        case .inProgress, .account: false
+        }
+    }
+}
+
+extension DeliveryGuarantee {
+    /// - Throws: `invalidParameters` for a key that no header field can hold.
+    fileprivate init(_ key: OutboxKey) throws(NetworkError) {
+        switch key {
+        case .generated(let rules): self = .key(RandomSource.uuid().uuidString, rules)
+        case .given(let key, let rules):
+            guard (1...255).contains(key.utf8.count), key.allBytes({ (0x21...0x7E).contains($0) }) else {
+                throw NetworkError(
+                    .invalidParameters, "an idempotency key has 1 to 255 visible ASCII characters")
+            }
+            self = .key(key, rules)
+        case .withoutKey(.atLeastOnce): self = .atLeastOnce
+        case .withoutKey(.atMostOnce): self = .atMostOnce
+        }
+    }
+}
+
+extension SHA2 {
+    /// The digest as hexadecimal text.
+    fileprivate var hexadecimal: String {
+        finish().map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0" + digits : digits
+        }.joined()
+    }
+}
+#endif

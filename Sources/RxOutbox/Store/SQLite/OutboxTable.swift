@@ -1,0 +1,240 @@
+#if Outbox
+import CZlib
+import FoundationEssentials
+import GRDB
+
+/// The statements on the tables, within a transaction.
+struct OutboxTable {
+    let db: Database
+
+    /// Increased with each change of the tables or of their contents.
+    static let version = 1
+
+    static let statements = [
+        // `terms` and `delivery` are JSON. The columns before them are copies of their parts, to search by. `terms`,
+        // `content` and `delivery` are covered by CRC-32, together with the id.
+        """
+        CREATE TABLE entry (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, key TEXT UNIQUE, topic TEXT,
+            phase INTEGER NOT NULL, terms BLOB NOT NULL, content BLOB NOT NULL, entryCheck INTEGER NOT NULL,
+            delivery BLOB NOT NULL, deliveryCheck INTEGER NOT NULL)
+        """,
+        "CREATE INDEX entryByTopic ON entry(topic) WHERE topic IS NOT NULL",
+        // One row: the number of changes, and the number of the latest lease.
+        "CREATE TABLE state (revision INTEGER NOT NULL, lease INTEGER NOT NULL)",
+    ]
+
+    private enum Phase {
+        static let open = 0
+        static let sending = 1
+        static let dead = 2
+
+        static func of(_ delivery: OutboxDelivery) -> Int {
+            switch delivery.phase {
+            case .queued, .waiting: open
+            case .sending: sending
+            case .dead: dead
+            }
+        }
+    }
+
+    // MARK: - The schema
+
+    static func create(in db: Database) throws {
+        for statement in statements { try db.execute(sql: statement) }
+        try db.execute(sql: "INSERT INTO state VALUES (0, 0); PRAGMA user_version = \(version)")
+    }
+
+    /// Throws unless the database is of this version, complete and undamaged.
+    static func check(_ db: Database) throws {
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version <= Self.version else {
+            throw OutboxStoreFailure(
+                .refused,
+                "a newer release has written the outbox (version \(version), this one reads \(Self.version))")
+        }
+        let found = try String.fetchAll(
+            db,
+            sql: #"""
+                SELECT coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid
+                """#)
+        guard version == Self.version, found == statements else {
+            throw OutboxStoreFailure(.damaged, "the tables are not those of an outbox")
+        }
+        guard try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") == "ok" else {
+            throw OutboxStoreFailure(.damaged, "SQLite finds the database damaged")
+        }
+        guard try Int.fetchOne(db, sql: "SELECT count(*) FROM state") == 1 else {
+            throw OutboxStoreFailure(.damaged, "the state of the outbox is missing")
+        }
+        let table = OutboxTable(db: db)
+        let rows = try Row.fetchCursor(db, sql: "SELECT * FROM entry")
+        while let row = try rows.next() { _ = try table.entry(row, withContent: true) }
+    }
+
+    // MARK: - Entries
+
+    func load() throws -> OutboxSnapshot {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT sequence, id, key, topic, phase, terms, delivery, deliveryCheck FROM entry ORDER BY sequence
+                """)
+        var entries: [OutboxEntry] = []
+        while let row = try rows.next() { entries.append(try entry(row, withContent: false)) }
+        return OutboxSnapshot(entries: entries, revision: try revision())
+    }
+
+    func content(of id: OutboxID) throws -> Data? { try row(id).map { try whole($0).content } }
+
+    func add(_ entry: OutboxEntry, _ content: Data) throws -> OutboxAddition {
+        if let key = entry.guarantee.key,
+            let row = try Row.fetchOne(db, sql: "SELECT * FROM entry WHERE key = ?", arguments: [key])
+        {
+            let known = try whole(row)
+            return .exists(known.entry, known.content)
+        }
+        var replaced: [OutboxID] = []
+        if let topic = entry.topic {
+            replaced = try String.fetchAll(
+                db, sql: "DELETE FROM entry WHERE topic = ? AND phase <> ? RETURNING id",
+                arguments: [topic, Phase.sending]
+            ).map(OutboxID.init(rawValue:))
+        }
+        let terms = try Self.encoder.encode(entry.terms)
+        let delivery = try Self.encoder.encode(entry.delivery)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO entry (id, key, topic, phase, terms, content, entryCheck, delivery, deliveryCheck)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            entry.id.rawValue, entry.guarantee.key, entry.topic, Phase.of(entry.delivery), terms, content,
+            Self.check(entry.id, terms, content), delivery, Self.check(entry.id, delivery),
+        ])
+        let sequence = db.lastInsertedRowID
+        try countChange()
+        return .added(sequence: sequence, replaced: replaced)
+    }
+
+    func change(_ change: OutboxChange, under lease: OutboxLease?) throws -> OutboxChange.Outcome {
+        if let lease {
+            guard try Int64.fetchOne(db, sql: "SELECT lease FROM state") == lease.number else {
+                return .leaseLost
+            }
+        }
+        guard let row = try row(change.id) else { return .gone }
+        let phase: Int = row["phase"]
+        guard (phase == Phase.dead) == change.concernsDead else { return .gone }
+        var content: Data?
+        switch change {
+        case .begin(let id, let delivery):
+            content = try whole(row).content
+            try write(delivery, of: id)
+        case .settle(let id, let delivery): try write(delivery, of: id)
+        case .complete(let id), .discard(let id):
+            try db.cachedStatement(sql: "DELETE FROM entry WHERE id = ?").execute(arguments: [id.rawValue])
+        case .revive(let entry, let edited):
+            let content = try edited ?? whole(row).content
+            let terms = try Self.encoder.encode(entry.terms)
+            try db.execute(
+                sql:
+                    "UPDATE entry SET key = ?, topic = ?, terms = ?, content = ?, entryCheck = ? WHERE id = ?",
+                arguments: [
+                    entry.guarantee.key, entry.topic, terms, content, Self.check(entry.id, terms, content),
+                    entry.id.rawValue,
+                ])
+            try write(entry.delivery, of: entry.id)
+        }
+        try countChange()
+        return .applied(content)
+    }
+
+    private func write(_ delivery: OutboxDelivery, of id: OutboxID) throws {
+        let encoded = try Self.encoder.encode(delivery)
+        try db.cachedStatement(
+            sql: "UPDATE entry SET phase = ?, delivery = ?, deliveryCheck = ? WHERE id = ?"
+        ).execute(arguments: [Phase.of(delivery), encoded, Self.check(id, encoded), id.rawValue])
+    }
+
+    // MARK: - State
+
+    func revision() throws -> Int64 { try Int64.fetchOne(db, sql: "SELECT revision FROM state") ?? 0 }
+
+    private func countChange() throws {
+        try db.cachedStatement(sql: "UPDATE state SET revision = revision + 1").execute()
+    }
+
+    /// A new fencing number.
+    func takeLease() throws -> Int64 {
+        try db.execute(sql: "UPDATE state SET lease = lease + 1")
+        return try Int64.fetchOne(db, sql: "SELECT lease FROM state") ?? 0
+    }
+
+    // MARK: - Rows
+
+    private func row(_ id: OutboxID) throws -> Row? {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT * FROM entry WHERE id = ?"), arguments: [id.rawValue])
+    }
+
+    private func whole(_ row: Row) throws -> (entry: OutboxEntry, content: Data) {
+        (try entry(row, withContent: true), row["content"])
+    }
+
+    /// The entry of a row.
+    ///
+    /// - Throws: `damaged` if it is not what was written.
+    private func entry(_ row: Row, withContent: Bool) throws -> OutboxEntry {
+        guard let id = String.fromDatabaseValue(row["id"]).map(OutboxID.init(rawValue:)),
+            let terms = Data.fromDatabaseValue(row["terms"]),
+            let delivery = Data.fromDatabaseValue(row["delivery"]),
+            let deliveryCheck = Int64.fromDatabaseValue(row["deliveryCheck"]),
+            let sequence = Int64.fromDatabaseValue(row["sequence"]),
+            deliveryCheck == Self.check(id, delivery)
+        else { throw Self.damage }
+        if withContent {
+            guard let content = Data.fromDatabaseValue(row["content"]),
+                Int64.fromDatabaseValue(row["entryCheck"]) == Self.check(id, terms, content)
+            else { throw Self.damage }
+        }
+        let decoder = JSONDecoder()
+        guard let decodedTerms = try? decoder.decode(OutboxEntry.Terms.self, from: terms),
+            let decodedDelivery = try? decoder.decode(OutboxDelivery.self, from: delivery)
+        else { throw Self.damage }
+        let entry = OutboxEntry(id: id, decodedTerms, sequence: sequence, decodedDelivery)
+        guard String.fromDatabaseValue(row["key"]) == entry.guarantee.key,
+            String.fromDatabaseValue(row["topic"]) == entry.topic,
+            Int.fromDatabaseValue(row["phase"]) == Phase.of(entry.delivery)
+        else { throw Self.damage }
+        return entry
+    }
+
+    private static var damage: OutboxStoreFailure {
+        OutboxStoreFailure(.damaged, "an entry is not what was written")
+    }
+
+    private static var encoder: JSONEncoder { JSONEncoder() }
+
+    /// The CRC-32 of the id and the parts, each with its length.
+    private static func check(_ id: OutboxID, _ parts: Data...) -> Int64 {
+        var check = crc32(0, nil, 0)
+        for part in [Data(id.rawValue.utf8)] + parts {
+            let count = UInt64(part.count).littleEndian
+            unsafe withUnsafeBytes(of: count) { bytes in unsafe add(bytes, to: &check) }
+            unsafe part.withUnsafeBytes { bytes in unsafe add(bytes, to: &check) }
+        }
+        return Int64(check)
+    }
+
+    private static func add(_ bytes: UnsafeRawBufferPointer, to check: inout UInt) {
+        // zlib takes lengths of 32 bits.
+        var rest = unsafe bytes[...]
+        while let start = unsafe UnsafeRawBufferPointer(rebasing: rest).baseAddress, unsafe !rest.isEmpty {
+            let part = unsafe rest.prefix(1 << 30)
+            unsafe check = crc32(check, start.assumingMemoryBound(to: UInt8.self), UInt32(part.count))
+            unsafe rest = rest.dropFirst(part.count)
+        }
+    }
+}
+#endif

@@ -1,0 +1,153 @@
+#if Outbox
+public import FoundationEssentials
+public import RxHTTP
+public import RxLite
+
+/// A store on disk, in SQLite, which survives the death of its process at any moment.
+///
+/// ```swift
+/// let store = SQLiteOutboxStore(folder: "/var/lib/shop/outbox")
+/// let outbox = try Outbox(store: store, client: client, endpoints: [PlaceOrder.self])
+/// ```
+///
+/// Several processes may use one folder: all may write entries, one sends them, and another one takes over within
+/// ``pollInterval`` when that one ends, however it ends. The folder must be on a local disk and contain nothing else.
+///
+/// Entries that are written at the same time share a transaction, and thus the wait for the disk (group commit).
+///
+/// A database that is damaged, or that a newer release has written, is neither replaced nor repaired: every operation
+/// fails with `NetworkError.Code.file`. A folder or file of another user, and a folder that others can write to, are
+/// refused with `NetworkError.Code.untrustedFile`. The folder is created with mode 0700, its files with 0600.
+///
+/// Thread-safe. Operations run on a dedicated thread, in the order of their subscriptions.
+public final class SQLiteOutboxStore: OutboxStore {
+    /// What a durable entry survives.
+    public enum Durability: Sendable, Hashable {
+        /// A crash of the machine and a power failure: each transaction waits until the disk has it
+        /// (`PRAGMA synchronous = FULL`).
+        case machine
+        /// The death of the process, but not of the machine: a power failure may lose the latest entries and the latest
+        /// outcomes, never the consistency of the database (`PRAGMA synchronous = NORMAL`). An entry whose outcome is
+        /// lost is sent again.
+        case process
+
+        var pragma: String {
+            switch self {
+            case .machine: "FULL"
+            case .process: "NORMAL"
+            }
+        }
+    }
+
+    /// How often an outbox looks for entries that another process has written, and for the end of the sender.
+    public let pollInterval: Duration?
+    private let writer: OutboxWriter
+
+    /// Creates a store. The folder is opened, and created if needed, by the first operation.
+    ///
+    /// - Parameters:
+    ///   - folder: a path, absolute or relative to the working directory.
+    ///   - durability: what a durable entry survives. Default: a crash of the machine.
+    ///   - pollInterval: how often an outbox looks for changes by other processes. Default a second. `nil` if no other
+    ///     process uses the folder, which lets an idle outbox sleep.
+    ///   - patience: how long one operation waits while another process is writing, up to an hour. Default 5 s.
+    public init(
+        folder: String, durability: Durability = .machine, pollInterval: Duration? = .seconds(1),
+        patience: Duration = .seconds(5)
+    ) {
+        self.pollInterval = pollInterval.map { max($0, .milliseconds(10)) }
+        let milliseconds = min(max(patience / .milliseconds(1), 0), 3_600_000)
+        writer = OutboxWriter(
+            OutboxDatabase(OutboxFolder(path: folder, patience: Int(milliseconds)), durability))
+    }
+
+    deinit {
+        writer.run { database in
+            database.close()
+            return {}
+        }
+    }
+
+    /// Adds an entry.
+    public func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
+        writing { try $0.add(entry, content) }
+    }
+
+    /// All entries.
+    public func load() -> Observable<OutboxSnapshot, NetworkError> { reading { try $0.load() } }
+
+    /// The stored endpoint of an entry.
+    public func content(of id: OutboxID) -> Observable<Data?, NetworkError> {
+        reading { try $0.content(of: id) }
+    }
+
+    /// Changes an entry.
+    public func change(
+        _ change: OutboxChange, under lease: OutboxLease?
+    ) -> Observable<OutboxChange.Outcome, NetworkError> {
+        writing { try $0.change(change, under: lease) }
+    }
+
+    /// The number of changes.
+    public func revision() -> Observable<Int64, NetworkError> { reading { try $0.revision() } }
+
+    /// Takes or renews the lease, which ends with the process or the store.
+    public func lease(
+        renewing held: OutboxLease?, at now: Date
+    ) -> Observable<OutboxLease?, NetworkError> {
+        alone { database throws(OutboxStoreFailure) in
+            // The lock lasts as long as the store holds it, so a held lease needs no renewal.
+            if let held { return database.isSender ? held : nil }
+            // Nobody sends from a database that cannot be read.
+            try database.read { _ in }
+            guard try database.lockSender() else { return nil }
+            do throws(OutboxStoreFailure) {
+                return OutboxLease(number: try database.write { try $0.takeLease() })
+            } catch {
+                database.unlockSender()
+                throw error
+            }
+        }
+    }
+
+    /// Gives the lease back.
+    public func release(_: OutboxLease) -> Observable<Void, NetworkError> {
+        alone { database throws(OutboxStoreFailure) in database.unlockSender() }
+    }
+
+    /// Closes the files, and gives the lease back. A damaged database may be opened again after it has been repaired.
+    public func close() -> Observable<Void, NetworkError> {
+        alone { database throws(OutboxStoreFailure) in database.close() }
+    }
+
+    private func writing<Value: Sendable>(
+        _ work: @escaping @Sendable (OutboxTable) throws -> Value
+    ) -> Observable<Value, NetworkError> {
+        Observable { observer in
+            self.writer.write(work) { result in
+                observer.scope.enter { observer.emitOnly(result) }
+            }
+        }
+    }
+
+    private func reading<Value: Sendable>(
+        _ work: @escaping @Sendable (OutboxTable) throws -> Value
+    ) -> Observable<Value, NetworkError> {
+        alone { database throws(OutboxStoreFailure) in try database.read(work) }
+    }
+
+    private func alone<Value: Sendable>(
+        _ work: @escaping @Sendable (inout OutboxDatabase) throws(OutboxStoreFailure) -> Value
+    ) -> Observable<Value, NetworkError> {
+        Observable { observer in
+            self.writer.run { database in
+                let result: Result<Value, NetworkError>
+                do throws(OutboxStoreFailure) { result = .success(try work(&database)) } catch {
+                    result = .failure(error.networkError)
+                }
+                return { observer.scope.enter { observer.emitOnly(result) } }
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,278 @@
+#if Outbox
+import Foundation
+import RxHTTP
+import RxTesting
+import Testing
+
+@testable import RxOutbox
+
+/// The order of the entries and the times of their attempts.
+@Suite struct DeliveryPlanTests {
+    private static let start = Date(timeIntervalSince1970: 1_000_000)
+    private static let failure = WaitReason.failure(OutboxFailure(NetworkError(.connect, "")))
+
+    private func entry(
+        _ number: Int, order: OutboxOrder? = nil, topic: String? = nil,
+        guarantee: DeliveryGuarantee? = nil, expires: Double? = nil, account: String? = nil
+    ) -> OutboxEntry {
+        OutboxEntry(
+            id: OutboxID(rawValue: "\(number)"),
+            OutboxEntry.Terms(
+                name: "n", version: 1, guarantee: guarantee ?? .key("k\(number)", .stripe), order: order,
+                topic: topic, account: account, created: Self.start,
+                expires: expires.map { Self.start + $0 }),
+            sequence: Int64(number))
+    }
+
+    private func plan(_ entries: [OutboxEntry], concurrency: Int = 10) -> DeliveryPlan {
+        var plan = DeliveryPlan(
+            schedule: OutboxSchedule(first: .seconds(10), jitter: 0), concurrency: concurrency)
+        for entry in entries { plan.insert(entry) }
+        return plan
+    }
+
+    /// The steps that are due, as text.
+    private func steps(_ plan: inout DeliveryPlan, at seconds: Double = 0, account: String? = nil) -> [String]
+    {
+        var steps: [String] = []
+        while let step = plan.next(at: Self.start + seconds, account: account) {
+            switch step {
+            case .send(let entry, _): steps.append("send \(entry.id)")
+            case .bury(let entry):
+                steps.append("bury \(entry.id): \(entry.delivery.deadReason.map { "\($0)" } ?? "alive")")
+            case .hold(let entry): steps.append("hold \(entry.id)")
+            }
+        }
+        return steps
+    }
+
+    private func id(_ number: Int) -> OutboxID { OutboxID(rawValue: "\(number)") }
+
+    private func deliver(_ plan: inout DeliveryPlan, _ number: Int) {
+        #expect(plan.succeed(id(number)) == .delivered)
+        plan.remove(id(number))
+    }
+
+    private func fail(
+        _ plan: inout DeliveryPlan, _ number: Int, _ verdict: DeliveryRules.Verdict, arrived: Bool = true,
+        at seconds: Double = 0
+    ) {
+        let settlement = plan.fail(
+            id(number), verdict, mayHaveArrived: arrived, at: Self.start + seconds, random: 0)
+        guard case .stored(let entry) = settlement else {
+            Issue.record("\(number) was not being sent")
+            return
+        }
+        plan.settle(entry)
+    }
+
+    @Test("Independent entries are sent in parallel, in their order, up to the limit")
+    func parallel() {
+        var plan = plan((1...5).map { entry($0) }, concurrency: 3)
+        #expect(steps(&plan) == ["send 1", "send 2", "send 3"])
+        #expect(plan.wakeTime(isOnline: true) == nil)
+        deliver(&plan, 2)
+        #expect(steps(&plan) == ["send 4"])
+        fail(&plan, 1, .again(Self.failure, notBefore: nil))
+        #expect(steps(&plan) == ["send 5"])
+        deliver(&plan, 3)
+        #expect(plan.wakeTime(isOnline: true) == Self.start + 10)
+        #expect(steps(&plan, at: 10) == ["send 1"])
+    }
+
+    @Test("Entries of one order are sent one after another, whatever happens to the first")
+    func inOrder() {
+        var plan = plan([
+            entry(1, order: "a"), entry(2, order: "a"), entry(3, order: "b"), entry(4, order: "a"),
+        ])
+        #expect(steps(&plan) == ["send 1", "send 3"])
+        fail(&plan, 1, .again(Self.failure, notBefore: .seconds(100)))
+        #expect(steps(&plan, at: 99) == [])
+        #expect(steps(&plan, at: 100) == ["send 1"])
+        deliver(&plan, 1)
+        #expect(steps(&plan, at: 100) == ["send 2"])
+        deliver(&plan, 2)
+        #expect(steps(&plan, at: 100) == ["send 4"])
+    }
+
+    @Test("An entry that arrives late in the store is sent in the place of its sequence number")
+    func lateArrival() {
+        var plan = plan([entry(2, order: "a"), entry(1, order: "a")])
+        #expect(steps(&plan) == ["send 1"])
+    }
+
+    @Test("A dead entry blocks its order, or releases it, as chosen")
+    func deadEntries() {
+        let dead = DeliveryRules.Verdict.dead(.refused(OutboxFailure(NetworkError(.status, ""))))
+        var plan = plan([
+            entry(1, order: "a"), entry(2, order: "a"),
+            entry(3, order: OutboxOrder("b", afterDeath: .release)),
+            entry(4, order: OutboxOrder("b", afterDeath: .release)),
+        ])
+        #expect(steps(&plan) == ["send 1", "send 3"])
+        fail(&plan, 1, dead)
+        fail(&plan, 3, dead)
+        #expect(steps(&plan) == ["send 4"])
+        #expect(plan.counts.dead == 2 && plan.counts.queued == 1)
+        // Removing the dead one releases those behind it; reviving it puts it in front of them.
+        plan.remove(id(1))
+        #expect(steps(&plan) == ["send 2"])
+        plan.insert(entry(3, order: OutboxOrder("b", afterDeath: .release)))
+        #expect(steps(&plan) == [])
+        deliver(&plan, 4)
+        #expect(steps(&plan) == ["send 3"])
+    }
+
+    @Test("Entries of one topic are never sent at the same time")
+    func topics() {
+        var plan = plan([entry(1, topic: "t"), entry(2, topic: "t"), entry(3, topic: "u")])
+        #expect(steps(&plan) == ["send 1", "send 3"])
+        deliver(&plan, 1)
+        #expect(steps(&plan) == ["send 2"])
+    }
+
+    @Test("After the life of its key an entry is not sent again")
+    func keyLife() {
+        var plan = plan([entry(1)])
+        #expect(steps(&plan) == ["send 1"])
+        fail(&plan, 1, .again(Self.failure, notBefore: .seconds(48 * 3600)))
+        let end = 24.0 * 3600 - 60
+        #expect(plan.wakeTime(isOnline: true) == Self.start + end)
+        #expect(steps(&plan, at: end - 1) == [])
+        let steps = steps(&plan, at: end)
+        #expect(steps.count == 1 && steps[0].hasPrefix("bury 1: it may have been executed"))
+    }
+
+    @Test("The life of a key begins with the first attempt that may have arrived")
+    func keyLifeBegins() {
+        var plan = plan([entry(1)])
+        #expect(steps(&plan) == ["send 1"])
+        fail(&plan, 1, .again(Self.failure, notBefore: nil), arrived: false)
+        let week = 7 * 24 * 3600.0
+        #expect(steps(&plan, at: week) == ["send 1"])
+        fail(&plan, 1, .again(Self.failure, notBefore: nil), at: week)
+        #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start + week)
+        // A later attempt that certainly did not arrive does not change that.
+        #expect(steps(&plan, at: week + 60) == ["send 1"])
+        fail(&plan, 1, .again(Self.failure, notBefore: nil), arrived: false, at: week + 60)
+        #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start + week)
+    }
+
+    @Test(
+        "An entry expires while it waits, behind another one and without a network, but not during an attempt"
+    )
+    func expiry() {
+        var plan = plan([
+            entry(1, order: "a", expires: 100), entry(2, order: "a", expires: 50), entry(3, expires: 60),
+        ])
+        #expect(steps(&plan) == ["send 1", "send 3"])
+        #expect(plan.wakeTime(isOnline: false) == Self.start + 50)
+        fail(&plan, 3, .again(Self.failure, notBefore: .seconds(1000)))
+        #expect(steps(&plan, at: 50) == ["bury 2: not delivered in time"])
+        let reason = "not delivered in time; last: connect"
+        #expect(steps(&plan, at: 70) == ["bury 3: \(reason)"])
+        #expect(steps(&plan, at: 200) == [])
+        fail(&plan, 1, .again(Self.failure, notBefore: nil), at: 200)
+        #expect(steps(&plan, at: 200) == ["bury 1: \(reason)"])
+    }
+
+    @Test("What was being sent when a process ended is sent at once, or dead if it must not arrive twice")
+    func interrupted() {
+        var sending = [
+            entry(1), entry(2, guarantee: .atLeastOnce), entry(3, guarantee: .atMostOnce),
+        ]
+        for index in sending.indices {
+            sending[index].delivery.phase = .sending
+            sending[index].delivery.attempts = 4
+            sending[index].delivery.uncertainSince = Self.start
+        }
+        var plan = plan(sending)
+        #expect(
+            steps(&plan, at: 1) == [
+                "send 1", "send 2", "bury 3: it may have arrived: interrupted during an attempt",
+            ])
+        #expect(plan.entries[id(1)]?.delivery.attempts == 5)
+        #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start)
+    }
+
+    @Test("An entry waits for its account, and holds up its order only")
+    func accounts() {
+        var plan = plan([
+            entry(1, order: "a", account: "anna"), entry(2, order: "a"), entry(3, account: "ben"),
+        ])
+        #expect(steps(&plan, account: "ben") == ["hold 1", "send 3"])
+        #expect(steps(&plan, account: "anna") == [])
+        plan.wake(at: Self.start) { $0 == .account }
+        #expect(steps(&plan, account: "anna") == ["send 1"])
+    }
+
+    @Test("The network's return makes those due that it has held up")
+    func wakes() {
+        var plan = plan([entry(1), entry(2)])
+        #expect(steps(&plan) == ["send 1", "send 2"])
+        fail(&plan, 1, .again(Self.failure, notBefore: .seconds(5000)))
+        fail(&plan, 2, .again(.inProgress, notBefore: .seconds(5000)))
+        plan.wake(at: Self.start + 1) { $0 == Self.failure }
+        #expect(steps(&plan, at: 1) == ["send 1"])
+    }
+
+    @Test("The outcome of an attempt whose entry is gone is ignored")
+    func removedWhileSent() {
+        var plan = plan([entry(1, order: "a"), entry(2, order: "a")])
+        #expect(steps(&plan) == ["send 1"])
+        plan.remove(id(1))
+        #expect(plan.succeed(id(1)) == nil)
+        #expect(steps(&plan) == ["send 2"])
+    }
+
+    @Test("Random plans keep the order, send each entry in time, and count them right", arguments: 0..<40)
+    func randomPlans(seed: Int) {
+        var random = SeededRandom(UInt64(seed))
+        var plan = plan([], concurrency: 4)
+        var left: [Int: [Int]] = [:]
+        var running: Set<Int> = []
+        var next = 1
+        var now = 0.0
+        for _ in 0..<600 {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0, 1:
+                let line = Int.random(in: 0..<5, using: &random)
+                plan.insert(
+                    entry(next, order: line == 0 ? nil : "\(line)", guarantee: .atLeastOnce))
+                if line > 0 { left[line, default: []].append(next) }
+                next += 1
+            case 2: now += Double.random(in: 0..<40, using: &random)
+            case 3, 4:
+                guard let number = running.sorted().randomElement(using: &random) else { continue }
+                running.remove(number)
+                if Bool.random(using: &random) {
+                    deliver(&plan, number)
+                    for line in left.keys { left[line]?.removeAll { $0 == number } }
+                } else {
+                    fail(&plan, number, .again(Self.failure, notBefore: nil), at: now)
+                }
+            default:
+                for step in steps(&plan, at: now) {
+                    let number = Int(step.dropFirst(5)) ?? 0
+                    #expect(step.hasPrefix("send ") && running.insert(number).inserted)
+                    // Only the first of its order may be sent.
+                    for (_, members) in left where members.contains(number) {
+                        #expect(members.first == number)
+                    }
+                }
+                #expect(running.count <= 4)
+            }
+            let counts = plan.counts
+            #expect(counts.sending == running.count && counts.pending == plan.entries.count)
+        }
+        // Everything is delivered in the end.
+        for _ in 0..<2000 where !plan.entries.isEmpty {
+            now += 7200
+            for step in steps(&plan, at: now) { running.insert(Int(step.dropFirst(5)) ?? 0) }
+            for number in running { deliver(&plan, number) }
+            running = []
+        }
+        #expect(plan.entries.isEmpty)
+    }
+}
+#endif

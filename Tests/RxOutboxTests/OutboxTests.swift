@@ -1,0 +1,570 @@
+#if Outbox
+import Foundation
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxOutbox
+import RxParameters
+import RxTesting
+import Testing
+
+/// The outbox from `enqueue` to the answer, in virtual time.
+@Suite(.timeLimit(.minutes(3))) struct OutboxTests {
+    @Test("An entry is sent with its key, reported, and removed after the answer")
+    func delivery() throws {
+        let fixture = OutboxFixture()
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 1)
+        #expect(fixture.store.entries.count == 1)
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        let output = Recorder(ticket.output(), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(progress.values.map(text) == ["sending 1", "delivered Receipt(number: 1)"])
+        #expect(progress.isFinished)
+        #expect(output.values == [Receipt(number: 1)])
+        #expect(fixture.store.entries.isEmpty)
+        #expect(fixture.ledger.numbers == [1])
+        #expect(fixture.keys[0]?.isEmpty == false)
+        #expect(outbox.state.value.counts.pending == 0 && outbox.state.value.role == .sender)
+    }
+
+    @Test("Nothing is stored before enqueue is subscribed to, and a subscriber that leaves changes nothing")
+    func cold() throws {
+        let fixture = OutboxFixture()
+        let outbox = try fixture.outbox()
+        let stream = outbox.enqueue(PlaceOrder(number: 1), key: .generated(.stripe))
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.sent.isEmpty)
+        stream.subscribe().cancel()
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.sent == [1])
+    }
+
+    @Test("An answer that gets lost is asked for again with the same key, and the order is executed once")
+    func lostAnswers() throws {
+        let fixture = OutboxFixture(
+            [.failure(.connectionLost), .failure(.emptyReply), .stall], executing: true)
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 7)
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(600))
+        #expect(fixture.ledger.numbers == [7])
+        #expect(fixture.sent == [7, 7, 7, 7])
+        #expect(Set(fixture.keys).count == 1)
+        #expect(
+            progress.values.map(text) == [
+                "sending 1", "waiting: connectionLost: as scripted", "sending 2",
+                "waiting: emptyReply: as scripted", "sending 3",
+                progress.values.map(text)[5], "sending 4", "delivered Receipt(number: 7)",
+            ])
+    }
+
+    @Test("A new outbox on the same store goes on with the same key, and its ticket comes back by its id")
+    func restart() throws {
+        let store = MemoryOutboxStore()
+        let ledger = KeyLedger()
+        let id: OutboxID
+        let key: String?
+        do {
+            let fixture = OutboxFixture(store: store, ledger: ledger, [.stall], executing: true)
+            let outbox = try fixture.outbox()
+            id = try fixture.enqueue(outbox, 3).id
+            try fixture.clock.advance(by: .seconds(1))
+            key = fixture.keys[0]
+            #expect(store.entries.first?.delivery.phase == .sending)
+        }
+        let fixture = OutboxFixture(store: store, ledger: ledger)
+        let outbox = try fixture.outbox()
+        let progress = Recorder(outbox.ticket(PlaceOrder.self, of: id).progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(progress.values.map(text).suffix(2) == ["sending 2", "delivered Receipt(number: 3)"])
+        #expect(ledger.numbers == [3])
+        #expect(fixture.keys == [key])
+        let later = Recorder(outbox.ticket(PlaceOrder.self, of: id).progress, on: fixture.clock)
+        #expect(later.values.map(text) == ["gone"] && later.isFinished)
+    }
+
+    @Test("At most once: an entry whose fate is unknown is not sent again")
+    func atMostOnce() throws {
+        let fixture = OutboxFixture([.failure(.connect), .failure(.connectionLost)])
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 1, key: .withoutKey(.atMostOnce))
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(3600))
+        // The connection that was never made does no harm.
+        #expect(
+            progress.values.map(text) == [
+                "sending 1", "waiting: connect: as scripted", "sending 2",
+                "dead: it may have arrived: connectionLost: as scripted",
+            ])
+        #expect(fixture.keys == [nil, nil])
+    }
+
+    @Test("At most once: the client's own retries, even of a PUT, send nothing twice")
+    func atMostOnceWithinTheClient() throws {
+        struct Put: OutboxEndpoint {
+            static let outboxName = "put"
+            typealias Output = Response
+            var path: String { "/a" }
+            var method: HTTPRequest.Method { .put }
+            var options: RequestOptions {
+                RequestOptions(retry: .exponentialBackoff(maxRetries: 5), hedging: .after(.milliseconds(1)))
+            }
+        }
+        let fixture = OutboxFixture([.status(.badGateway, after: .milliseconds(50)), .json("{}")])
+        let outbox = try fixture.outbox([Put.self])
+        Recorder(outbox.enqueue(Put(), key: .withoutKey(.atMostOnce)), on: fixture.clock).cancel()
+        try fixture.clock.advance(by: .seconds(3600))
+        #expect(fixture.transport.requests.count == 1)
+        #expect(fixture.store.entries.first?.delivery.deadReason != nil)
+    }
+
+    @Test("At least once: an entry whose fate is unknown is sent again")
+    func atLeastOnce() throws {
+        let fixture = OutboxFixture([.failure(.connectionLost), .json("{\"number\":1}")])
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 1, key: .withoutKey(.atLeastOnce))
+        let output = Recorder(ticket.output(), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(output.values == [Receipt(number: 1)])
+        #expect(fixture.sent == [1, 1])
+    }
+
+    @Test("Entries of one order arrive in their order, though each fails now and then")
+    func order() throws {
+        let replies = (0..<30).map { number -> ScriptedTransport.Reply in
+            number % 3 == 0 ? .status(.serviceUnavailable) : .failure(.connectionLost)
+        }
+        let fixture = OutboxFixture(replies, executing: true)
+        let outbox = try fixture.outbox()
+        for number in 1...10 { _ = try fixture.enqueue(outbox, number, order: "account") }
+        try fixture.clock.advance(by: .seconds(24 * 3600 - 120))
+        #expect(fixture.ledger.numbers == Array(1...10))
+        #expect(fixture.store.entries.isEmpty)
+    }
+
+    @Test("A dead entry blocks its order until it is sent again or removed")
+    func deadLetters() throws {
+        let fixture = OutboxFixture([.status(.init(code: 402))])
+        let outbox = try fixture.outbox()
+        let first = try fixture.enqueue(outbox, 1, order: "a")
+        _ = try fixture.enqueue(outbox, 2, order: "a")
+        _ = try fixture.enqueue(outbox, 3)
+        let progress = Recorder(first.progress, on: fixture.clock)
+        let failure = Recorder(first.output(), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(fixture.ledger.numbers == [3])
+        #expect(failure.failure?.code == .undelivered)
+        let letters = Recorder(outbox.deadLetters(), on: fixture.clock)
+        #expect(letters.values.first?.map(\.id) == [first.id])
+        let stored = Recorder(outbox.endpoint(PlaceOrder.self, of: first.id), on: fixture.clock)
+        #expect(stored.values.first?.number == 1)
+        let again = Recorder(outbox.sendAgain(first.id, with: .sameKey), on: fixture.clock)
+        #expect(again.values.count == 1)
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(fixture.ledger.numbers == [3, 1, 2])
+        #expect(
+            progress.values.map(text) == [
+                "sending 1", "dead: refused: status [402]", "queued", "sending 1",
+                "delivered Receipt(number: 1)",
+            ])
+        // The same entry keeps its key.
+        #expect(fixture.keys[0] == fixture.keys[2])
+        let missing = Recorder(outbox.sendAgain(first.id, with: .newKey), on: fixture.clock)
+        #expect(missing.failure?.code == .undelivered)
+    }
+
+    @Test("An edited dead letter is sent with a new key; a removed one never")
+    func editedAndRemoved() throws {
+        let fixture = OutboxFixture([.status(.badRequest), .status(.badRequest)])
+        let outbox = try fixture.outbox()
+        let (first, second) = (try fixture.enqueue(outbox, 1), try fixture.enqueue(outbox, 2))
+        try fixture.clock.advance(by: .seconds(60))
+        let edited = Recorder(outbox.edit(first.id, to: PlaceOrder(number: 10)), on: fixture.clock)
+        #expect(edited.values.count == 1)
+        let removed = Recorder(outbox.remove(second.id), on: fixture.clock)
+        #expect(removed.values.count == 1)
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(fixture.sent == [1, 2, 10])
+        #expect(Set(fixture.keys).count == 3)
+        #expect(fixture.store.entries.isEmpty)
+    }
+
+    @Test("After the life of its key an entry is a dead letter, which needs a new key")
+    func keyLife() throws {
+        let fixture = OutboxFixture(
+            (0..<100).map { _ in .failure(.connectionLost) }, executing: true)
+        let outbox = try fixture.outbox { $0.lifetime = nil }
+        let ticket = try fixture.enqueue(outbox, 1)
+        try fixture.clock.advance(by: .seconds(48 * 3600))
+        let entry = try #require(fixture.store.entries.first)
+        guard case .keyExpired = entry.delivery.deadReason else {
+            Issue.record("not dead: \(entry)")
+            return
+        }
+        // The last attempt came before the server could forget the key.
+        let last = try #require(fixture.transport.exchanges.last)
+        #expect(last.startedAt < .seconds(24 * 3600 - 60))
+        #expect(fixture.ledger.numbers == [1])
+        let same = Recorder(outbox.sendAgain(ticket.id, with: .sameKey), on: fixture.clock)
+        #expect(same.failure?.code == .undelivered)
+        let new = Recorder(outbox.sendAgain(ticket.id, with: .newKey), on: fixture.clock)
+        #expect(new.values.count == 1)
+    }
+
+    @Test("A month without a network costs nothing and no attempts, and then all is sent in order")
+    func monthOffline() throws {
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let outbox = try fixture.outbox { $0.lifetime = nil }
+        for number in 1...50 { _ = try fixture.enqueue(outbox, number, order: "a") }
+        try fixture.clock.advance(by: .seconds(31 * 24 * 3600))
+        #expect(fixture.sent.isEmpty)
+        #expect(!outbox.state.value.isOnline)
+        fixture.reachability.set(.cellular)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.ledger.numbers == Array(1...50))
+    }
+
+    @Test("A month without a network that nobody reports: attempts become rare, and all is sent in the end")
+    func monthUnreported() throws {
+        let broken = OutboxFixture((0..<10_000).map { _ in .failure(.resolve) })
+        let outbox = try broken.outbox { $0.lifetime = nil }
+        _ = try broken.enqueue(outbox, 1)
+        try broken.clock.advance(by: .seconds(31 * 24 * 3600))
+        let count = broken.transport.requests.count
+        #expect((31 * 23)...(31 * 24 + 20) ~= count)
+        // Its key is as young as ever, since no attempt has arrived.
+        #expect(broken.store.entries.first?.delivery.uncertainSince == nil)
+    }
+
+    @Test("An entry expires, and says what it failed with last")
+    func expiry() throws {
+        let fixture = OutboxFixture((0..<100).map { _ in .failure(.connect) })
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 1, lifetime: .seconds(60))
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(59))
+        #expect(fixture.store.entries.first?.delivery.deadReason == nil)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(
+            progress.values.last.map(text) == "dead: not delivered in time; last: connect: as scripted")
+    }
+
+    @Test("Only the last value of a topic is sent")
+    func topics() throws {
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let outbox = try fixture.outbox()
+        let first = try fixture.enqueue(outbox, 1, replacing: "settings")
+        let progress = Recorder(first.progress, on: fixture.clock)
+        for number in 2...5 { _ = try fixture.enqueue(outbox, number, replacing: "settings") }
+        #expect(progress.values.map(text) == ["queued", "replaced"] && progress.isFinished)
+        fixture.reachability.set(.wifi)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.ledger.numbers == [5])
+    }
+
+    @Test("Enqueueing with a given key again returns the first entry; another endpoint with it is refused")
+    func givenKeys() throws {
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let outbox = try fixture.outbox()
+        let first = try fixture.enqueue(outbox, 1, key: .given("order-1", .draft(lifetime: .seconds(3600))))
+        let again = try fixture.enqueue(outbox, 1, key: .given("order-1", .draft(lifetime: .seconds(3600))))
+        #expect(first.id == again.id)
+        #expect(throws: NetworkError.self) {
+            try fixture.enqueue(outbox, 2, key: .given("order-1", .stripe))
+        }
+        #expect(throws: NetworkError.self) { try fixture.enqueue(outbox, 2, key: .given("a\r\nb", .stripe)) }
+        fixture.reachability.set(.wifi)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.keys == ["\"order-1\""])
+    }
+
+    @Test("An entry belongs to the account that wrote it, and waits for it")
+    func accounts() throws {
+        let session = Session()
+        session.logIn(with: Credential(token: "a", account: "anna"))
+        let fixture = OutboxFixture(session: session)
+        let outbox = try fixture.outbox()
+        fixture.reachability.set(.unreachable)
+        let ticket = try fixture.enqueue(outbox, 1)
+        session.logIn(with: Credential(token: "b", account: "ben"))
+        fixture.reachability.set(.wifi)
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(3600))
+        #expect(fixture.sent.isEmpty)
+        #expect(progress.values.last.map(text) == "waiting: its account is not logged in")
+        session.logIn(with: Credential(token: "c", account: "anna"))
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.sent == [1])
+        #expect(fixture.transport.requests[0].headerFields[.authorization] == "Bearer c")
+    }
+
+    @Test("A store that fails stops the sending, loses no outcome, and is tried again")
+    func failingStore() throws {
+        let fixture = OutboxFixture()
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 1)
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .milliseconds(10))
+        // The request is under way; its answer cannot be stored.
+        fixture.store.fail(with: NetworkError(.file, "the disk is full"))
+        try fixture.clock.advance(by: .seconds(30))
+        #expect(outbox.state.value.storeFailure?.code == "file")
+        #expect(progress.values.map(text) == ["sending 1"])
+        #expect(throws: NetworkError.self) { try fixture.enqueue(outbox, 2) }
+        fixture.store.fail(with: nil)
+        try fixture.clock.advance(by: .seconds(120))
+        #expect(progress.values.map(text) == ["sending 1", "delivered Receipt(number: 1)"])
+        #expect(outbox.state.value.storeFailure == nil)
+        #expect(fixture.sent == [1])
+        _ = try fixture.enqueue(outbox, 3)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.sent == [1, 3])
+    }
+
+    @Test("A clock that jumps back does not make a key younger; one that jumps ahead sends nothing too late")
+    func clockJumps() throws {
+        final class Clock: Sendable {
+            let offset = MutableProperty(0.0)
+        }
+        let jumping = Clock()
+        let fixture = OutboxFixture((0..<200).map { _ in .failure(.connectionLost) }, executing: true)
+        let clock = fixture.clock
+        let outbox = try fixture.outbox { configuration in
+            configuration.lifetime = nil
+            configuration.currentDate = { clock.date.addingTimeInterval(jumping.offset.value) }
+        }
+        _ = try fixture.enqueue(outbox, 1)
+        try clock.advance(by: .seconds(12 * 3600))
+        jumping.offset.value = -10 * 24 * 3600
+        try clock.advance(by: .seconds(13 * 3600))
+        let entry = try #require(fixture.store.entries.first)
+        #expect(entry.delivery.deadReason != nil)
+        let last = try #require(fixture.transport.exchanges.last)
+        #expect(last.startedAt < .seconds(24 * 3600))
+
+        jumping.offset.value = 0
+        _ = try fixture.enqueue(outbox, 2)
+        try clock.advance(by: .seconds(60))
+        let count = fixture.sent.count
+        jumping.offset.value = 365 * 24 * 3600
+        try clock.advance(by: .seconds(24 * 3600))
+        #expect(fixture.sent.count == count)
+        #expect(fixture.ledger.numbers == [1, 2])
+    }
+
+    @Test("Draining sends what is due, refuses new entries and leaves what waits")
+    func draining() throws {
+        let fixture = OutboxFixture([.status(.serviceUnavailable)])
+        let outbox = try fixture.outbox { $0.concurrency = 1 }
+        for number in 1...3 { _ = try fixture.enqueue(outbox, number) }
+        let drained = Recorder(outbox.drain(within: .seconds(10)), on: fixture.clock)
+        #expect(throws: NetworkError.self) { try fixture.enqueue(outbox, 4) }
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(drained.values == [1])
+        #expect(fixture.ledger.numbers == [2, 3])
+        try fixture.clock.advance(by: .seconds(3600))
+        #expect(fixture.sent == [1, 2, 3])
+        #expect(outbox.state.value.role == .closed)
+    }
+
+    @Test(
+        "The limit of draining cancels what is still running, and the next run repeats it with the same key")
+    func drainLimit() throws {
+        let fixture = OutboxFixture([.stall], executing: true)
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 1)
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        let drained = Recorder(outbox.drain(within: .seconds(2)), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(drained.values.isEmpty)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(drained.values == [1])
+        #expect(progress.isFinished)
+        #expect(fixture.transport.cancelled.count == 1)
+        let next = try fixture.outbox()
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.ledger.numbers == [1] && fixture.store.entries.isEmpty)
+        #expect(Set(fixture.keys).count == 1)
+        withExtendedLifetime(next) {}
+    }
+
+    @Test("Two outboxes on one store: one sends, the other one shows, and takes over")
+    func twoOutboxes() throws {
+        let store = MemoryOutboxStore(pollInterval: .seconds(1), leaseTime: .seconds(5))
+        let ledger = KeyLedger()
+        let fixture = OutboxFixture(store: store, ledger: ledger)
+        var first: Outbox? = try fixture.outbox()
+        let second = try fixture.outbox()
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(first?.state.value.role == .sender && second.state.value.role == .standby)
+        let ticket = try fixture.enqueue(second, 1)
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(5))
+        #expect(ledger.numbers == [1])
+        #expect(progress.values.last.map(text) == "gone")
+        #expect(first?.state.value.role == .sender)
+        first = nil
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(second.state.value.role == .sender)
+        _ = try fixture.enqueue(second, 2)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(ledger.numbers == [1, 2])
+    }
+
+    @Test(
+        "A form that nobody can read is a dead letter with the reason, and comes back with the release that can"
+    )
+    func forms() throws {
+        struct Newer: OutboxEndpoint {
+            static let outboxName = PlaceOrder.outboxName
+            static let outboxVersion = 2
+            typealias Output = Response
+            var order: Int
+            var path: String { "/orders" }
+            var method: HTTPRequest.Method { .post }
+            var parameters: Parameters { ["number": order] }
+
+            static func migrate(_ content: Data, from version: Int) throws -> Newer {
+                let old = try JSONDecoder().decode([String: Int].self, from: content.filteredNumbers)
+                return Newer(order: old["number"] ?? 0)
+            }
+        }
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let first = try fixture.outbox()
+        let id = try fixture.enqueue(first, 5).id
+        Recorder(first.drain(within: .zero), on: fixture.clock).cancel()
+        try fixture.clock.advance(by: .seconds(1))
+        fixture.reachability.set(.wifi)
+
+        let unaware = try fixture.outbox([])
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(
+            fixture.store.entries.first?.delivery.deadReason
+                == .unreadable("no endpoint of this program is named order.place"))
+        Recorder(unaware.drain(within: .zero), on: fixture.clock).cancel()
+        try fixture.clock.advance(by: .seconds(1))
+
+        let newer = try fixture.outbox([Newer.self])
+        let again = Recorder(newer.sendAgain(id, with: .sameKey), on: fixture.clock)
+        #expect(again.values.count == 1)
+        try fixture.clock.advance(by: .seconds(5))
+        #expect(fixture.ledger.numbers == [5])
+    }
+
+    @Test("A version without a migration is a dead letter")
+    func versions() throws {
+        struct Newer: OutboxEndpoint {
+            static let outboxName = PlaceOrder.outboxName
+            static let outboxVersion = 2
+            typealias Output = Response
+            var path: String { "/orders" }
+        }
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let first = try fixture.outbox()
+        _ = try fixture.enqueue(first, 5)
+        Recorder(first.drain(within: .zero), on: fixture.clock).cancel()
+        try fixture.clock.advance(by: .seconds(1))
+        fixture.reachability.set(.wifi)
+        let newer = try fixture.outbox([Newer.self])
+        try fixture.clock.advance(by: .seconds(1))
+        guard case .unreadable(let reason) = fixture.store.entries.first?.delivery.deadReason else {
+            Issue.record("not dead")
+            return
+        }
+        #expect(reason.contains("version 1 of order.place cannot be read by version 2"))
+        #expect(fixture.sent.isEmpty)
+        withExtendedLifetime(newer) {}
+    }
+
+    @Test("Two endpoints of one name are refused, and so is one that the outbox does not know")
+    func names() throws {
+        struct Other: OutboxEndpoint {
+            static let outboxName = PlaceOrder.outboxName
+            typealias Output = Response
+            var path: String { "/" }
+        }
+        let fixture = OutboxFixture()
+        #expect(throws: NetworkError.self) { try fixture.outbox([PlaceOrder.self, Other.self]) }
+        let outbox = try fixture.outbox([PlaceOrder.self, PlaceOrder.self])
+        let stream = Recorder(outbox.enqueue(Other(), key: .withoutKey(.atLeastOnce)), on: fixture.clock)
+        #expect(stream.failure?.code == .invalidConfiguration)
+    }
+
+    @Test("Sealed entries show nothing of the endpoint, and are dead letters without the seal")
+    func sealed() throws {
+        let flip: @Sendable (Data) -> Data = { Data($0.map { $0 ^ 0x55 }) }
+        let seal = OutboxSeal(seal: { flip($0) }, open: { flip($0) })
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let outbox = try fixture.outbox { $0.seal = seal }
+        let id = try fixture.enqueue(outbox, 5).id
+        let raw = Recorder(fixture.store.content(of: id), on: fixture.clock).values.first ?? nil
+        #expect(raw.map { String(decoding: $0, as: UTF8.self).contains("number") } == false)
+        let content = Recorder(outbox.content(of: id), on: fixture.clock).values.first
+        #expect(content.map { String(decoding: $0, as: UTF8.self).contains("number") } == true)
+        fixture.reachability.set(.wifi)
+        try fixture.clock.advance(by: .seconds(5))
+        #expect(fixture.ledger.numbers == [5])
+    }
+
+    @Test("The events tell the life of an entry")
+    func events() throws {
+        let fixture = OutboxFixture([.status(.serviceUnavailable), .status(.notFound)])
+        let outbox = try fixture.outbox()
+        let events = Recorder(outbox.events, on: fixture.clock)
+        _ = try fixture.enqueue(outbox, 1)
+        try fixture.clock.advance(by: .seconds(60))
+        let kinds = events.values.map { event in
+            switch event {
+            case .enqueued: "enqueued"
+            case .sending: "sending"
+            case .waiting: "waiting"
+            case .delivered: "delivered"
+            case .died: "died"
+            case .replaced: "replaced"
+            case .role: "role"
+            case .storeFailed: "storeFailed"
+            }
+        }
+        #expect(kinds == ["enqueued", "sending", "waiting", "sending", "died"])
+        for event in events.values { #expect(!"\(event)".contains("number")) }
+    }
+
+    @Test("Retry-After of the server is kept, and its 409 means that the first attempt still runs")
+    func serverTimes() throws {
+        let fixture = OutboxFixture([
+            .status(.tooManyRequests, headers: [.retryAfter: "600"]), .status(.conflict),
+        ])
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 1)
+        let progress = Recorder(ticket.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(599))
+        #expect(fixture.sent.count == 1)
+        try fixture.clock.advance(by: .seconds(600))
+        #expect(
+            progress.values.map(text) == [
+                "sending 1", "waiting: status [429]", "sending 2",
+                "waiting: an earlier attempt is still being processed", "sending 3",
+                "delivered Receipt(number: 1)",
+            ])
+    }
+}
+
+extension Data {
+    /// The members of a JSON object that are numbers, as JSON.
+    fileprivate var filteredNumbers: Data {
+        struct Old: Codable { var number: Int }
+        guard let old = try? JSONDecoder().decode(Old.self, from: self),
+            let data = try? JSONEncoder().encode(["number": old.number])
+        else { return Data() }
+        return data
+    }
+}
+#endif
