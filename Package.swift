@@ -142,7 +142,11 @@ let package = Package(
 
         // The client under faults: scenarios, which tests run with few seeds and Tests/explore.sh with many.
         .library(
-            "Scenarios", ["RxNetworking", "RxTesting", .httpTypes], path: "Tests/ExplorationTests/Scenarios"),
+            "Scenarios",
+            [
+                "RxNetworking", "RxTesting", .httpTypes,
+                .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
+            ], path: "Tests/ExplorationTests/Scenarios"),
         .program("explore", ["RxTesting", "Scenarios"], path: "Tests/ExplorationTests/Explore"),
         .tests(
             "ExplorationTests",
@@ -174,8 +178,7 @@ let package = Package(
                 .httpTypes, .grdb,
             ]),
 
-        .program(
-            "outbox-probe", ["RxNetworking", "RxOutbox", "TestServers", .httpTypes], path: "Tests/OutboxProbe"),
+        .program("outbox-probe", ["RxNetworking", "RxOutbox", .httpTypes], path: "Tests/OutboxProbe"),
         .tests(
             "RxOutboxTests",
             [

@@ -1,4 +1,7 @@
 #if Outbox
+import FoundationEssentials
+import RxHTTP
+
 /// The rules by which a service treats an `Idempotency-Key`: what the outbox may conclude from its responses, and how
 /// long a repetition is safe.
 ///
@@ -115,6 +118,23 @@ public enum DeliveryGuarantee: Sendable, Hashable, Codable {
     /// The key, if there is one.
     public var key: String? {
         if case .key(let key, _) = self { key } else { nil }
+    }
+}
+
+extension DeliveryGuarantee {
+    /// - Throws: `invalidParameters` for a key that no header field can hold.
+    init(_ key: OutboxKey) throws(NetworkError) {
+        switch key {
+        case .generated(let rules): self = .key(RandomSource.uuid().uuidString, rules)
+        case .given(let key, let rules):
+            guard (1...255).contains(key.utf8.count), key.allBytes({ (0x21...0x7E).contains($0) }) else {
+                throw NetworkError(
+                    .invalidParameters, "an idempotency key has 1 to 255 visible ASCII characters")
+            }
+            self = .key(key, rules)
+        case .withoutKey(.atLeastOnce): self = .atLeastOnce
+        case .withoutKey(.atMostOnce): self = .atMostOnce
+        }
     }
 }
 #endif

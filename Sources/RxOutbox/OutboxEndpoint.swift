@@ -67,23 +67,6 @@ struct OutboxFormError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A stored file that belongs to an entry.
-public struct OutboxAttachment: Sendable, Hashable, Codable {
-    /// The path.
-    public let path: String
-    /// The size in bytes when the entry was written.
-    public let size: Int64
-    /// The SHA-256 digest of the content when the entry was written, as hexadecimal text.
-    public let digest: String
-
-    /// Creates the description of a file.
-    public init(path: String, size: Int64, digest: String) {
-        self.path = path
-        self.size = size
-        self.digest = digest
-    }
-}
-
 /// Encrypts the stored endpoints, so that the store shows nothing of them.
 ///
 /// ```swift
@@ -127,6 +110,13 @@ struct OutboxForms: Sendable {
         self.seal = seal
     }
 
+    /// The same bytes for the same endpoint, so that two can be compared.
+    private static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+
     var isSealing: Bool { seal != nil }
 
     /// - Throws: `invalidParameters` if the endpoint cannot be encoded or sealed; `invalidConfiguration` if its type is
@@ -138,9 +128,7 @@ struct OutboxForms: Sendable {
                 "the outbox does not know the endpoint \(E.self); name it in Outbox(store:client:endpoints:)")
         }
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            let content = try encoder.encode(endpoint)
+            let content = try Self.encoder.encode(endpoint)
             return try seal?.seal(content) ?? content
         } catch {
             // The error may contain values.
@@ -174,6 +162,15 @@ struct OutboxForms: Sendable {
         } catch {
             throw OutboxFormError("version \(entry.version) of \(entry.name) cannot be migrated")
         }
+    }
+
+    /// Whether an entry holds the same endpoint as a stored one.
+    func isSame(_ known: OutboxEntry, _ stored: Data, as entry: OutboxEntry, _ content: Data) -> Bool {
+        guard known.name == entry.name, known.version == entry.version,
+            let one = try? self.content(of: known, stored),
+            let other = try? self.content(of: entry, content)
+        else { return false }
+        return one == other
     }
 
     /// The encoded endpoint of an entry, opened.

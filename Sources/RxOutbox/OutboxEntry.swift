@@ -120,7 +120,7 @@ public struct OutboxDelivery: Sendable, Hashable, Codable {
         /// To be sent again at a time.
         case waiting(until: Date, WaitReason)
         /// Not sent any more, unless somebody decides so.
-        case dead(DeadReason, at: Date)
+        case dead(DeadReason)
     }
 
     /// The number of attempts, including the running one.
@@ -129,10 +129,12 @@ public struct OutboxDelivery: Sendable, Hashable, Codable {
     public internal(set) var uncertainSince: Date?
     /// The phase.
     public internal(set) var phase = Phase.queued
+    /// When the phase began; `nil` for an entry that has not been sent yet.
+    public internal(set) var since: Date?
 
     /// The reason, if the entry is dead.
     public var deadReason: DeadReason? {
-        if case .dead(let reason, _) = phase { reason } else { nil }
+        if case .dead(let reason) = phase { reason } else { nil }
     }
 }
 
@@ -204,6 +206,27 @@ extension WaitReason: CustomStringConvertible {
     }
 }
 
+extension WaitReason {
+    /// Whether a login may end the wait.
+    var endsWithLogin: Bool {
+        switch self {
+        case .account: true
+        case .failure(let failure):
+            [NetworkError.Code.loginExpired, .loginFailed].map(\.rawValue).contains(failure.code)
+        case .inProgress, .interrupted: false
+        }
+    }
+
+    /// Whether the network's return may end the wait.
+    var endsWithNetwork: Bool {
+        switch self {
+        case .failure(let failure): failure.status == nil
+        case .interrupted: true
+        case .inProgress, .account: false
+        }
+    }
+}
+
 extension DeadReason: CustomStringConvertible {
     /// A phrase.
     public var description: String {
@@ -229,7 +252,7 @@ extension OutboxEntry: RedactedDescription {
             case .queued: "queued"
             case .sending: "sending (attempt \(delivery.attempts))"
             case .waiting(let date, let reason): "waiting until \(date): \(reason)"
-            case .dead(let reason, _): "dead: \(reason)"
+            case .dead(let reason): "dead: \(reason)"
             }
         return "\(name) \(id) \(phase)"
     }

@@ -137,10 +137,6 @@ struct SteadyDate {
 
 extension OutboxEntry {
     /// The latest date at which something has happened to the entry.
-    var latestDate: Date {
-        var dates = [created, delivery.uncertainSince ?? .distantPast]
-        if case .dead(_, let date) = delivery.phase { dates.append(date) }
-        return dates.max() ?? created
-    }
+    var latestDate: Date { max(created, delivery.since ?? created) }
 }
 #endif

@@ -94,7 +94,7 @@ enum OutboxUpdate: Sendable {
             case .queued: .queued
             case .sending: .sending(attempt: entry.delivery.attempts)
             case .waiting(let until, let reason): .waiting(until: until, reason)
-            case .dead(let reason, _): .dead(reason)
+            case .dead(let reason): .dead(reason)
             }
         case .delivered(let output): (output as? Output).map { .delivered($0) } ?? .gone
         case .replaced: .replaced

@@ -118,12 +118,12 @@ import Testing
         for (id, phase) in [
             ("t-queued", OutboxDelivery.Phase.queued),
             ("t-waiting", .waiting(until: Self.start, .interrupted)), ("t-sending", .sending),
-            ("t-dead", .dead(.expired(nil), at: Self.start)),
+            ("t-dead", .dead(.expired(nil))),
         ] {
             // Written one by one, each would replace the one before.
             _ = try await add(entry(id), to: subject.store)
             _ = try await subject.store.change(
-                .settle(OutboxID(rawValue: id), delivery(.dead(.expired(nil), at: Self.start))), under: nil
+                .settle(OutboxID(rawValue: id), delivery(.dead(.expired(nil)))), under: nil
             ).value()
             var revived = entry(id, topic: "t")
             revived.delivery = delivery(phase)
@@ -149,7 +149,7 @@ import Testing
         #expect(try await subject.store.change(.discard(id), under: nil).value() == .gone)
         #expect(try await subject.store.change(.revive(entry("a"), nil), under: nil).value() == .gone)
 
-        let dead = delivery(.dead(.uncertain(.interrupted), at: Self.start))
+        let dead = delivery(.dead(.uncertain(.interrupted)))
         #expect(try await subject.store.change(.settle(id, dead), under: nil).value() == .applied(nil))
         for change in [OutboxChange.begin(id, sending), .settle(id, sending), .complete(id)] {
             #expect(try await subject.store.change(change, under: nil).value() == .gone)

@@ -145,6 +145,7 @@ struct DeliveryPlan {
         var sent = entry
         sent.delivery.attempts += 1
         sent.delivery.phase = .sending
+        sent.delivery.since = now
         sent.delivery.uncertainSince = entry.delivery.uncertainSince ?? now
         running[entry.id] = .some(entry.delivery.uncertainSince)
         put(sent)
@@ -154,7 +155,8 @@ struct DeliveryPlan {
 
     private mutating func bury(_ entry: OutboxEntry, _ reason: DeadReason, at now: Date) -> Step {
         var dead = entry
-        dead.delivery.phase = .dead(reason, at: now)
+        dead.delivery.phase = .dead(reason)
+        dead.delivery.since = now
         storing.insert(entry.id)
         makeBusy(entry)
         return .bury(dead)
@@ -171,8 +173,9 @@ struct DeliveryPlan {
         guard var entry = entries[id], let former = running.removeValue(forKey: id) else { return nil }
         storing.insert(id)
         if !mayHaveArrived { entry.delivery.uncertainSince = former }
+        entry.delivery.since = now
         switch verdict {
-        case .dead(let reason): entry.delivery.phase = .dead(reason, at: now)
+        case .dead(let reason): entry.delivery.phase = .dead(reason)
         case .again(let reason, let minimum):
             let wait = schedule.wait(after: entry.delivery.attempts, random: random)
             entry.delivery.phase = .waiting(until: now + max(wait, minimum ?? .zero), reason)

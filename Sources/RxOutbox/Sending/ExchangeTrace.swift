@@ -47,6 +47,26 @@ final class ExchangeTrace: Interceptor {
     private func clear() { uncertainCount.withLock { $0 -= 1 } }
 }
 
+extension Endpoint {
+    /// The endpoint as an outbox sends it.
+    func guarded(by guarantee: DeliveryGuarantee, _ trace: ExchangeTrace) -> EndpointWithOptions<Self> {
+        with { options in
+            options.interceptors.exchange.append(trace)
+            // Nobody waits in front of a screen.
+            if options.presentation == nil { options.presentation = [] }
+            switch guarantee {
+            case .key(let key, let rules):
+                options.headers[rules.field] = rules.value(for: key)
+                options.isIdempotent = true
+            case .atLeastOnce: break
+            case .atMostOnce:
+                options.retry = .never
+                options.hedging = .never
+            }
+        }
+    }
+}
+
 extension NetworkError.Code {
     /// An interceptor or a stage of the client would send a request again that must be sent at most once.
     static let repetition = NetworkError.Code(rawValue: "repetition")

@@ -24,7 +24,7 @@ final class OutboxRun: @unchecked Sendable {
     private var lease: OutboxLease?
     /// The revision of the store that the plan knows; `nil` before it has been loaded.
     private var revision: Int64?
-    private var watchers: [OutboxID: [ObjectIdentifier: OutboxWatcher]] = [:]
+    private var watchers = OutboxWatchers()
     private var transfers: [OutboxID: Subscription] = [:]
     /// Changes that the store has refused, to be repeated.
     private var unsaved: [@Sendable () -> Void] = []
@@ -175,7 +175,7 @@ final class OutboxRun: @unchecked Sendable {
             plan.insert(entry)
             if known?.delivery != entry.delivery { publish(.entry(entry), of: entry.id) }
         }
-        for id in watchers.keys where plan.entries[id] == nil { publish(.gone, of: id) }
+        for id in watchers.ids where plan.entries[id] == nil { publish(.gone, of: id) }
         // In this order, so that nobody takes a sender for one without entries.
         showCounts()
         if !isDraining { setRole(lease == nil ? .standby : .sender) }
@@ -310,7 +310,15 @@ final class OutboxRun: @unchecked Sendable {
             switch result {
             case .failure(let error): report(.failure(error))
             case .success(.exists(let known, let stored)):
-                report(self.isSame(known, stored, as: entry, content))
+                guard self.forms.isSame(known, stored, as: entry, content) else {
+                    report(
+                        .failure(
+                            NetworkError(
+                                .invalidParameters,
+                                "the outbox has another entry with this key; each entry needs its own")))
+                    break
+                }
+                report(.success(known.id))
             case .success(.added(let sequence, let replaced)):
                 self.revision = self.revision.map { $0 + 1 }
                 for id in replaced {
@@ -328,41 +336,9 @@ final class OutboxRun: @unchecked Sendable {
         }
     }
 
-    private func isSame(
-        _ known: OutboxEntry, _ stored: Data, as entry: OutboxEntry, _ content: Data
-    ) -> Result<OutboxID, NetworkError> {
-        let isEqual =
-            known.name == entry.name && known.version == entry.version
-            && (try? forms.content(of: known, stored)) == (try? forms.content(of: entry, content))
-        guard isEqual else {
-            return .failure(
-                NetworkError(
-                    .invalidParameters, "the outbox has another entry with this key; each entry needs its own"
-                ))
-        }
-        return .success(known.id)
-    }
-
     /// The files with their digests.
     func describe(_ paths: [String]) -> Observable<[OutboxAttachment], NetworkError> {
-        let files = client.configuration.files ?? client.transport.files
-        return Observable<String, NetworkError>.sequence(paths).flatMap(.concat) { path in
-            files.status(of: path).flatMap { status throws(NetworkError) in
-                guard let status else {
-                    throw NetworkError(.file, "the attachment \(path) does not exist")
-                }
-                return files.read(path, from: 0, count: nil, expecting: status)
-                    .reduce(SHA2.sha256) { digest, chunk in
-                        var digest = digest
-                        digest.update(chunk)
-                        return digest
-                    }
-                    .map { digest in
-                        OutboxAttachment(path: path, size: status.size, digest: digest.hexadecimal)
-                    }
-            }
-        }
-        .collect()
+        OutboxAttachment.describe(paths, in: client.configuration.files ?? client.transport.files)
     }
 
     // MARK: - Sending
@@ -440,22 +416,8 @@ final class OutboxRun: @unchecked Sendable {
             return fail(entry, .again(.account, notBefore: nil), mayHaveArrived: false)
         }
         let trace = ExchangeTrace(isSingle: entry.guarantee == .atMostOnce)
-        let request = endpoint.with { options in
-            options.interceptors.exchange.append(trace)
-            // Nobody waits in front of a screen.
-            if options.presentation == nil { options.presentation = [] }
-            switch entry.guarantee {
-            case .key(let key, let rules):
-                options.headers[rules.field] = rules.value(for: key)
-                options.isIdempotent = true
-            case .atLeastOnce: break
-            case .atMostOnce:
-                options.retry = .never
-                options.hedging = .never
-            }
-        }
         let id = entry.id
-        let subscription = client.request(request).observe(
+        let subscription = client.request(endpoint.guarded(by: entry.guarantee, trace)).observe(
             onNext: { output in self.scope.enter { self.succeed(id, output) } },
             onEnd: { completion in
                 guard case .failed(let error) = completion else { return }
@@ -554,7 +516,7 @@ final class OutboxRun: @unchecked Sendable {
         guard scope.isOpen else { return receive(.closed) }
         let watcher = OutboxWatcher(receive)
         owner.onClose {
-            self.scope.enter { self.watchers[id]?[ObjectIdentifier(watcher)] = nil }
+            self.scope.enter { self.watchers.remove(watcher, of: id) }
         }
         scope.enter {
             if let entry = self.plan.entries[id] {
@@ -563,14 +525,12 @@ final class OutboxRun: @unchecked Sendable {
                 return watcher.receive(.gone)
             }
             guard !self.isStopped else { return watcher.receive(.closed) }
-            self.watchers[id, default: [:]][ObjectIdentifier(watcher)] = watcher
+            self.watchers.add(watcher, of: id)
         }
     }
 
     private func publish(_ update: OutboxUpdate, of id: OutboxID) {
-        guard let own = watchers[id] else { return }
-        if update.isFinal || own.isEmpty { watchers[id] = nil }
-        for watcher in own.values { watcher.receive(update) }
+        for watcher in watchers.receivers(of: update, id) { watcher.receive(update) }
     }
 
     private func setRole(_ role: OutboxState.Role) {
@@ -620,7 +580,7 @@ final class OutboxRun: @unchecked Sendable {
         unsaved = []
         subscriptions.cancel()
         setRole(.closed)
-        for id in watchers.keys { publish(.closed, of: id) }
+        for id in watchers.ids { publish(.closed, of: id) }
         let lease = lease
         self.lease = nil
         let reports = drainReports
@@ -634,61 +594,6 @@ final class OutboxRun: @unchecked Sendable {
                 self.scope.close()
             }
         }
-    }
-}
-
-/// A receiver of the news of one entry.
-final class OutboxWatcher: Sendable {
-    let receive: @Sendable (OutboxUpdate) -> Void
-
-    init(_ receive: @escaping @Sendable (OutboxUpdate) -> Void) { self.receive = receive }
-}
-
-extension WaitReason {
-    /// Whether a login may end the wait.
-    fileprivate var endsWithLogin: Bool {
-        switch self {
-        case .account: true
-        case .failure(let failure):
-            [NetworkError.Code.loginExpired, .loginFailed].map(\.rawValue).contains(failure.code)
-        case .inProgress, .interrupted: false
-        }
-    }
-
-    /// Whether the network's return may end the wait.
-    fileprivate var endsWithNetwork: Bool {
-        switch self {
-        case .failure(let failure): failure.status == nil
-        case .interrupted: true
-        case .inProgress, .account: false
-        }
-    }
-}
-
-extension DeliveryGuarantee {
-    /// - Throws: `invalidParameters` for a key that no header field can hold.
-    fileprivate init(_ key: OutboxKey) throws(NetworkError) {
-        switch key {
-        case .generated(let rules): self = .key(RandomSource.uuid().uuidString, rules)
-        case .given(let key, let rules):
-            guard (1...255).contains(key.utf8.count), key.allBytes({ (0x21...0x7E).contains($0) }) else {
-                throw NetworkError(
-                    .invalidParameters, "an idempotency key has 1 to 255 visible ASCII characters")
-            }
-            self = .key(key, rules)
-        case .withoutKey(.atLeastOnce): self = .atLeastOnce
-        case .withoutKey(.atMostOnce): self = .atMostOnce
-        }
-    }
-}
-
-extension SHA2 {
-    /// The digest as hexadecimal text.
-    fileprivate var hexadecimal: String {
-        finish().map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
     }
 }
 #endif

@@ -5,18 +5,28 @@ import Synchronization
 /// The scenarios of this package's own client.
 package enum House {
     /// The scenarios, by name.
-    package static let scenarios: [(name: String, run: Simulation.Scenario)] = [
-        ("session", session),
-        ("accounts", accounts),
-        ("retry", retry),
-        ("paging", paging),
-        ("failover", failover),
-        ("caching", caching),
-        ("downloads", downloads),
-        ("events", events),
-        ("webSockets", webSockets),
-        ("limits", limits),
-    ]
+    package static let scenarios: [(name: String, run: Simulation.Scenario)] =
+        [
+            ("session", session),
+            ("accounts", accounts),
+            ("retry", retry),
+            ("paging", paging),
+            ("failover", failover),
+            ("caching", caching),
+            ("downloads", downloads),
+            ("events", events),
+            ("webSockets", webSockets),
+            ("limits", limits),
+        ] + optionalScenarios
+
+    /// The scenarios of products behind traits.
+    private static let optionalScenarios: [(name: String, run: Simulation.Scenario)] = {
+        var scenarios: [(name: String, run: Simulation.Scenario)] = []
+        #if Outbox
+        scenarios.append(("outbox", outbox))
+        #endif
+        return scenarios
+    }()
 
     /// An interceptor that breaks a rule on purpose, for tests of whether the invariants notice.
     @TaskLocal package static var plantedBug: (any Interceptor)?

@@ -198,9 +198,8 @@ struct OutboxTable {
                 Int64.fromDatabaseValue(row["entryCheck"]) == Self.check(id, terms, content)
             else { throw Self.damage }
         }
-        let decoder = JSONDecoder()
-        guard let decodedTerms = try? decoder.decode(OutboxEntry.Terms.self, from: terms),
-            let decodedDelivery = try? decoder.decode(OutboxDelivery.self, from: delivery)
+        guard let decodedTerms = try? Self.decoder.decode(OutboxEntry.Terms.self, from: terms),
+            let decodedDelivery = try? Self.decoder.decode(OutboxDelivery.self, from: delivery)
         else { throw Self.damage }
         let entry = OutboxEntry(id: id, decodedTerms, sequence: sequence, decodedDelivery)
         guard String.fromDatabaseValue(row["key"]) == entry.guarantee.key,
@@ -214,7 +213,8 @@ struct OutboxTable {
         OutboxStoreFailure(.damaged, "an entry is not what was written")
     }
 
-    private static var encoder: JSONEncoder { JSONEncoder() }
+    private static let encoder = JSONEncoder()
+    private static let decoder = JSONDecoder()
 
     /// The CRC-32 of the id and the parts, each with its length.
     private static func check(_ id: OutboxID, _ parts: Data...) -> Int64 {
