@@ -121,8 +121,13 @@ let package = Package(
                 "RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxParameters", .httpTypes,
                 .structuredFields, .crypto, .cryptoExtras,
             ]),
-        .library("RxOutbox", ["RxClient", "RxHTTP", "RxLite", "CZlib", .httpTypes, .grdb]),
-        .library("RxMetrics", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics]),
+        .library("RxOutbox", ["RxClient", "RxHTTP", "RxLite", "CZlib", .httpTypes, .grdb, .logging]),
+        .library(
+            "RxMetrics",
+            [
+                "RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics,
+                .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
+            ]),
         .library(
             "RxServices",
             [
@@ -183,7 +188,7 @@ let package = Package(
             "RxOutboxTests",
             [
                 "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxOutbox", "RxParameters", "RxTesting",
-                "TestServers", "outbox-probe", .httpTypes, .grdb,
+                "TestServers", "outbox-probe", .httpTypes, .grdb, .logging, .inMemoryLogging,
             ]),
 
         .tests("RxLiteTests", ["RxLite", "RxLoop", "RxTesting"]),
@@ -220,6 +225,7 @@ let package = Package(
             [
                 "RxCache", "RxClient", "RxHTTP", "RxLite", "RxMetrics", "RxNetworking", "RxParameters",
                 "RxTesting", "TestServers", .httpTypes, .coreMetrics, .metricsTestKit,
+                "RxOutbox",
             ]),
         .tests(
             "RxServicesTests",

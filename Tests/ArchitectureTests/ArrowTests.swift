@@ -25,7 +25,7 @@ import Testing
         "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxAuth": ["RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxParameters"],
-        "RxMetrics": ["RxClient", "RxHTTP", "RxLite"],
+        "RxMetrics": ["RxClient", "RxHTTP", "RxLite", "RxOutbox"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": [
             "RxClient", "RxInspector", "RxLite", "RxLoop",
@@ -54,7 +54,7 @@ import Testing
         "CryptoExtras": ["RxAuth"],
         "GRDB": ["RxDiskCache", "RxOutbox"],
         "FlyingSocks": ["RxInspector"],
-        "Logging": ["RxClient", "RxNetworking"],
+        "Logging": ["RxClient", "RxNetworking", "RxOutbox"],
         "DequeModule": ["RxLoop", "RxCurl", "RxClient"],
         "HeapModule": ["RxLoop", "RxCurl", "RxClient"],
         "OrderedCollections": ["RxCurl", "RxClient"],

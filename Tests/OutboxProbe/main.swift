@@ -4,6 +4,8 @@
 //   outbox-probe fill FOLDER URL FIRST   enqueues orders from number FIRST on until it is killed, and sends them to
 //                                        URL/orders; prints `enqueued NUMBER` when an order is durable
 //   outbox-probe drain FOLDER URL        sends all that is left, prints `left PENDING DEAD` and ends
+//   outbox-probe full FOLDER FILLER      enqueues large orders until one fails, removes the file FILLER, enqueues until
+//                                        one succeeds; prints `stored COUNT`, and `entries COUNT` at the end
 //   outbox-probe count FOLDER COUNT      enqueues COUNT orders at once and sends none; prints `seconds SECONDS`
 
 import FoundationEssentials
@@ -25,6 +27,7 @@ struct ProbeOrder: OutboxEndpoint {
     static let accountCount = 3
 
     var number: Int
+    var note = ""
 
     var account: Int { number % Self.accountCount }
     var path: String { "/orders" }
@@ -65,6 +68,23 @@ func drain(_ outbox: Outbox) async throws {
     }
 }
 
+func full(_ folder: String, _ filler: String) async throws {
+    let outbox = try makeOutbox(folder, "http://127.0.0.1:9")
+    var stored = 0
+    func add() async -> Bool {
+        let order = ProbeOrder(number: stored, note: String(repeating: "x", count: 20_000))
+        let ticket = outbox.enqueue(order, key: .generated(.stripe), order: "one")
+        guard (try? await ticket.value()) != nil else { return false }
+        stored += 1
+        return true
+    }
+    while await add() {}
+    say("stored \(stored)")
+    try FileManager.default.removeItem(atPath: filler)
+    while await !add() {}
+    say("entries \(try await outbox.entries().value().count - stored)")
+}
+
 func count(_ folder: String, _ count: Int) async throws {
     // No server listens there, and nothing is sent while the entries of one account wait for the first.
     let outbox = try makeOutbox(folder, "http://127.0.0.1:9")
@@ -88,6 +108,7 @@ guard arguments.count >= 3 else { exit(2) }
 switch arguments[0] {
 case "fill": try await fill(try makeOutbox(arguments[1], arguments[2]), from: Int(arguments[3]) ?? 0)
 case "drain": try await drain(try makeOutbox(arguments[1], arguments[2]))
+case "full": try await full(arguments[1], arguments[2])
 case "count": try await count(arguments[1], Int(arguments[2]) ?? 1)
 default: exit(2)
 }

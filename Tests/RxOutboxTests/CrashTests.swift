@@ -132,6 +132,41 @@ import Testing
         #expect(Set(executions.map(\.number)).count == executions.count, "executed twice")
     }
 
+    private static func canMount() async throws -> Bool {
+        let script = "mkdir -p \"$F\" && mount -t tmpfs -o size=64k none \"$F\""
+        return try await onDisk(script, TemporaryFolder()).ending == .exited(0)
+    }
+
+    private static func onDisk(
+        _ script: String, _ folder: TemporaryFolder
+    ) async throws -> ChildProcess.Record {
+        let child = try ChildProcess(
+            "/usr/bin/env", ["unshare", "-m", "sh", "-c", script],
+            environment: [
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "F": folder.file("disk"),
+                "PROBE": ChildProcess.product("outbox-probe"),
+            ])
+        child.closeInput()
+        return try await child.ended()
+    }
+
+    @Test(
+        "A full disk takes no more entries and loses none, and takes more once there is room",
+        .enabled("needs the right to mount a file system") { try await canMount() })
+    func fullDisk() async throws {
+        let record = try await Self.onDisk(
+            """
+            mkdir "$F" && mount -t tmpfs -o size=2m,mode=700 none "$F" && head -c 500000 /dev/zero >"$F/filler" &&
+            "$PROBE" full "$F/outbox" "$F/filler"
+            """, TemporaryFolder())
+        #expect(record.ending == .exited(0), "\(record.text) \(record.errorText)")
+        let lines = record.text.split(separator: "\n").map(String.init)
+        try #require(lines.count == 2, "\(record.text) \(record.errorText)")
+        #expect(try #require(Int(lines[0].dropFirst("stored ".count))) > 10)
+        // As many as were reported to be stored.
+        #expect(lines[1] == "entries 0")
+    }
+
     @Test("Entries that are written at the same time share their transactions")
     func groups() async throws {
         let folder = try TemporaryFolder()

@@ -138,3 +138,14 @@ func serveWithOutbox(
     show(group)
 }
 #endif
+#if Outbox && Logging && Metrics
+import Logging
+import RxMetrics
+import RxNetworking
+import RxOutbox
+
+func watchOutbox(_ outbox: Outbox) {
+    outbox.events.log(to: Logger(label: "outbox"))
+    outbox.recordMetrics()
+}
+#endif
