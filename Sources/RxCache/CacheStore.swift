@@ -34,6 +34,10 @@ public protocol CacheStore: Sendable {
     /// Removes the selected entries. One value when done: how many there were.
     func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError>
 
+    /// Sends each selection that another process has removed from a shared store, once this process knows it. A memory
+    /// tier in front of the store then removes the same, and responses in flight are not stored. Default: never.
+    var invalidations: Observable<CacheSelection, Never> { get }
+
     /// The contents, as far as known: a store shared with another process may lag behind. Thread-safe.
     var usage: CacheUsage { get }
 }
@@ -41,6 +45,9 @@ public protocol CacheStore: Sendable {
 extension CacheStore {
     /// `nil`: responses have to be looked up.
     public func entriesInMemory(for key: CacheKey) -> [CacheEntry]? { nil }
+
+    /// Never sends anything.
+    public var invalidations: Observable<CacheSelection, Never> { .never() }
 }
 
 /// A selection of stored responses.

@@ -10,7 +10,8 @@ import Synchronization
 /// ```
 ///
 /// The lower store holds everything, memory the most recently used responses. A change of the lower store by
-/// another process is seen for responses that memory does not hold. If the lower store fails, a lookup
+/// another process is seen for responses that memory does not hold; a removal also for the others, if the lower store
+/// sends ``CacheStore/invalidations``. If the lower store fails, a lookup
 /// returns the responses in memory, and a change still takes effect in memory. Thread-safe.
 public final class TieredCacheStore: CacheStore {
     /// The upper store.
@@ -18,6 +19,7 @@ public final class TieredCacheStore: CacheStore {
     /// The lower store.
     public let lower: any CacheStore
     private let contents = Mutex(TierContents())
+    private let following = SubscriptionBag()
 
     /// Creates a store of `memory` over `lower`.
     ///
@@ -28,6 +30,17 @@ public final class TieredCacheStore: CacheStore {
     public init(_ memory: MemoryCacheStore = MemoryCacheStore(), over lower: any CacheStore) {
         self.memory = memory
         self.lower = lower
+        lower.invalidations.subscribe { [weak self] selection in self?.forget(selection) }
+            .store(in: following)
+    }
+
+    /// The removals by other processes, of which the lower store knows.
+    public var invalidations: Observable<CacheSelection, Never> { lower.invalidations }
+
+    /// Removes from memory what another process has removed from the lower store.
+    private func forget(_ selection: CacheSelection) {
+        contents.withLock { $0.didRemove() }
+        memory.remove(selection).subscribe(onFailure: { _ in })
     }
 
     /// The contents of the lower store, which holds all responses. ``memory`` has the usage of the memory

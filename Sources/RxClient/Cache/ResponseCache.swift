@@ -25,6 +25,7 @@ public final class ResponseCache: Sendable {
     private let overdue = Mutex<Set<CacheSelection>>([])
     /// The most overdue removals; beyond that, everything is to be removed.
     private static let mostOverdue = 256
+    private let following = SubscriptionBag()
 
     /// Creates a cache.
     ///
@@ -38,6 +39,8 @@ public final class ResponseCache: Sendable {
     ) {
         self.store = store
         clock = SharedClock(nil, currentDate)
+        store.invalidations.subscribe { [history] selection in history.recordRemoval(of: selection) }
+            .store(in: following)
     }
 
     func currentDate() -> Date { clock.date }

@@ -25,6 +25,8 @@ public final class RequestLimiter: Sendable {
     var clock: any Scheduler { shared.scheduler }
     private let perHost: RequestLimits
     private let contents: Mutex<Contents>
+    /// The subscriptions to the closures of shared quotas.
+    private let following = SubscriptionBag()
 
     /// Creates a limiter without running requests.
     ///
@@ -44,6 +46,13 @@ public final class RequestLimiter: Sendable {
         shared = SharedClock(clock, currentDate)
         self.perHost = perHost
         contents = Mutex(Contents(total: total, perHost: perHost))
+        var quotas: [any SharedQuota] = []
+        for quota in [total, perHost].compactMap({ $0.sharing?.quota })
+        where !quotas.contains(where: { $0 === quota }) {
+            quotas.append(quota)
+            quota.closures.subscribe { [weak self] closure in self?.close(closure, of: quota) }
+                .store(in: following)
+        }
     }
 
     /// Takes the time of a stream, if that is virtual and the limiter has no clock yet.
@@ -59,7 +68,8 @@ public final class RequestLimiter: Sendable {
             if contents.places.count >= Self.placeLimit {
                 contents.places = contents.places.filter { !$0.value.isIdle }
             }
-            let place = Place(contents.queue.origin(host), perHost.rate)
+            let gate = RateGate(perHost.rate, contents.sharedGate(perHost, scope: host))
+            let place = Place(contents.queue.origin(host), gate)
             contents.places[host] = place
             return place
         }
@@ -71,8 +81,10 @@ public final class RequestLimiter: Sendable {
     func enter(_ waiter: Waiter) -> Bool {
         let now = clock.now
         return change(at: now) { contents in
+            contents.holdIfShared(waiter.place, at: now)
             guard contents.queue.enter(waiter.place.origin) else {
                 waiter.ticket = contents.queue.wait(waiter, at: waiter.place.origin)
+                contents.count(waiter, 1)
                 return false
             }
             contents.admit(waiter, at: now)
@@ -87,26 +99,75 @@ public final class RequestLimiter: Sendable {
                 contents.queue.leave(waiter.place.origin)
             } else if let ticket = waiter.ticket {
                 contents.queue.withdraw(ticket, from: waiter.place.origin)
+                waiter.ticket = nil
+                contents.count(waiter, -1)
             }
         }
     }
 
-    /// Holds a host for as long as its response asks.
+    /// Holds a host for as long as its response asks; where the rate is shared, in all processes.
     func pause(_ place: Place, because error: NetworkError) {
         guard error.code == .status, error.status?.code == 429,
             let wait = error.retryAfter(now: shared.date), min(wait, longestPause) > .zero
         else { return }
+        pause(place, for: min(wait, longestPause))
+    }
+
+    /// Holds a host with a shared rate if the fields of a response say that no requests are left
+    /// (draft-ietf-httpapi-ratelimit-headers).
+    func pause(_ place: Place, after head: ResponseHead) {
+        guard place.sharesRate, let fields = RateLimitFields(head, at: shared.date), fields.remaining == 0,
+            min(fields.reset, longestPause) > .zero
+        else { return }
+        pause(place, for: min(fields.reset, longestPause))
+    }
+
+    private func pause(_ place: Place, for wait: Duration) {
         let now = clock.now
         change(at: now) { contents in
-            place.close(until: now + min(wait, longestPause))
+            place.close(until: now + wait)
             contents.hold(place)
+        }
+        for gate in [place.sharedGate, contents.withLock({ $0.sharedTotal })].compactMap({ $0 }) {
+            gate.quota.close(gate.scope, for: wait)
+        }
+    }
+
+    /// Holds what another process has closed.
+    private func close(_ closure: QuotaClosure, of quota: any SharedQuota) {
+        let now = clock.now
+        let end = now + min(max(closure.duration, .zero), longestPause)
+        change(at: now) { contents in contents.close(closure.scope, of: quota, until: end, at: now) }
+    }
+
+    /// Reserves permits that the last change has found to be needed.
+    private func reserve(_ demands: [Demand]) {
+        for demand in demands {
+            let gate = demand.gate
+            let nothing = NetworkError(.noValue, "the quota has not replied")
+            Observable.concat([
+                gate.quota.reserve(demand.count, in: gate.scope, at: demand.rate), .fail(nothing),
+            ])
+            .take(1).asResult()
+            .subscribe { [weak self] result in self?.receive(result, for: gate) }
+        }
+    }
+
+    private func receive(_ result: Result<PermitBatch, NetworkError>, for gate: SharedGate) {
+        let now = clock.now
+        change(at: now) { contents in
+            switch result {
+            case .success(let batch): gate.stock.receive(batch, at: now)
+            case .failure: gate.stock.detach(at: now, memberCount: gate.quota.memberCount)
+            }
+            contents.list(gate)
         }
     }
 
     /// Changes the contents, then admits waiters that have a place now, and sets the timer for the next ones.
     @discardableResult
     private func change<Result: Sendable>(at now: Duration, _ change: (inout Contents) -> Result) -> Result {
-        let (result, admitted, alarm) = contents.withLock { contents in
+        let (result, admitted, alarm, demands) = contents.withLock { contents in
             contents.release(at: now)
             let result = change(&contents)
             var admitted: [Waiter] = []
@@ -114,34 +175,48 @@ public final class RequestLimiter: Sendable {
                 contents.admit(waiter, at: now)
                 admitted.append(waiter)
             }
-            return (result, admitted, contents.renewAlarm(at: now))
+            return (result, admitted, contents.renewAlarm(at: now), contents.takeDemands(at: now))
         }
         alarm.passed?.cancel()
         if let due = alarm.due { set(due, at: now) }
         for waiter in admitted { waiter.start() }
+        if !demands.isEmpty { reserve(demands) }
         return result
     }
 
     private func set(_ due: Due, at now: Duration) {
         let timer = clock.schedule(after: due.time - now) { [weak self] in
             guard let self else { return }
-            self.change(at: max(self.clock.now, due.time)) { $0.forget(due) }
+            self.change(at: max(self.clock.now, due.time)) { contents in
+                contents.forget(due)
+                contents.listHeld()
+            }
         }
         contents.withLock { $0.keep(timer, for: due) }?.cancel()
     }
 }
 
 /// The limits of concurrent requests and of their rate.
+///
+/// With ``sharing``, the rate is that of all processes that use the same quota. A limiter then reserves permits in
+/// batches, each for about a second of its own demand, so that a busy process asks once for many requests. A permit that
+/// has not been used two seconds after its time is dropped. A 429 of any process, and fields of a response that say that
+/// no requests are left, hold all of them. While the quota cannot be reached, each process takes its share of the rate
+/// by the last known number of processes.
 public struct RequestLimits: Sendable, Hashable {
     /// The maximum number of concurrent requests; at least 1. `nil`: no limit.
     public var concurrency: Int?
     /// The rate at which requests may begin. `nil`: no limit.
     public var rate: RequestRate?
+    /// The quota that the rate is shared through. `nil`: the rate is that of this process. Without a ``rate`` it has no
+    /// effect; ``concurrency`` is not shared.
+    public var sharing: QuotaSharing?
 
     /// Creates limits.
-    public init(concurrency: Int? = nil, rate: RequestRate? = nil) {
+    public init(concurrency: Int? = nil, rate: RequestRate? = nil, sharing: QuotaSharing? = nil) {
         self.concurrency = concurrency
         self.rate = rate
+        self.sharing = sharing
     }
 
     var isNone: Bool { concurrency == nil && rate == nil }
@@ -184,18 +259,98 @@ extension RequestLimiter {
         private var held: [Place] = []
         private var alarm: (due: Due, timer: (any Cancellable)?)?
         private var alarmCount = 0
+        /// The shared rates, by scope.
+        private var gates: [String: SharedGate] = [:]
+        /// The shared rates that may need permits.
+        private var listed: [SharedGate] = []
 
         init(total: RequestLimits, perHost: RequestLimits) {
             queue = FairQueue(perOrigin: perHost.concurrency, total: total.concurrency)
-            self.total = RateGate(total.rate)
+            let shared = total.sharing.flatMap { sharing in
+                total.rate.map { SharedGate(sharing, $0, scope: sharing.scope ?? "all") }
+            }
+            self.total = RateGate(total.rate, shared)
+            if shared != nil {
+                isTotalHeld = true
+                queue.hold(nil)
+            }
+        }
+
+        /// The shared rate of a host; `nil` if its rate is not shared.
+        mutating func sharedGate(_ limits: RequestLimits, scope host: String) -> SharedGate? {
+            guard let sharing = limits.sharing, let rate = limits.rate else { return nil }
+            let scope = sharing.scope ?? host
+            if let known = gates[scope] { return known }
+            if gates.count >= RequestLimiter.placeLimit {
+                let used = Set(places.values.compactMap { $0.sharedGate?.scope })
+                gates = gates.filter { used.contains($0.key) }
+            }
+            let gate = SharedGate(sharing, rate, scope: scope)
+            gates[scope] = gate
+            return gate
+        }
+
+        var sharedTotal: SharedGate? { total.shared }
+
+        /// Holds a place whose shared rate has no permit.
+        mutating func holdIfShared(_ place: Place, at now: Duration) {
+            if place.sharesRate, place.gate.wait(at: now) > .zero { hold(place) }
+            guard let shared = total.shared else { return }
+            list(shared)
+            guard !isTotalHeld, total.wait(at: now) > .zero else { return }
+            isTotalHeld = true
+            queue.hold(nil)
+        }
+
+        /// Counts a request that begins or ends to wait.
+        mutating func count(_ waiter: Waiter, _ change: Int) {
+            guard let gate = waiter.place.sharedGate else { return }
+            gate.waiting += change
+            if change > 0 { list(gate) }
+        }
+
+        /// Closes what is limited under `scope`.
+        mutating func close(_ scope: String, of quota: any SharedQuota, until end: Duration, at now: Duration)
+        {
+            for place in places.values {
+                guard let gate = place.sharedGate, gate.scope == scope, gate.quota === quota else { continue }
+                place.close(until: end)
+                hold(place)
+            }
+            guard let shared = total.shared, shared.scope == scope, shared.quota === quota else { return }
+            total.close(until: end)
+            isTotalHeld = true
+            queue.hold(nil)
+        }
+
+        /// Notes that a shared rate may need permits.
+        mutating func list(_ gate: SharedGate) {
+            guard !gate.isListed else { return }
+            gate.isListed = true
+            listed.append(gate)
+        }
+
+        /// The permits to reserve.
+        mutating func takeDemands(at now: Duration) -> [Demand] {
+            guard !listed.isEmpty else { return [] }
+            defer { listed = [] }
+            return listed.compactMap { gate in
+                gate.isListed = false
+                let waiting = gate === total.shared ? queue.waitingCount : gate.waiting
+                return gate.stock.demand(waiting: waiting, memberCount: gate.quota.memberCount, at: now)
+                    .map { Demand(gate: gate, count: $0, rate: gate.stock.rate) }
+            }
         }
 
         /// Admits `waiter`, which takes a token of its host and one of the total.
         mutating func admit(_ waiter: Waiter, at now: Duration) {
             waiter.isIn = true
+            if waiter.ticket != nil { count(waiter, -1) }
+            if let gate = waiter.place.sharedGate { list(gate) }
             waiter.place.gate.take(at: now)
             if waiter.place.gate.wait(at: now) > .zero { hold(waiter.place) }
             total.take(at: now)
+            if let gate = total.shared { list(gate) }
             if total.wait(at: now) > .zero {
                 isTotalHeld = true
                 queue.hold(nil)
@@ -220,6 +375,12 @@ extension RequestLimiter {
                 queue.release(place.origin)
             }
             held.removeAll { !$0.isHeld }
+        }
+
+        /// Notes the held shared rates, whose time to ask again may have come.
+        mutating func listHeld() {
+            for gate in held.compactMap(\.sharedGate) { list(gate) }
+            if isTotalHeld, let gate = total.shared { list(gate) }
         }
 
         // MARK: - Timer
@@ -256,6 +417,13 @@ extension RequestLimiter {
         }
     }
 
+    /// Permits to reserve from a shared quota.
+    struct Demand: Sendable {
+        let gate: SharedGate
+        let count: Int
+        let rate: RequestRate
+    }
+
     /// A time to look at the queue.
     struct Due: Sendable {
         let time: Duration
@@ -269,10 +437,16 @@ extension RequestLimiter {
         let origin: FairQueue<Waiter>.Origin
         fileprivate var isHeld = false
 
-        init(_ origin: FairQueue<Waiter>.Origin, _ rate: RequestRate?) {
+        /// The rate that the place shares with other processes.
+        let sharedGate: SharedGate?
+
+        init(_ origin: FairQueue<Waiter>.Origin, _ gate: RateGate) {
             self.origin = origin
-            gate = RateGate(rate)
+            self.gate = gate
+            sharedGate = gate.shared
         }
+
+        var sharesRate: Bool { sharedGate != nil }
 
         /// Whether the place has no requests and nothing holds it.
         var isIdle: Bool { origin.isIdle && !isHeld }
@@ -296,20 +470,31 @@ extension RequestLimiter {
     }
 }
 
-/// A token bucket that can be paused; without a rate there is always a token.
+/// A token bucket, or permits of a shared rate, that can be paused; without a rate there is always a token.
 struct RateGate: Sendable {
     private var bucket: TokenBucket?
     private var closedUntil = Duration.zero
+    /// The rate that takes the place of the bucket.
+    let shared: SharedGate?
 
-    init(_ rate: RequestRate?) { bucket = rate.map { TokenBucket($0) } }
+    init(_ rate: RequestRate?, _ shared: SharedGate? = nil) {
+        bucket = shared == nil ? rate.map { TokenBucket($0) } : nil
+        self.shared = shared
+    }
 
-    mutating func take(at now: Duration) { bucket?.take(at: now) }
+    mutating func take(at now: Duration) {
+        shared?.stock.take(at: now)
+        bucket?.take(at: now)
+    }
 
-    mutating func close(until time: Duration) { closedUntil = max(closedUntil, time) }
+    mutating func close(until time: Duration) {
+        closedUntil = max(closedUntil, time)
+        shared?.stock.close(until: time)
+    }
 
     /// The time until a request may pass; zero if it may pass now.
     mutating func wait(at now: Duration) -> Duration {
-        max(bucket?.wait(at: now) ?? .zero, closedUntil - now, .zero)
+        max(shared?.stock.wait(at: now) ?? bucket?.wait(at: now) ?? .zero, closedUntil - now, .zero)
     }
 }
 

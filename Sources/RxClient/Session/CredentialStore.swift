@@ -12,13 +12,19 @@ public import RxLite
 /// saves and erases a credential only while it has the lease, and reads the store again first, so that no refresh token
 /// is sent twice and no session overwrites the credential of another.
 ///
-/// All streams are cold. A session loads or saves one at a time, while it may have the lease.
+/// If it also implements ``changes()``, a credential that one session saves reaches the others at once, and so does a
+/// logout.
+///
+/// All streams are cold. A session saves one credential at a time, while it has the lease; it may load at any time.
 public protocol CredentialStore: Sendable {
     /// The saved credential; `nil` if there is none. One value, then completion.
     func load() -> Observable<Credential?, NetworkError>
 
     /// Replaces the saved credential atomically, and completes when the change is durable. `nil` erases the
     /// saved credential.
+    ///
+    /// Fails with ``NetworkError/Code/superseded``, and changes nothing, if the lease has ended and another session has
+    /// got it: the session then gives way to the credential of the other.
     func save(_ credential: Credential?) -> Observable<Void, NetworkError>
 
     /// The exclusive right to replace the credential, among all sessions and processes that share the store.
@@ -29,11 +35,27 @@ public protocol CredentialStore: Sendable {
     ///
     /// Default: granted at once, for stores that only one session uses.
     func lease() -> Observable<Void, NetworkError>
+
+    /// Sends a value each time another session may have replaced or erased the credential; the session then loads it.
+    ///
+    /// Each session subscribes once, before it loads for the first time. After a loss of its connection, a store sends a
+    /// value when it is connected again, because it may have missed a change.
+    ///
+    /// Default: never. A session then finds the credential of another when it renews its own.
+    func changes() -> Observable<Void, Never>
 }
 
 extension CredentialStore {
     /// Granted at once, for stores that only one session uses.
     public func lease() -> Observable<Void, NetworkError> { .concat([.just(()), .never()]) }
+
+    /// Never sends anything.
+    public func changes() -> Observable<Void, Never> { .never() }
+}
+
+extension NetworkError.Code {
+    /// The holder of a lease has been replaced by another: the change that it wanted to make has not been made.
+    public static let superseded = Self(rawValue: "superseded")
 }
 
 // MARK: - A file

@@ -36,16 +36,24 @@ extension Session {
     }
 
     private func run(_ number: Int) -> Observable<Void, NetworkError> {
+        let renewal = leasedAttempt(number, repetitions: 3)
+            .take(until: accountChanged.observable.filter { !self.isRunning(number) })
+            .map { gained in self.adopt(gained, from: number) }
+            .catch { error in .fail(self.recordFailure(error, of: number)) }
+        return .concat([renewal, .just(())]).take(1)
+    }
+
+    /// The login of this session, or the credential of the session that has replaced it as the holder of the lease.
+    private func leasedAttempt(_ number: Int, repetitions: Int) -> Observable<Gain, NetworkError> {
         // The lease lasts until the new credential is saved.
         let work = { @Sendable (refusal: NetworkError?) in
             self.attempt(number, refusal).take(1)
                 .flatMap(.concat) { gained in self.saved(gained, from: number) }
         }
-        let renewal = (stored.map { $0.leased(work) } ?? work(nil))
-            .take(until: accountChanged.observable.filter { !self.isRunning(number) })
-            .map { gained in self.adopt(gained, from: number) }
-            .catch { error in .fail(self.recordFailure(error, of: number)) }
-        return .concat([renewal, .just(())]).take(1)
+        return (stored.map { $0.leased(work) } ?? work(nil)).catch { error in
+            guard error.code == .superseded, repetitions > 0 else { return .fail(error) }
+            return self.leasedAttempt(number, repetitions: repetitions - 1)
+        }
     }
 
     /// A new credential, and whether another session has got it, and saved it in the store.
@@ -79,21 +87,28 @@ extension Session {
                     // Another session may be sending the same refresh token.
                     return .fail(refusal)
                 }
-                return stored.check().flatMap(.concat) { finding in
+                return stored.check(against: current).flatMap(.concat) { finding in
                     switch finding {
                     case .unchanged: self.renewed(from: current)
-                    case .none: self.login().map { Gain(credential: $0) }
+                    case .none: self.adoptingRefusals(of: nil, self.login().map { Gain(credential: $0) })
                     case .newer(let found):
                         found.expires.map { $0 > self.clock.date } ?? true
                             ? .just(Gain(credential: found, isAdopted: true)) : self.renewed(from: found)
                     }
                 }
             }
-            .catch { error in self.adopted(after: error) ?? .fail(error) }
+    }
+
+    /// `gain`, or the credential that another session has saved, if the server refuses that of this session.
+    private func adoptingRefusals(
+        of former: Credential?, _ gain: Observable<Gain, NetworkError>
+    ) -> Observable<Gain, NetworkError> {
+        gain.catch { error in self.adopted(after: error, than: former) ?? .fail(error) }
     }
 
     private func renewed(from former: Credential?) -> Observable<Gain, NetworkError> {
-        guard let renewal, let former else { return login().map { Gain(credential: $0) } }
+        let login = adoptingRefusals(of: former, login().map { Gain(credential: $0) })
+        guard let renewal, let former else { return login }
         return renewal(former)
             .map { credential in
                 // The former credential may be that of another session, and of another account. Without a new refresh
@@ -104,16 +119,17 @@ extension Session {
             }
             .catch { error in
                 guard self.isRejection(error) else { return .fail(error) }
-                let login = self.login().map { Gain(credential: $0) }
-                return self.adopted(after: error).map { $0.catch { _ in login } } ?? login
+                return self.adopted(after: error, than: former).map { $0.catch { _ in login } } ?? login
             }
     }
 
-    /// The credential that another session has saved, if the server has refused this one with `error`. Fails with `error`
+    /// The credential that another session has saved, if the server has refused `former` with `error`. Fails with `error`
     /// if there is none; `nil` if there cannot be one.
-    private func adopted(after error: NetworkError) -> Observable<Gain, NetworkError>? {
+    private func adopted(
+        after error: NetworkError, than former: Credential?
+    ) -> Observable<Gain, NetworkError>? {
         guard let stored, isRejection(error) else { return nil }
-        return stored.check().map { finding throws(NetworkError) in
+        return stored.check(against: former).map { finding throws(NetworkError) in
             guard case .newer(let found) = finding else { throw error }
             return Gain(credential: found, isAdopted: true)
         }
@@ -127,11 +143,12 @@ extension Session {
             guard contents.state.isRunning(number) else { return nil }
             var gained = gained
             gained.credential = gained.credential.keepingAccount(of: contents.state.credential)
-            stored.record(.save(gained.credential))
+            stored.record(.saveRenewed(gained.credential))
             return gained
         }
         guard let kept else { return .empty() }
-        return stored.flush().map { kept }.catch { _ in .just(kept) }
+        return stored.flush().map { kept }
+            .catch { error in error.code == .superseded ? .fail(error) : .just(kept) }
     }
 
     private func adopt(_ gained: Gain, from number: Int) {

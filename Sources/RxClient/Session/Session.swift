@@ -126,6 +126,7 @@ public final class Session: Sendable {
         stored = store.map { [signal] store in StoredCredential(in: store, events: signal) }
         let state = SessionState(credential: credential, limit: loginAttemptLimit, leeway: leeway)
         contents = Mutex(Contents(state: state, isRestored: store == nil))
+        stored?.changed.observable.subscribe { [weak self] in self?.followStore() }
     }
 
     /// Creates a session for a credential that cannot be renewed, such as a fixed token or one that only the user can get.
@@ -200,14 +201,14 @@ public final class Session: Sendable {
 extension Session {
     /// An event of a session.
     public enum Event: Sendable {
-        /// An account has been logged in: by ``Session/logIn(with:)``, or by the session's login if there was no
-        /// account before, or another one.
+        /// An account has been logged in: by ``Session/logIn(with:)``, by the session's login if there was no account
+        /// before, or another one, or by another session that shares the store.
         case loggedIn
         /// The session's login has renewed the credential, or another session that shares the store has.
         case renewed
-        /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called: the login
-        /// was refused, the server refused the credential of a new login (``Session/SecondRefusal/logOut``), or the stored
-        /// credential could not be read.
+        /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called, here or in
+        /// another session that shares the store: the login was refused, the server refused the credential of a new
+        /// login (``Session/SecondRefusal/logOut``), or the stored credential could not be read.
         case loggedOut(NetworkError?)
         /// The credential could not be saved; it stays in use, and is saved with the next change. Or the store could not
         /// be read again before a renewal.

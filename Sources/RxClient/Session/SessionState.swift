@@ -207,6 +207,13 @@ struct SessionState {
     /// A login has provided a credential.
     mutating func loginSucceeded(_ login: Int, _ credential: Credential, date: Date) -> Arrival {
         guard isRunning(login) else { return .unwanted }
+        return receive(credential, date: date)
+    }
+
+    /// A credential has arrived, from a login of this session or of another one.
+    ///
+    /// - Returns: ``Arrival/renewed`` or ``Arrival/loggedIn``.
+    mutating func receive(_ credential: Credential, date: Date) -> Arrival {
         let former = self.credential
         let credential = credential.keepingAccount(of: former)
         let isOther = former.map { $0.account != nil && $0.account != credential.account } ?? false

@@ -11,13 +11,15 @@ final class StoredCredential: Sendable {
     /// A change of the store.
     enum Change {
         case save(Credential)
+        /// A login or renewal of this session has got a credential. That of a session with a later lease stays.
+        case saveRenewed(Credential)
         /// The account has been logged out by the app. A credential of another account stays.
         case erase(account: String?)
         /// The server has refused the credential that this session has loaded or saved. Another one stays.
         case erasePrevious
     }
 
-    /// The content of the store, compared with what this session has last loaded or saved.
+    /// The content of the store, compared with the credential of this session.
     enum Finding {
         case unchanged
         /// The credential of another session.
@@ -29,6 +31,9 @@ final class StoredCredential: Sendable {
     private struct Contents {
         var saving = WriteCoalescer()
         var latest = Change.erasePrevious
+        /// The numbers of the last change recorded, and of the last one written.
+        var recorded = 0
+        var written = 0
     }
 
     private let contents = Mutex(Contents())
@@ -39,17 +44,29 @@ final class StoredCredential: Sendable {
     /// The store's lease: one for all work of this session that needs it at the same time.
     private let lease: Observable<Void, NetworkError>
 
+    /// Sends a value each time another session may have changed the store.
+    let changed: Signal<Void>
+    private let observation: SubscriptionBag
+
     /// The saved credential, loaded once for all subscribers; an error if it cannot be read.
     let loaded: Observable<Result<Credential?, NetworkError>, Never>
 
     /// - Parameter events: receives the failures of the store.
     init(in store: any CredentialStore, events: Signal<Session.Event>) {
         let previous = MutableProperty<Credential?>(nil)
+        let changed = Signal<Void>()
+        let observation = SubscriptionBag()
         self.store = store
         self.events = events
         self.previous = previous
+        self.changed = changed
+        self.observation = observation
         lease = store.lease().share(replay: 1)
-        loaded = Observable.concat([store.load(), .just(nil)]).take(1)
+        let load = Observable<Credential?, NetworkError>.deferred { [weak observation] in
+            if let observation { store.changes().subscribe { changed.send() }.store(in: observation) }
+            return store.load()
+        }
+        loaded = Observable.concat([load, .just(nil)]).take(1)
             .handleEvents(onNext: { previous.value = $0 })
             .asResult()
             .share(replay: 1, reset: [])
@@ -60,6 +77,7 @@ final class StoredCredential: Sendable {
     func record(_ change: Change) {
         contents.withLock { contents in
             contents.latest = change
+            contents.recorded += 1
             contents.saving.recordChange(isUrgent: true)
         }
     }
@@ -91,17 +109,43 @@ final class StoredCredential: Sendable {
             .take(1).compactMap { $0 }
     }
 
-    /// Reads the store again. One value, then completion.
-    func check() -> Observable<Finding, NetworkError> {
+    /// Reads the store again, while this session has the lease. One value, then completion.
+    ///
+    /// - Parameter current: the credential that this session would renew.
+    func check(against current: Credential?) -> Observable<Finding, NetworkError> {
         guard !hasUnsavedChange else { return .just(.unchanged) }
         return reread().map { [previous] result in
             let former = previous.value
             guard case .success(let found?) = result else { return former == nil ? .unchanged : .none }
-            guard found.hasOtherTokens(than: former) else { return .unchanged }
+            guard found.hasOtherTokens(than: current) else { return .unchanged }
             previous.value = found
             return .newer(found)
         }
     }
+
+    /// Reads the store again because another session may have changed it. One value, then completion.
+    ///
+    /// - Parameter current: the credential of this session.
+    func checkAfterChange(of current: Credential?) -> Observable<Finding, Never> {
+        guard !isSaving else { return .just(.unchanged) }
+        return Observable.concat([store.load(), .just(nil)]).take(1).asResult().map { [self] result in
+            // A change of this session is on its way, and follows what has been read.
+            guard !isSaving else { return .unchanged }
+            switch result {
+            case .success(let found?): return found.hasOtherTokens(than: current) ? .newer(found) : .unchanged
+            case .success(nil): return current == nil ? .unchanged : .none
+            case .failure(let error):
+                events.send(.storageFailed(error))
+                return .unchanged
+            }
+        }
+    }
+
+    /// Records that this session uses the credential that it has found in the store, or that the store has none.
+    func adopt(_ found: Credential?) { previous.value = found }
+
+    /// Whether a change of this session has not reached the store yet.
+    private var isSaving: Bool { contents.withLock { $0.recorded > $0.written } }
 
     private func reread() -> Observable<Result<Credential?, NetworkError>, NetworkError> {
         loaded.setFailureType(to: NetworkError.self).flatMap(.concat) { [store, events, previous] _ in
@@ -118,19 +162,30 @@ final class StoredCredential: Sendable {
     /// Writes the latest change; a change during a write is written after it.
     func write() {
         let next = contents.withLock { contents in
-            contents.saving.beginWriting().map { (number: $0, change: contents.latest) }
+            contents.saving.beginWriting().map {
+                (number: $0, change: contents.latest, recorded: contents.recorded)
+            }
         }
         guard let next else { return }
         // Nothing is written before the store has been read.
         loaded.flatMap(.concat) { [self] _ in
-            leased { _ in self.make(next.change) }.asResult().ifEmpty(default: .success(()))
+            insist(on: next.change).asResult().ifEmpty(default: .success(()))
         }
-        .subscribe { outcome in self.endWriting(next.number, outcome) }
+        .subscribe { outcome in self.endWriting(next.number, recorded: next.recorded, outcome) }
+    }
+
+    /// Makes a change under the lease. What the app has asked for is repeated if the lease was lost meanwhile.
+    private func insist(on change: Change, repetitions: Int = 3) -> Observable<Void, NetworkError> {
+        leased { _ in self.make(change) }.catch { error in
+            if case .saveRenewed = change { return .fail(error) }
+            guard error.code == .superseded, repetitions > 0 else { return .fail(error) }
+            return self.insist(on: change, repetitions: repetitions - 1)
+        }
     }
 
     private func make(_ change: Change) -> Observable<Void, NetworkError> {
         switch change {
-        case .save(let credential): save(credential)
+        case .save(let credential), .saveRenewed(let credential): save(credential)
         case .erase(let account):
             reread().flatMap(.concat) { [self] result in
                 guard case .success(let found?) = result, let account, let other = found.account,
@@ -155,10 +210,15 @@ final class StoredCredential: Sendable {
         return .concat([store.save(credential).ignoreElements(as: Void.self), done])
     }
 
-    private func endWriting(_ change: Int, _ outcome: Result<Void, NetworkError>) {
+    private func endWriting(_ change: Int, recorded: Int, _ outcome: Result<Void, NetworkError>) {
         let isSaved = if case .success = outcome { true } else { false }
+        var isSuperseded = false
+        if case .failure(let error) = outcome { isSuperseded = error.code == .superseded }
+        // A change that has been superseded must not be made later either.
+        let isDone = isSaved || isSuperseded
         let (ready, isAwaited) = contents.withLock { contents in
-            (contents.saving.endWriting(change, isSaved: isSaved), contents.saving.isAwaited)
+            contents.written = max(contents.written, recorded)
+            return (contents.saving.endWriting(change, isSaved: isDone), contents.saving.isAwaited)
         }
         switch outcome {
         case .success:
@@ -167,9 +227,10 @@ final class StoredCredential: Sendable {
                 waiter.finish()
             }
         case .failure(let error):
-            events.send(.storageFailed(error))
+            if !isSuperseded { events.send(.storageFailed(error)) }
             for waiter in ready { waiter.fail(error) }
         }
+        if isSuperseded { changed.send() }
         if isAwaited { write() }
     }
 }

@@ -119,6 +119,13 @@ final class RequestLimiting: RequestStage, EndStage {
             })
     }
 
+    func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
+        if let place = walk.context.host?.place, place.sharesRate, let head = event.head {
+            walk.call.client.hosts.limiter?.pause(place, after: head)
+        }
+        return true
+    }
+
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
         walk.memory.turn.take()?.end(completion)
         return .end

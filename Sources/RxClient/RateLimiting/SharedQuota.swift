@@ -1,0 +1,255 @@
+public import RxHTTP
+public import RxLite
+
+/// A quota of requests that several processes share. RxFleet has one over a store; an app can bring another.
+///
+/// A limiter reserves permits in small batches, so that a request rarely waits for the quota: see ``RequestLimits``.
+/// Thread-safe.
+public protocol SharedQuota: AnyObject, Sendable {
+    /// Reserves permits for requests of this process, in the order of the reservations of all processes. One value, then
+    /// completion.
+    ///
+    /// A failure means that the quota cannot be reached: the limiter then takes this process's share of the rate.
+    ///
+    /// - Parameters:
+    ///   - count: the number of permits wanted, at least 1.
+    ///   - scope: the name of what is limited: a host, or a quota key of the server.
+    ///   - rate: the rate of all processes together.
+    func reserve(
+        _ count: Int, in scope: String, at rate: RequestRate
+    ) -> Observable<PermitBatch, NetworkError>
+
+    /// Tells all processes that the server allows no requests for a while.
+    func close(_ scope: String, for duration: Duration)
+
+    /// The calls of ``close(_:for:)`` by other processes.
+    var closures: Observable<QuotaClosure, Never> { get }
+
+    /// The number of processes that share the quota, as last known; at least 1.
+    var memberCount: Int { get }
+}
+
+/// Permits reserved from a ``SharedQuota``.
+public struct PermitBatch: Sendable, Hashable {
+    /// The number of permits; 0 if none can be reserved now.
+    public var count: Int
+    /// The time until the first permit may be used; without permits, the time until it is worth asking again.
+    public var wait: Duration
+    /// The time between two permits. A burst is permits without a gap.
+    public var gap: Duration
+    /// How many of the permits may be used together with the first one, beyond the first. Default 0.
+    public var burst: Int
+
+    /// Creates a batch.
+    public init(count: Int, wait: Duration = .zero, gap: Duration = .zero, burst: Int = 0) {
+        self.count = count
+        self.wait = wait
+        self.gap = gap
+        self.burst = burst
+    }
+}
+
+/// A period in which the server allows no requests.
+public struct QuotaClosure: Sendable, Hashable {
+    /// The name of what is limited.
+    public var scope: String
+    /// The rest of the period.
+    public var duration: Duration
+
+    /// Creates a closure.
+    public init(scope: String, duration: Duration) {
+        self.scope = scope
+        self.duration = duration
+    }
+}
+
+/// How ``RequestLimits`` share their rate with other processes.
+public struct QuotaSharing: Sendable {
+    /// The quota.
+    public var quota: any SharedQuota
+    /// The name of the quota, such as an API key's; requests to all hosts with these limits count together. `nil`: the
+    /// host.
+    public var scope: String?
+
+    /// Shares a rate through `quota`.
+    ///
+    /// - Parameter scope: the name of the quota. Default `nil`: each host has its own.
+    public init(_ quota: any SharedQuota, scope: String? = nil) {
+        self.quota = quota
+        self.scope = scope
+    }
+}
+
+extension QuotaSharing: Hashable {
+    /// Whether both use the same quota and scope.
+    public static func == (one: QuotaSharing, other: QuotaSharing) -> Bool {
+        one.quota === other.quota && one.scope == other.scope
+    }
+
+    /// Hashes the identity of the quota, and the scope.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(quota))
+        hasher.combine(scope)
+    }
+}
+
+// MARK: - The stock
+
+/// The permits that this process has reserved from a shared quota, and the decision when to reserve more.
+struct PermitStock {
+    private struct Run {
+        /// The time from which the first permit may be used.
+        var start: Duration
+        var gap: Duration
+        var burst: Int
+        var count: Int
+    }
+
+    /// How long a permit may be used after its time. It then ages: another process has not got it, and the server must
+    /// not get it together with later ones.
+    static let validity = Duration.seconds(2)
+    /// The time until the quota is tried again when it cannot be reached.
+    static let retryDelay = Duration.seconds(1)
+    /// A wait without a known end: for the reply of the quota.
+    static let unknownWait = Duration.seconds(3600)
+    private static let mostPermits = 256
+    /// From this many requests in a second on, permits are reserved before they are needed.
+    private static let busy = 4.0
+
+    let rate: RequestRate
+    private var runs: [Run] = []
+    private var closedUntil = Duration.zero
+    private var isAsking = false
+    private var askAfter = Duration.zero
+    /// This process's share while the quota cannot be reached.
+    private var share: TokenBucket?
+    /// The requests of the last second, by an average that decays exponentially.
+    private var recent = 0.0
+    private var recentTime = Duration.zero
+
+    init(_ rate: RequestRate) { self.rate = rate }
+
+    /// Whether the quota could not be reached the last time.
+    var isDetached: Bool { share != nil }
+
+    /// The number of permits left at `now`.
+    mutating func count(at now: Duration) -> Int {
+        dropAged(at: now)
+        return runs.reduce(0) { $0 + $1.count }
+    }
+
+    /// The time until a permit may be used; zero if there is one.
+    mutating func wait(at now: Duration) -> Duration {
+        if closedUntil > now { return closedUntil - now }
+        dropAged(at: now)
+        if let run = runs.first { return max(.zero, run.start - now) }
+        if let wait = share?.wait(at: now) { return wait }
+        return !isAsking && askAfter > now ? askAfter - now : Self.unknownWait
+    }
+
+    /// Takes a permit, which must be available.
+    mutating func take(at now: Duration) {
+        decay(to: now)
+        recent += 1
+        guard !runs.isEmpty else {
+            share?.take(at: now)
+            return
+        }
+        runs[0].count -= 1
+        if runs[0].count == 0 {
+            runs.removeFirst()
+        } else if runs[0].burst > 0 {
+            runs[0].burst -= 1
+        } else {
+            runs[0].start += runs[0].gap
+        }
+    }
+
+    /// The number of permits to reserve now; the caller then reports the outcome with ``receive(_:at:)`` or
+    /// ``detach(at:memberCount:)``. `nil`: none.
+    mutating func demand(waiting: Int, memberCount: Int, at now: Duration) -> Int? {
+        guard !isAsking, now >= max(askAfter, closedUntil) else { return nil }
+        decay(to: now)
+        guard waiting > 0 || recent >= Self.busy else { return nil }
+        // A second's share of the process, so that others need not wait for longer than that.
+        let share = rate.perSecond / Double(max(1, memberCount))
+        let most = Int(min(max(share.isFinite ? share.rounded(.up) : 1, 1), Double(Self.mostPermits)))
+        let size = min(max(waiting, Int(recent.rounded(.up)), 1), most)
+        guard count(at: now) * 2 <= size else { return nil }
+        isAsking = true
+        return size
+    }
+
+    /// The quota has replied.
+    mutating func receive(_ batch: PermitBatch, at now: Duration) {
+        isAsking = false
+        share = nil
+        let wait = min(max(batch.wait, .zero), Self.unknownWait)
+        guard batch.count > 0 else {
+            askAfter = now + max(wait, .milliseconds(10))
+            return
+        }
+        askAfter = .zero
+        runs.append(
+            Run(
+                start: now + wait, gap: min(max(batch.gap, .zero), Self.unknownWait),
+                burst: max(0, batch.burst), count: min(batch.count, Self.mostPermits)))
+    }
+
+    /// The quota cannot be reached.
+    mutating func detach(at now: Duration, memberCount: Int) {
+        isAsking = false
+        askAfter = now + Self.retryDelay
+        guard share == nil else { return }
+        // Without a burst: all processes begin with their share at the same time.
+        share = TokenBucket(.perSecond(rate.perSecond / Double(max(1, memberCount))))
+    }
+
+    /// The server allows no requests until then: what has been reserved for that time is void.
+    mutating func close(until time: Duration) {
+        runs = []
+        closedUntil = max(closedUntil, time)
+    }
+
+    private mutating func dropAged(at now: Duration) {
+        while let run = runs.first, now - run.start > Self.validity {
+            // Permits of a burst have one time, the others follow at gaps.
+            let gaps = run.gap > .zero ? (now - run.start - Self.validity) / run.gap : Double(run.count)
+            let passed = Int(min(gaps, Double(run.count))) + 1
+            let aged = run.burst + passed
+            guard aged < run.count else {
+                runs.removeFirst()
+                continue
+            }
+            runs[0].count -= aged
+            runs[0].burst = 0
+            runs[0].start += run.gap * passed
+        }
+    }
+
+    private mutating func decay(to now: Duration) {
+        guard now > recentTime else { return }
+        // Linear over two seconds is close enough, and needs no exponential function.
+        let passed = (now - recentTime) / .seconds(1)
+        recent *= 1 / (1 + passed)
+        recentTime = now
+    }
+}
+
+/// A rate shared with other processes, as a limiter uses it.
+final class SharedGate: @unchecked Sendable {
+    // Unchecked: the variables are accessed only under the limiter's lock.
+    let quota: any SharedQuota
+    let scope: String
+    var stock: PermitStock
+    /// The number of requests that wait at the gate.
+    var waiting = 0
+    /// Whether the gate is in the list of those that may need permits.
+    var isListed = false
+
+    init(_ sharing: QuotaSharing, _ rate: RequestRate, scope: String) {
+        quota = sharing.quota
+        self.scope = scope
+        stock = PermitStock(rate)
+    }
+}
