@@ -25,6 +25,9 @@ package enum House {
         #if Outbox
         scenarios.append(("outbox", outbox))
         #endif
+        #if Fleet
+        scenarios.append(("fleet", fleet))
+        #endif
         return scenarios
     }()
 

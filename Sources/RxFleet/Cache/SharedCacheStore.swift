@@ -1,0 +1,484 @@
+#if Fleet
+import FoundationEssentials
+public import RxCache
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+/// Stores responses for all processes of a fleet; the second tier of a `TieredCacheStore`.
+///
+/// ```swift
+/// let store = TieredCacheStore(over: SharedCacheStore(in: shared, sealing: keys))
+/// configuration.cache = ResponseCache(store: store)
+/// ```
+///
+/// A removal in one process reaches the others by push: their memory tiers drop the same responses, and what they have in
+/// flight is not stored. Without a connection to the store, the memory tiers are emptied, because a removal may be missed.
+/// Of several processes that miss a response at the same time, one fetches it, and the others wait for it a short time.
+///
+/// Responses of an account are sealed with a key derived from the account; without ``SealingKeys`` they are not stored.
+/// Data in the store is not trusted: what is corrupt, of a later format, of another account, or sealed with another key is
+/// a miss. Thread-safe.
+public final class SharedCacheStore: CacheStore {
+    private let store: any SharedStore
+    private let clock: any Scheduler
+    private let keys: SealingKeys?
+    private let names: CacheNames
+    private let entryLimit: Int
+    private let retention: Duration
+    private let fetchTime: Duration
+    private let writer = RandomSource.number()
+    private let following = SubscriptionBag()
+    private let contents = Mutex(Contents())
+    private let signal = Signal<FleetEvent>()
+    private let invalidated = Signal<CacheSelection>()
+    private let failures = MutableProperty(SharedCacheStatistics())
+
+    private struct Contents {
+        var epochs = EpochTable()
+        var fetches = FetchMemory()
+        /// Whether removals by others arrive.
+        var isFollowing = false
+        /// The places of responses stored here, for removals by id.
+        var places: [UUID: CacheKey] = [:]
+        var hasStarted = false
+    }
+
+    /// Creates a store.
+    ///
+    /// - Parameters:
+    ///   - store: the store that the processes share.
+    ///   - keys: the keys from which those of accounts are derived. Default `nil`: responses of accounts are not stored.
+    ///   - name: keeps several caches in one store apart. Default `cache`.
+    ///   - entryLimit: the most bytes of all variants of a response. Default 1 MiB.
+    ///   - retention: how long a response is kept after it has become stale, to be revalidated. Default one hour.
+    ///   - fetchTime: how long a process waits for the fetch of another. Default 2 s; zero: never.
+    ///   - clock: the clock of that time. Default: the library's shared clock.
+    public init(
+        in store: any SharedStore, sealing keys: SealingKeys? = nil, name: String = "cache",
+        entryLimit: Int = 1 << 20, retention: Duration = .seconds(3600), fetchTime: Duration = .seconds(2),
+        clock: (any Scheduler)? = nil
+    ) {
+        self.store = store
+        self.clock = clock ?? ActorScheduler.shared
+        self.keys = keys?.derived(for: name)
+        self.entryLimit = entryLimit
+        self.retention = retention
+        self.fetchTime = fetchTime
+        names = CacheNames(prefix: name + ":")
+        let channel = name + ":removals"
+        let codec = RemovalCodec(keys: self.keys, channel: channel)
+        store.messages(of: channel).map { codec.event($0) }.subscribe { [weak self] event in
+            self?.follow(event)
+        }.store(in: following)
+    }
+
+    /// The removals by other processes, and when the store is lost and found again, from the time of subscription.
+    public var events: Observable<FleetEvent, Never> { signal.observable }
+
+    /// The entries that could not be used, and the failures of the store so far.
+    public var statistics: SharedCacheStatistics { failures.value }
+
+    /// The contents, which a shared store does not count.
+    public var usage: CacheUsage { CacheUsage() }
+
+    /// The removals by other processes; `all` when removals may have been missed.
+    public var invalidations: Observable<CacheSelection, Never> { invalidated.observable }
+
+    private func follow(_ event: Removal) {
+        switch event {
+        case .connected:
+            let isBack = contents.withLock { contents in
+                defer { (contents.isFollowing, contents.hasStarted) = (true, true) }
+                contents.epochs.forgetAll()
+                return contents.hasStarted
+            }
+            guard isBack else { return }
+            // What this process has stored in the meantime may have been removed by others.
+            invalidated.send(.all)
+            signal.send(.recovered)
+        case .disconnected:
+            let wasFollowing = contents.withLock { contents in
+                defer { (contents.isFollowing, contents.hasStarted) = (false, true) }
+                contents.epochs.forgetAll()
+                return contents.isFollowing
+            }
+            guard wasFollowing else { return }
+            signal.send(.degraded(NetworkError(.connectionLost, "the connection to the store is lost")))
+            invalidated.send(.all)
+        case .unreadable:
+            // Something has been removed that this process cannot know.
+            failures.update { $0.unreadable += 1 }
+            contents.withLock { $0.epochs.forgetAll() }
+            invalidated.send(.all)
+        case .removal(let selection, let epoch, let by):
+            guard by != writer else { return }
+            contents.withLock { contents in
+                if let name = names.epoch(of: selection) { contents.epochs.replace(name, by: epoch) }
+            }
+            invalidated.send(selection)
+            signal.send(.invalidation(selection))
+        }
+    }
+
+    // MARK: - Lookups
+
+    /// All variants of a key that are valid, the latest first. Waits a short time if another process fetches the response.
+    public func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
+        found(for: key).flatMap(.concat) { [self] entries -> Observable<[CacheEntry], NetworkError> in
+            guard entries.isEmpty, isStorable(key), fetchTime > .zero else { return .just(entries) }
+            return joinFetch(of: key)
+        }
+    }
+
+    private func found(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
+        guard isStorable(key) else { return .just([]) }
+        let place = names.place(of: key)
+        return counting(store.read(place)).flatMap(.concat) {
+            [self] entry -> Observable<[CacheEntry], NetworkError> in
+            let responses = entry.map { read($0.bytes, of: key, at: place) } ?? []
+            guard !responses.isEmpty else { return .just([]) }
+            return learn(Set(responses.flatMap { $0.epochs.keys }).sorted()).map { [self] in
+                contents.withLock { contents in
+                    responses.filter { contents.epochs.isCurrent($0.epochs) == true }.map(\.entry)
+                        .sorted { $0.metadata.terms.date > $1.metadata.terms.date }
+                }
+            }
+        }
+    }
+
+    /// The variants in an entry that can be read, and that are responses to this key.
+    private func read(_ bytes: [UInt8], of key: CacheKey, at place: String) -> [StoredResponse] {
+        let list: VariantList
+        do throws(NetworkError) { list = try VariantList(bytes, at: place) } catch {
+            record(error)
+            return []
+        }
+        return list.variants.compactMap { bytes in
+            do throws(NetworkError) {
+                let response = try StoredResponse(bytes, at: place, unsealing: accountKeys(key))
+                // Digests of names may collide, if by malice.
+                guard response.entry.metadata.key == key else {
+                    throw NetworkError(.corruptEntry, "the entry \(place) is the response to another request")
+                }
+                return response
+            } catch {
+                record(error)
+                return nil
+            }
+        }
+    }
+
+    /// The keys of a response's account; `nil` if it has none.
+    private func accountKeys(_ key: CacheKey) -> SealingKeys? {
+        key.identity.isEmpty ? nil : keys?.derived(for: "account " + key.identity)
+    }
+
+    private func isStorable(_ key: CacheKey) -> Bool { key.identity.isEmpty || keys != nil }
+
+    /// Reads the epochs that are unknown; those that do not exist begin.
+    private func learn(_ wanted: [String]) -> Observable<Void, NetworkError> {
+        let (unknown, start) = contents.withLock { contents in
+            // Without messages an epoch is known only for the moment.
+            if !contents.isFollowing { contents.epochs.forgetAll() }
+            return (contents.epochs.unknown(wanted), contents.epochs.now)
+        }
+        guard !unknown.isEmpty else { return .just(()) }
+        return Observable.merge(unknown.map { name in counting(epoch(name)).map { (name, $0) } }).collect()
+            .map { [self] found in
+                contents.withLock { contents in
+                    for (name, epoch) in found { _ = contents.epochs.learn(name, epoch, since: start) }
+                }
+            }
+    }
+
+    private func epoch(_ name: String, repetitions: Int = 3) -> Observable<UInt64, NetworkError> {
+        store.read(name).flatMap(.concat) { [self] entry -> Observable<UInt64, NetworkError> in
+            if let entry, let epoch = Self.epoch(entry.bytes) { return .just(epoch) }
+            let new = RandomSource.number()
+            return store.swap(
+                name, to: Self.bytes(of: new), expecting: entry.map { .exactly($0.version) } ?? .absent,
+                under: nil,
+                for: Self.epochTime
+            ).flatMap(.concat) { [self] result -> Observable<UInt64, NetworkError> in
+                if case .swapped = result { return .just(new) }
+                guard repetitions > 0 else {
+                    return .fail(NetworkError(.superseded, "other processes change the epoch \(name)"))
+                }
+                return epoch(name, repetitions: repetitions - 1)
+            }
+        }
+    }
+
+    /// Longer than any response is kept. A response whose epoch is gone is not used.
+    private static let epochTime = Duration.seconds(30 * 86400)
+    private static let mostRetention = Duration.seconds(7 * 86400)
+
+    private static func bytes(of epoch: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: epoch >> (56 - $0 * 8)) }
+    }
+
+    private static func epoch(_ bytes: [UInt8]) -> UInt64? {
+        bytes.count == 8 ? bytes.reduce(0) { $0 << 8 | UInt64($1) } : nil
+    }
+
+    // MARK: - Joined fetches
+
+    /// Nothing, for the process that is to fetch the response; for the others what that one stores.
+    private func joinFetch(of key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
+        let name = names.fetch(of: key)
+        let now = clock.now
+        guard contents.withLock({ $0.fetches.isWorthWaiting(for: name, at: now) }) else { return .just([]) }
+        let begins = store.swap(
+            name, to: Self.bytes(of: writer), expecting: .absent, under: nil, for: fetchTime)
+        return counting(begins).flatMap(.concat) { [self] result -> Observable<[CacheEntry], NetworkError> in
+            if case .swapped = result { return .just([]) }
+            return awaitFetch(named: name, of: key)
+        }
+    }
+
+    private func awaitFetch(named name: String, of key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
+        // Looks again once the messages arrive, in case the response was stored before.
+        let stored = store.messages(of: name).filter { $0 != .disconnected }
+            .setFailureType(to: NetworkError.self)
+            .flatMap(.latest) { [self] _ in found(for: key) }
+            .filter { !$0.isEmpty }
+        let over = Observable<Void, Never>.timer(fetchTime, on: clock).setFailureType(to: NetworkError.self)
+            .map { [self] () -> [CacheEntry] in
+                let now = clock.now
+                contents.withLock { $0.fetches.recordFailure(of: name, at: now) }
+                return []
+            }
+        return Observable.merge(stored, over).take(1)
+    }
+
+    // MARK: - Changes
+
+    /// Stores a response for all processes. A response of an account without keys, and one that is too large, is not stored.
+    public func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
+        let key = entry.metadata.key
+        guard isStorable(key) else { return .just(()) }
+        let wanted = names.epochs(of: key, tags: entry.metadata.tags)
+        return learn(wanted).flatMap(.concat) { [self] () -> Observable<Void, NetworkError> in
+            // A removal meanwhile; the response may be older.
+            guard let epochs = contents.withLock({ $0.epochs.epochs(wanted) }) else { return .just(()) }
+            return change(key, lifetime: lifetime(of: entry)) { responses in
+                responses.removeAll { $0.entry.metadata.replaces(entry.metadata) }
+                responses.insert(StoredResponse(epochs: epochs, entry: entry), at: 0)
+            }
+        }
+        .flatMap(.concat) { [self] () -> Observable<Void, NetworkError> in
+            contents.withLock { contents in
+                if contents.places.count >= 4096 { contents.places = [:] }
+                contents.places[entry.metadata.id] = key
+            }
+            return endFetch(of: key)
+        }
+    }
+
+    private func endFetch(of key: CacheKey) -> Observable<Void, NetworkError> {
+        let name = names.fetch(of: key)
+        contents.withLock { $0.fetches.recordSuccess(of: name) }
+        guard fetchTime > .zero else { return .just(()) }
+        return .concat([
+            counting(store.swap(name, to: nil, expecting: .any, under: nil, for: nil))
+                .ignoreElements(as: Void.self),
+            counting(store.publish([1], to: name)),
+        ])
+        .catch { _ in .just(()) }
+    }
+
+    /// How long the store keeps a response: while it is fresh or may be used stale, and a while to be revalidated.
+    private func lifetime(of entry: CacheEntry) -> Duration {
+        let terms = entry.metadata.terms
+        let useful = terms.lifetime - terms.initialAge + max(terms.staleWhileRevalidate, terms.staleIfError)
+        let seconds = useful.isFinite ? min(max(useful, 0), Self.mostRetention / .seconds(1)) : 0
+        return min(.seconds(seconds) + retention, Self.mostRetention)
+    }
+
+    /// Replaces the metadata of a response, and keeps its body.
+    public func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
+        guard isStorable(metadata.key) else { return .just(()) }
+        let lifetime = lifetime(of: CacheEntry(metadata, body: []))
+        return change(metadata.key, lifetime: lifetime) { responses in
+            for index in responses.indices where responses[index].entry.metadata.id == metadata.id {
+                responses[index].entry.metadata = metadata
+            }
+        }
+    }
+
+    /// Changes the variants of a key. Does not store what has become too large.
+    private func change(
+        _ key: CacheKey, lifetime: Duration, repetitions: Int = 3,
+        _ change: @escaping @Sendable (inout [StoredResponse]) -> Void
+    ) -> Observable<Void, NetworkError> {
+        let place = names.place(of: key)
+        return counting(store.read(place)).flatMap(.concat) {
+            [self] found -> Observable<Void, NetworkError> in
+            var responses = found.map { read($0.bytes, of: key, at: place) } ?? []
+            change(&responses)
+            var list = VariantList()
+            do throws(NetworkError) {
+                for response in responses {
+                    list.variants.append(try response.bytes(at: place, sealing: accountKeys(key)))
+                }
+            } catch {
+                return error.code == .tooLarge ? .just(()) : .fail(error)
+            }
+            list.limit(to: entryLimit)
+            let bytes: [UInt8]? =
+                list.variants.isEmpty || list.bytes.count > entryLimit ? nil : list.bytes
+            if bytes == nil && found == nil { return .just(()) }
+            return counting(
+                store.swap(
+                    place, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent, under: nil,
+                    for: lifetime)
+            ).flatMap(.concat) { [self] result -> Observable<Void, NetworkError> in
+                if case .swapped = result { return .just(()) }
+                guard repetitions > 0 else { return .just(()) }
+                return self.change(key, lifetime: lifetime, repetitions: repetitions - 1, change)
+            }
+        }
+    }
+
+    /// Removes responses in all processes. The number is not known: 0, or 1 for a single response.
+    public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
+        guard let name = names.epoch(of: selection) else {
+            guard case .id(let id) = selection, let key = contents.withLock({ $0.places[id] }) else {
+                return .just(0)
+            }
+            return change(key, lifetime: retention) { responses in
+                responses.removeAll { $0.entry.metadata.id == id }
+            }
+            .map { 1 }
+        }
+        return .deferred { [self] () throws(NetworkError) in
+            let epoch = RandomSource.number()
+            contents.withLock { $0.epochs.replace(name, by: nil) }
+            let codec = RemovalCodec(keys: keys, channel: names.prefix + "removals")
+            let message = try codec.message(selection, epoch, by: writer)
+            let replaced = store.swap(
+                name, to: Self.bytes(of: epoch), expecting: .any, under: nil, for: Self.epochTime)
+            return counting(replaced).flatMap(.concat) { [self] _ in
+                // A lookup may have read the former epoch in the meantime.
+                contents.withLock { $0.epochs.replace(name, by: epoch) }
+                return counting(store.publish(message, to: names.prefix + "removals")).map { 0 }
+            }
+        }
+    }
+
+    // MARK: - Failures
+
+    private func counting<Value>(
+        _ command: Observable<Value, NetworkError>
+    ) -> Observable<Value, NetworkError> {
+        command.handleEvents(onEnd: { [failures] completion in
+            if case .failed = completion { failures.update { $0.failedCommands += 1 } }
+        })
+    }
+
+    private func record(_ error: NetworkError) {
+        failures.update { statistics in
+            switch error.code {
+            case .laterFormat: statistics.laterFormats += 1
+            case .unsealable: statistics.unsealable += 1
+            default: statistics.corrupt += 1
+            }
+            statistics.lastFailure = error
+        }
+    }
+}
+
+/// The failures of a ``SharedCacheStore`` since its creation. None of them fails a request.
+public struct SharedCacheStatistics: Sendable {
+    /// Commands that the store did not carry out.
+    public internal(set) var failedCommands = 0
+    /// Entries that are not responses, or not those to their request, or have a wrong checksum.
+    public internal(set) var corrupt = 0
+    /// Entries of a later version of this library.
+    public internal(set) var laterFormats = 0
+    /// Entries that are sealed with another key, or for another account.
+    public internal(set) var unsealable = 0
+    /// Messages of removals that cannot be read.
+    public internal(set) var unreadable = 0
+    /// The latest entry that could not be used.
+    public internal(set) var lastFailure: NetworkError?
+}
+
+/// An event of the channel of removals.
+enum Removal: Sendable {
+    case connected
+    case disconnected
+    case removal(CacheSelection, epoch: UInt64, by: UInt64)
+    case unreadable
+}
+
+/// The messages of removals: sealed where the cache has keys, since a URL or a tag may be a secret.
+struct RemovalCodec: Sendable {
+    let keys: SealingKeys?
+    let channel: String
+
+    fileprivate struct Message: Codable {
+        var kind: String
+        var value: String
+        var epoch: UInt64
+        var writer: UInt64
+    }
+
+    func message(_ selection: CacheSelection, _ epoch: UInt64, by writer: UInt64) throws(NetworkError)
+        -> [UInt8]
+    {
+        let (kind, value) =
+            switch selection {
+            case .all: ("all", "")
+            case .id(let id): ("id", id.uuidString)
+            case .url(let url): ("url", url)
+            case .resource(let url): ("resource", url)
+            case .place(let place): ("place", place)
+            case .tag(let tag): ("tag", tag)
+            case .identity(let identity): ("identity", identity)
+            }
+        let plain: [UInt8]
+        do {
+            plain = Array(
+                try JSONEncoder().encode(Message(kind: kind, value: value, epoch: epoch, writer: writer)))
+        } catch { throw NetworkError(.corruptEntry, "the removal cannot be encoded: \(error)") }
+        guard let keys else { return plain }
+        return try SealedForm.seal(plain, as: .removal, at: channel, with: keys.current)
+    }
+
+    func event(_ message: SharedMessage) -> Removal {
+        switch message {
+        case .connected: return .connected
+        case .disconnected: return .disconnected
+        case .message(let bytes):
+            let plain: [UInt8]
+            do throws(NetworkError) {
+                plain =
+                    try keys.map { keys throws(NetworkError) in
+                        try SealedForm.unseal(bytes, as: .removal, at: channel, with: keys)
+                    } ?? bytes
+            } catch { return .unreadable }
+            guard let message = try? JSONDecoder().decode(Message.self, from: Data(plain)),
+                let selection = message.selection
+            else { return .unreadable }
+            return .removal(selection, epoch: message.epoch, by: message.writer)
+        }
+    }
+}
+
+extension RemovalCodec.Message {
+    fileprivate var selection: CacheSelection? {
+        switch kind {
+        case "all": .all
+        case "id": UUID(uuidString: value).map(CacheSelection.id)
+        case "url": .url(value)
+        case "resource": .resource(value)
+        case "place": .place(value)
+        case "tag": .tag(value)
+        case "identity": .identity(value)
+        default: nil
+        }
+    }
+}
+#endif

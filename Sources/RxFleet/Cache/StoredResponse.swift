@@ -1,0 +1,145 @@
+#if Fleet
+import Crypto
+import FoundationEssentials
+import RxCache
+import RxHTTP
+
+/// The stored form of a response: a header with the epochs that were valid when it was stored, then metadata and body,
+/// with a checksum or sealed.
+///
+/// Bytes from a store are not trusted: reading never traps, takes linear time, and fails with a typed error.
+struct StoredResponse: Sendable {
+    /// The epochs of the selections that include the response, by their name in the store.
+    var epochs: [String: UInt64]
+    var entry: CacheEntry
+
+    private static let magic = Array("RXR".utf8)
+    private static let version: UInt8 = 1
+    private static let digestLength = 32
+    /// A header with more is not one of ours.
+    private static let mostMetadata = 1 << 20
+
+    private struct Head: Codable {
+        var epochs: [String: UInt64]
+        var metadata: CacheEntry.Metadata
+    }
+
+    init(epochs: [String: UInt64], entry: CacheEntry) {
+        self.epochs = epochs
+        self.entry = entry
+    }
+
+    /// - Parameter keys: the keys of the response's account; `nil` for a response without account.
+    init(_ bytes: [UInt8], at place: String, unsealing keys: SealingKeys?) throws(NetworkError) {
+        if let keys {
+            try self.init(
+                plain: SealedForm.unseal(bytes, as: .response, at: place, with: keys)[...], at: place)
+            return
+        }
+        guard bytes.count > 4 + Self.digestLength, bytes.starts(with: Self.magic) else {
+            throw NetworkError(.corruptEntry, "the entry \(place) is not a stored response")
+        }
+        guard bytes[3] <= Self.version else {
+            throw NetworkError(.laterFormat, "the entry \(place) has the format \(bytes[3])")
+        }
+        let content = bytes[(4 + Self.digestLength)...]
+        guard bytes[3] == Self.version,
+            Self.digest(content, at: place).elementsEqual(bytes[4..<(4 + Self.digestLength)])
+        else { throw NetworkError(.corruptEntry, "the entry \(place) has a wrong checksum") }
+        try self.init(plain: content, at: place)
+    }
+
+    private init(plain: ArraySlice<UInt8>, at place: String) throws(NetworkError) {
+        let corrupt = NetworkError(.corruptEntry, "the entry \(place) is not a stored response")
+        guard plain.count >= 4 else { throw corrupt }
+        let length = plain.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        guard length <= Self.mostMetadata, plain.count >= 4 + length else { throw corrupt }
+        let head: Head
+        do {
+            head = try JSONDecoder().decode(Head.self, from: Data(plain.dropFirst(4).prefix(length)))
+        } catch { throw corrupt }
+        epochs = head.epochs
+        entry = CacheEntry(head.metadata, body: Array(plain.dropFirst(4 + length)))
+    }
+
+    /// - Parameter keys: the keys of the response's account; `nil` for a response without account.
+    func bytes(at place: String, sealing keys: SealingKeys?) throws(NetworkError) -> [UInt8] {
+        let head: [UInt8]
+        do {
+            head = Array(try JSONEncoder().encode(Head(epochs: epochs, metadata: entry.metadata)))
+        } catch { throw NetworkError(.corruptEntry, "the response \(place) cannot be encoded: \(error)") }
+        guard head.count <= Self.mostMetadata else {
+            throw NetworkError(
+                .tooLarge, "the header fields of the response \(place) are too large to be stored")
+        }
+        var plain: [UInt8] = []
+        plain.reserveCapacity(4 + head.count + entry.body.count)
+        for shift in [24, 16, 8, 0] { plain.append(UInt8(truncatingIfNeeded: head.count >> shift)) }
+        plain += head
+        plain += entry.body
+        if let keys { return try SealedForm.seal(plain, as: .response, at: place, with: keys.current) }
+        return Self.magic + [Self.version] + Self.digest(plain[...], at: place) + plain
+    }
+
+    /// Includes the place, so that an entry that was moved is not found to be intact.
+    private static func digest(_ content: ArraySlice<UInt8>, at place: String) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(data: Array(place.utf8))
+        hash.update(data: [0])
+        hash.update(data: content)
+        return Array(hash.finalize())
+    }
+}
+
+/// The names of cached responses, of the selections that include them, and of fetches, in the store.
+///
+/// Names are digests: URLs may contain secrets, and an account's name is not for operators of the store.
+struct CacheNames: Sendable {
+    let prefix: String
+
+    /// The place of the variants of a key.
+    func place(of key: CacheKey) -> String {
+        prefix + "r:" + digest([key.rules.rawValue, key.method, key.url, key.identity, key.content])
+    }
+
+    /// The lease of the process that fetches the response of a key.
+    func fetch(of key: CacheKey) -> String {
+        prefix + "f:" + digest([key.rules.rawValue, key.method, key.url, key.identity, key.content])
+    }
+
+    /// The epoch of a selection; `nil` for a single response, which has none.
+    func epoch(of selection: CacheSelection) -> String? {
+        switch selection {
+        case .all: prefix + "e:all"
+        case .id: nil
+        case .url(let url): prefix + "e:" + digest(["url", url])
+        case .resource(let url): prefix + "e:" + digest(["resource", url])
+        case .place(let place): prefix + "e:" + digest(["place", place])
+        case .tag(let tag): prefix + "e:" + digest(["tag", tag])
+        case .identity(let identity): prefix + "e:" + digest(["identity", identity])
+        }
+    }
+
+    /// The epochs that a response with this key and these tags belongs to, sorted.
+    func epochs(of key: CacheKey, tags: Set<String>) -> [String] {
+        var selections: [CacheSelection] = [
+            .all, .url(key.url), .place(String(key.place)), .identity(key.identity),
+        ]
+        if key.method == "GET" { selections.append(.resource(key.url)) }
+        return (selections + tags.map(CacheSelection.tag)).compactMap { epoch(of: $0) }.sorted()
+    }
+
+    private func digest(_ parts: [String]) -> String {
+        var hash = SHA256()
+        for part in parts {
+            // Lengths keep parts apart.
+            hash.update(data: Array("\(part.utf8.count):".utf8))
+            hash.update(data: Array(part.utf8))
+        }
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: hash.finalize().prefix(20).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self)
+    }
+}
+#endif

@@ -1,0 +1,96 @@
+#if Fleet
+import FoundationEssentials
+import RxClient
+import RxHTTP
+
+/// The content of a shared credential's entry: the credential, its version, and a renewal that has begun.
+struct CredentialRecord: Sendable, Equatable {
+    /// Counts the credentials and logouts of the fleet.
+    var version: UInt64
+    /// `nil` after a logout.
+    var credential: Credential?
+    /// The number of the attempt that may have sent the refresh token, if its response has not been saved.
+    var renewing: UInt64?
+
+    /// The record after a change that gives the fleet a credential, or none.
+    func following(with credential: Credential?, after seen: UInt64) -> CredentialRecord {
+        CredentialRecord(version: max(version, seen) + 1, credential: credential)
+    }
+
+    /// How to proceed with a renewal of the credential, by the attempt with this number.
+    func renewal(by attempt: UInt64) -> Renewal {
+        guard renewing == nil else { return .lost }
+        var record = self
+        record.renewing = attempt
+        return .begin(record)
+    }
+
+    /// The record after an attempt that the server has refused, or that has sent nothing; `nil` if it is not that attempt's.
+    func settled(by attempt: UInt64) -> CredentialRecord? {
+        guard renewing == attempt else { return nil }
+        var record = self
+        record.renewing = nil
+        return record
+    }
+
+    /// A decision about a renewal.
+    enum Renewal: Equatable {
+        /// The refresh token may be sent once this record is in the store.
+        case begin(CredentialRecord)
+        /// The refresh token may have been sent, and the server may have replaced it: a second use would revoke all
+        /// tokens of the login (RFC 9700 §4.14.2).
+        case lost
+    }
+}
+
+extension CredentialRecord: Codable {
+    private enum CodingKeys: String, CodingKey { case version, credential, renewing }
+
+    init(bytes: [UInt8], at place: String) throws(NetworkError) {
+        do { self = try JSONDecoder().decode(CredentialRecord.self, from: Data(bytes)) } catch {
+            throw NetworkError(.corruptEntry, "the entry \(place) is not a credential")
+        }
+        // A larger one could not be followed by another.
+        guard version < UInt64(Int64.max) else {
+            throw NetworkError(.corruptEntry, "the entry \(place) has an impossible version")
+        }
+    }
+
+    func bytes() throws(NetworkError) -> [UInt8] {
+        do { return Array(try JSONEncoder().encode(self)) } catch {
+            throw NetworkError(.corruptEntry, "the credential cannot be encoded: \(error)")
+        }
+    }
+}
+
+extension CredentialRecord: RedactedDescription {
+    /// The version, without the tokens.
+    var description: String {
+        let state = credential == nil ? "logged out" : renewing == nil ? "credential" : "renewing"
+        return "\(state), version \(version)"
+    }
+}
+
+/// Whether a refresh token that has been sent may be sent again.
+enum RenewalOutcome {
+    /// The server has answered, or nothing was sent: it has not replaced the token.
+    case definite
+    /// No answer: the server may have replaced the token.
+    case ambiguous
+
+    init(of error: NetworkError) {
+        self = error.isUnsent || Self.answers(error) ? .definite : .ambiguous
+    }
+
+    private static func answers(_ error: NetworkError) -> Bool {
+        switch error.code {
+        case .envelope, .loginExpired, .unreachable, .circuitOpen, .resolve, .connect, .connectTimeout,
+            .queueTimeout, .tls:
+            true
+        // A gateway that fails does not know what the server has done; a server that is unavailable has done nothing.
+        case .status: error.status.map { $0.code < 500 || $0.code == 503 } ?? false
+        default: false
+        }
+    }
+}
+#endif

@@ -1,0 +1,61 @@
+#if Fleet
+public import RxClient
+public import RxHTTP
+public import RxLite
+
+extension Session {
+    /// Creates a session whose login is that of a fleet: one credential for all processes that share a store.
+    ///
+    /// ```swift
+    /// let session = Session(sharing: SharedCredential(in: store, key: "shop", sealing: keys)) { credential in
+    ///     renew(credential)
+    /// } login: {
+    ///     logIn()
+    /// }
+    /// ```
+    ///
+    /// One process renews the credential, and the others receive it. A logout, by ``RxClient/Session/logOut()`` or because
+    /// the server has refused the login, reaches all of them; so does a login. If the response to a renewal is lost, the
+    /// refresh token is not sent again: `login` follows.
+    ///
+    /// - Parameters:
+    ///   - credential: the shared credential.
+    ///   - initial: the credential from elsewhere, if the store has none. Default `nil`.
+    ///   - expiry: how to detect an expired login. Default: status 401.
+    ///   - isRejection: whether a failed login means that the credentials are wrong. Default: an envelope failure, or a
+    ///     status from 400 to 499 that is not transient.
+    ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
+    ///   - leeway: how long before its expiry a credential is renewed. Default 30 s.
+    ///   - requiresLogin: whether the first request without a credential waits for a login. Default false.
+    ///   - loginAttemptLimit: the limit of unsuccessful logins of this process. Default: five in 30 s.
+    ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
+    ///     `fail`: only the request fails.
+    ///   - clock: the clock for the login limit and expiry dates. Default: that of the session's first client.
+    ///   - renewal: makes a new credential from the current one. Default `nil`: always `login`.
+    ///   - login: gets a credential.
+    public convenience init(
+        sharing credential: SharedCredential,
+        initial: Credential? = nil,
+        expiry: SessionExpiry = .unauthorized(),
+        isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
+        placement: CredentialPlacement = .bearer,
+        leeway: Duration = .seconds(30),
+        requiresLogin: Bool = false,
+        loginAttemptLimit: LoginAttemptLimit = LoginAttemptLimit(),
+        onSecondRefusal: SecondRefusal = .fail,
+        clock: (any Scheduler)? = nil,
+        renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
+        login: @escaping @Sendable () -> Observable<Credential, NetworkError>
+    ) {
+        let renewing = renewal.map { renewal in
+            { @Sendable (current: Credential) in credential.renewing(current) { renewal(current) } }
+        }
+        self.init(
+            credential: initial, store: credential, expiry: expiry,
+            // A login follows a renewal whose response was lost, as it follows a refused one.
+            isRejection: { $0.code == .renewalLost || isRejection($0) }, placement: placement, leeway: leeway,
+            requiresLogin: requiresLogin, loginAttemptLimit: loginAttemptLimit,
+            onSecondRefusal: onSecondRefusal, clock: clock, renewal: renewing, login: login)
+    }
+}
+#endif

@@ -1,0 +1,100 @@
+#if Fleet
+public import FoundationEssentials
+import RxHTTP
+
+/// A process of a fleet.
+public struct FleetMember: Sendable, Hashable, Codable {
+    /// Distinguishes the process from all others, also from earlier ones of the same name.
+    public var id: String
+    /// What the process says it is, such as its host and number.
+    public var name: String
+    /// When the process joined, by its own clock.
+    public var joined: Date
+
+    /// Creates a member.
+    public init(id: String, name: String, joined: Date) {
+        self.id = id
+        self.name = name
+        self.joined = joined
+    }
+}
+
+/// One part of the table of members, as it is stored: each member is in one of several parts, so that a fleet of many
+/// processes does not write the same entry.
+struct MemberTable: Sendable, Codable, Equatable {
+    /// A member and the number of its heartbeats.
+    struct Row: Sendable, Codable, Equatable {
+        var member: FleetMember
+        var beats: UInt64
+    }
+
+    private static let mostRows = 4096
+
+    var version = 1
+    var rows: [Row] = []
+
+    init() {}
+
+    /// Reads a part. What is not one is empty: members write it again with their next heartbeat.
+    init(bytes: [UInt8]?) {
+        guard let bytes, let read = try? JSONDecoder().decode(MemberTable.self, from: Data(bytes)),
+            read.version == 1, read.rows.count <= Self.mostRows
+        else { return }
+        self = read
+    }
+
+    func bytes() throws(NetworkError) -> [UInt8] {
+        do { return Array(try JSONEncoder().encode(self)) } catch {
+            throw NetworkError(.corruptEntry, "the members cannot be encoded: \(error)")
+        }
+    }
+
+    /// The part of a member.
+    static func part(of id: String, of count: Int) -> Int {
+        Int(id.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 } % UInt32(max(1, count)))
+    }
+
+    /// Counts a heartbeat of a member, which joins with the first one.
+    mutating func beat(_ member: FleetMember) {
+        if let index = rows.firstIndex(where: { $0.member.id == member.id }) {
+            rows[index].beats &+= 1
+        } else if rows.count < Self.mostRows {
+            rows.append(Row(member: member, beats: 1))
+        }
+    }
+
+    mutating func remove(_ ids: Set<String>) { rows.removeAll { ids.contains($0.member.id) } }
+}
+
+/// Which members are alive, as one process sees it: those whose heartbeats advance. The clocks of the others do not matter.
+struct MemberWatch: Sendable {
+    private struct Sight {
+        var beats: UInt64
+        /// When the heartbeat was first seen, by this process's clock.
+        var time: Duration
+    }
+
+    /// The time without a heartbeat after which a member is taken to be gone.
+    let lifetime: Duration
+    private var sights: [String: Sight] = [:]
+
+    init(lifetime: Duration) { self.lifetime = lifetime }
+
+    /// The members alive, and the ids of those that are gone.
+    mutating func see(_ rows: [MemberTable.Row], at now: Duration) -> (
+        alive: [FleetMember], gone: Set<String>
+    ) {
+        var alive: [FleetMember] = []
+        var gone: Set<String> = []
+        var seen: [String: Sight] = [:]
+        for row in rows {
+            var sight = sights[row.member.id] ?? Sight(beats: row.beats, time: now)
+            if sight.beats != row.beats { sight = Sight(beats: row.beats, time: now) }
+            seen[row.member.id] = sight
+            if now - sight.time < lifetime { alive.append(row.member) } else { gone.insert(row.member.id) }
+        }
+        sights = seen
+        return (alive.sorted { ($0.joined, $0.id) < ($1.joined, $1.id) }, gone)
+    }
+}
+#endif

@@ -1,0 +1,97 @@
+import FoundationEssentials
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxFleet
+
+/// Who is in a fleet.
+@Suite struct MemberTests {
+    private let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 1000))
+    private let store: MemoryStore
+
+    init() { store = MemoryStore(on: clock, latency: .milliseconds(1)) }
+
+    private func fleets(_ count: Int, parts: Int = 1) -> [(fleet: Fleet, connection: MemoryStore)] {
+        (0..<count).map { number in
+            let connection = store.connection(on: clock, latency: .milliseconds(1))
+            return (
+                Fleet(sharing: connection, as: "worker \(number)", parts: parts, clock: clock), connection
+            )
+        }
+    }
+
+    @Test("Members see each other, and those that leave or are gone disappear")
+    func members() throws {
+        let fleets = fleets(5)
+        for (fleet, _) in fleets {
+            #expect(fleet.members.value.map(\.id) == [fleet.member.id])
+            fleet.join()
+        }
+        try clock.advance(by: .seconds(10))
+        for (fleet, _) in fleets {
+            #expect(fleet.members.value.map(\.name).sorted() == (0..<5).map { "worker \($0)" })
+            #expect(fleet.quota.memberCount == 5)
+        }
+        fleets[0].fleet.leave().subscribe(onFailure: { Issue.record("\($0)") })
+        try clock.advance(by: .seconds(6))
+        #expect(fleets[1].fleet.members.value.count == 4)
+        fleets[1].connection.isConnected = false
+        try clock.advance(by: .seconds(25))
+        #expect(fleets[2].fleet.members.value.map(\.name) == ["worker 2", "worker 3", "worker 4"])
+        // The last known number.
+        #expect(fleets[1].fleet.members.value.count == 4)
+        fleets[1].connection.isConnected = true
+        try clock.advance(by: .seconds(10))
+        #expect(fleets[2].fleet.members.value.count == 4)
+    }
+
+    @Test("A fleet without its store says so, and when it is back")
+    func events() throws {
+        let (fleet, connection) = try #require(fleets(1).first)
+        let events = Recorder(fleet.events, on: clock)
+        fleet.join()
+        try clock.advance(by: .seconds(20))
+        connection.isConnected = false
+        try clock.advance(by: .seconds(20))
+        connection.isConnected = true
+        try clock.advance(by: .seconds(20))
+        #expect(events.values.map { "\($0)".prefix { $0 != "(" } } == ["degraded", "recovered"])
+    }
+
+    @Test("Members that are spread over several entries see each other, too")
+    func parts() throws {
+        let fleets = fleets(20, parts: 4)
+        for (fleet, _) in fleets { fleet.join() }
+        try clock.advance(by: .seconds(60))
+        #expect(fleets.allSatisfy { $0.fleet.members.value.count == 20 })
+        #expect(store.keys.filter { $0.hasPrefix("members:") }.count == 4)
+    }
+
+    @Test("Garbage in the table is replaced by the next heartbeat")
+    func garbage() throws {
+        let fleets = fleets(2)
+        for (fleet, _) in fleets { fleet.join() }
+        try clock.advance(by: .seconds(10))
+        store["members:0"] = Array("garbage".utf8)
+        try clock.advance(by: .seconds(15))
+        #expect(fleets.allSatisfy { $0.fleet.members.value.count == 2 })
+    }
+
+    @Test("A member is alive while its heartbeats advance, whatever its clock says")
+    func watch() {
+        var watch = MemberWatch(lifetime: .seconds(10))
+        func row(_ id: String, _ beats: UInt64) -> MemberTable.Row {
+            MemberTable.Row(
+                member: FleetMember(id: id, name: "", joined: Date(timeIntervalSince1970: -1e9)), beats: beats
+            )
+        }
+        #expect(watch.see([row("a", 7), row("b", 1)], at: .zero).alive.map(\.id) == ["a", "b"])
+        #expect(watch.see([row("a", 8), row("b", 1)], at: .seconds(9)).gone.isEmpty)
+        let seen = watch.see([row("a", 8), row("b", 1)], at: .seconds(10))
+        #expect(seen.alive.map(\.id) == ["a"])
+        #expect(seen.gone == ["b"])
+        #expect(watch.see([row("a", 8), row("b", 2)], at: .seconds(20)).alive.map(\.id) == ["b"])
+    }
+}

@@ -1,0 +1,279 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxFleet
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// One login for the processes that share a store.
+@Suite struct SharedLoginTests {
+    private let fixture = FleetFixture()
+    private var clock: VirtualScheduler { fixture.clock }
+    private var server: TokenFamilies { fixture.server }
+
+    @Test("The first logs in, and the others take its credential from the store")
+    func oneLogin() throws {
+        let members = try fixture.members(5)
+        #expect(server.logins == 1)
+        #expect(server.renewals == 0)
+        #expect(members.allSatisfy { $0.session.credential?.token == "t1" })
+        #expect(Set(members.map(\.credential.version)) == [1])
+    }
+
+    @Test("Of many that find the credential expired, one renews it, and nobody is refused twice")
+    func oneRenewal() throws {
+        let members = try fixture.members(30)
+        for round in 1...5 {
+            server.expire()
+            let recorders = members.map { fixture.get($0) }
+            try clock.run()
+            #expect(recorders.allSatisfy { $0.isFinished })
+            #expect(server.renewals == round)
+            #expect(members.allSatisfy { $0.session.credential?.token == "t\(round + 1)" })
+        }
+        #expect(server.logins == 1)
+        #expect(server.revocations.isEmpty)
+    }
+
+    @Test("A request with a current credential costs no command")
+    func noCommand() throws {
+        let member = try #require(try fixture.members(1).first)
+        let count = member.store.commandCount
+        for _ in 0..<100 { fixture.get(member) }
+        try clock.run()
+        #expect(member.store.commandCount == count)
+    }
+
+    @Test("A renewal whose response is lost is followed by a login, not by a second use of the token")
+    func lostReply() throws {
+        let members = try fixture.members(3)
+        server.expire()
+        server.contents.withLock { $0.losesReply = true }
+        let first = fixture.get(members[0])
+        try clock.run()
+        #expect(first.failure?.code == .connectionLost)
+        let recorders = members.map { fixture.get($0) }
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(server.revocations.isEmpty)
+        #expect(server.logins == 2)
+        #expect(members.flatMap(\.loginEvents.values).filter { $0 == .renewalLost(version: 1) }.count == 1)
+    }
+
+    @Test(
+        "After an answer of the server, or if nothing was sent, the refresh token is used again",
+        arguments: [503, 429, 408])
+    func definiteFailures(status: Int) throws {
+        let members = try fixture.members(2)
+        server.expire()
+        server.contents.withLock { $0.statuses = [.init(code: status)] }
+        let first = fixture.get(members[0])
+        try clock.run()
+        #expect(first.failure != nil)
+        let second = fixture.get(members[1])
+        try clock.run()
+        #expect(second.isFinished)
+        #expect(server.logins == 1)
+        #expect(server.renewals == 1)
+    }
+
+    @Test("A process that is gone while it renews costs a login, and nobody waits for long")
+    func killed() throws {
+        let members = try fixture.members(2)
+        server.expire()
+        fixture.get(members[0])
+        try clock.advance(by: .milliseconds(20))
+        #expect(server.renewals == 1)
+        // It neither extends its lease nor saves any more.
+        members[0].store.isConnected = false
+        let second = fixture.get(members[1])
+        try clock.advance(by: .seconds(12))
+        #expect(second.isFinished)
+        #expect(server.logins == 2)
+        #expect(server.revocations.isEmpty)
+        // It wakes, and takes the credential of the other.
+        members[0].store.isConnected = true
+        try clock.advance(by: .seconds(1))
+        #expect(members[0].session.credential == members[1].session.credential)
+    }
+
+    @Test("A holder that wakes after its lease has ended does not overwrite the newer credential")
+    func stopped() throws {
+        let members = try fixture.members(2)
+        server.expire()
+        // The server answers after the lease has ended.
+        server.contents.withLock { $0.delay = .seconds(15) }
+        fixture.get(members[0])
+        try clock.advance(by: .milliseconds(20))
+        server.contents.withLock { $0.delay = .milliseconds(50) }
+        members[0].store.isConnected = false
+        let second = fixture.get(members[1])
+        try clock.advance(by: .seconds(14))
+        #expect(second.isFinished)
+        members[0].store.isConnected = true
+        try clock.advance(by: .seconds(5))
+        #expect(server.revocations.isEmpty)
+        #expect(members.allSatisfy { $0.session.credential?.token == "t3" })
+        let later = try fixture.member()
+        fixture.get(later)
+        try clock.advance(by: .seconds(1))
+        #expect(later.session.credential?.token == "t3")
+    }
+
+    @Test("A logout reaches every process, and so does the next login")
+    func loggedOut() throws {
+        let members = try fixture.members(4)
+        members[2].session.logOut()
+        try clock.run()
+        #expect(members.allSatisfy { $0.session.credential == nil })
+        #expect(members[0].eventTexts.last == "loggedOut")
+        members[1].session.logIn(with: Credential(token: "t1", refreshToken: "r1"))
+        try clock.run()
+        #expect(members.allSatisfy { $0.session.credential?.token == "t1" })
+    }
+
+    @Test("A refused login logs all processes out, once the store has been read again")
+    func refused() throws {
+        let members = try fixture.members(3)
+        server.expire()
+        server.contents.withLock {
+            $0.valid = []
+            $0.refusesLogins = true
+        }
+        let recorder = fixture.get(members[0])
+        try clock.run()
+        #expect(recorder.failure != nil)
+        #expect(members.allSatisfy { $0.session.credential == nil })
+    }
+
+    @Test("A process that starts with a credential of its own shares it")
+    func initial() throws {
+        server.contents.withLock {
+            $0.number = 1
+            $0.valid = [1]
+        }
+        let own = Credential(token: "t1", refreshToken: "r1")
+        let members = try (0..<3).map { _ in try fixture.member(initial: own) }
+        let recorders = members.map { fixture.get($0) }
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(server.renewals == 1)
+        #expect(server.revocations.isEmpty)
+        #expect(server.logins == 0)
+    }
+
+    // MARK: - A store that cannot be trusted
+
+    @Test("A process with another key logs in by itself, and leaves the credential of the others")
+    func otherKey() throws {
+        let members = try fixture.members(2)
+        let stored = try #require(fixture.store["login:shop"])
+        let stranger = try fixture.member(keys: .test(9))
+        let recorder = fixture.get(stranger)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(fixture.store["login:shop"] == stored)
+        #expect(members.allSatisfy { $0.session.credential?.token == "t1" })
+        #expect(stranger.eventTexts.contains("storageFailed"))
+    }
+
+    @Test("Data of a later version stays", arguments: [true, false])
+    func otherContent(isLater: Bool) throws {
+        let bytes: [UInt8] = isLater ? Array("RXF".utf8) + [9, 1, 1, 65] : Array("garbage".utf8)
+        fixture.store["login:shop"] = bytes
+        let member = try fixture.member()
+        let recorder = fixture.get(member)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect((fixture.store["login:shop"] == bytes) == isLater, "only garbage is replaced")
+    }
+
+    @Test("After an eviction the next renewal is a login, and nobody is logged out before")
+    func evicted() throws {
+        let members = try fixture.members(3)
+        fixture.store.evict("login:shop")
+        for member in members { member.store.isConnected = false }
+        for member in members { member.store.isConnected = true }
+        try clock.run()
+        #expect(members.allSatisfy { $0.session.credential?.token == "t1" })
+        server.expire()
+        let recorders = members.map { fixture.get($0) }
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(server.logins == 2)
+        #expect(Set(members.map { $0.session.credential?.token }).count == 1)
+        #expect(Set(members.map(\.credential.version)) == [2])
+    }
+
+    @Test("A store that returns an older credential does not take the fleet back")
+    func older() throws {
+        let members = try fixture.members(2)
+        let former = fixture.store["login:shop"]
+        server.expire()
+        fixture.get(members[0])
+        try clock.run()
+        fixture.store["login:shop"] = former
+        for member in members {
+            member.store.isConnected = false
+            member.store.isConnected = true
+        }
+        try clock.run()
+        #expect(members.allSatisfy { $0.session.credential?.token == "t2" })
+        #expect(server.revocations.isEmpty)
+        server.expire()
+        let recorders = members.map { fixture.get($0) }
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(server.revocations.isEmpty)
+        #expect(members.allSatisfy { $0.credential.version == 3 })
+    }
+
+    @Test("A save whose reply is lost has taken place, and counts")
+    func lostSave() throws {
+        let members = try fixture.members(2)
+        server.expire()
+        fixture.get(members[0])
+        try clock.advance(by: .milliseconds(55))
+        members[0].store.losesReplies = true
+        try clock.advance(by: .milliseconds(4))
+        members[0].store.losesReplies = false
+        try clock.run()
+        let recorders = members.map { fixture.get($0) }
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(server.revocations.isEmpty)
+    }
+
+    @Test(
+        "Without the store a process uses its credential, and does not renew one that others may be renewing")
+    func unreachable() throws {
+        let members = try fixture.members(2)
+        members[0].store.isConnected = false
+        let current = fixture.get(members[0])
+        try clock.run()
+        #expect(current.isFinished)
+        server.expire()
+        let expired = fixture.get(members[0])
+        let other = fixture.get(members[1])
+        try clock.run()
+        #expect(expired.failure != nil)
+        #expect(other.isFinished)
+        members[0].store.isConnected = true
+        let later = fixture.get(members[0])
+        try clock.run()
+        #expect(later.isFinished)
+        #expect(server.renewals == 1)
+        #expect(server.revocations.isEmpty)
+    }
+
+    @Test func noSecretIsInTheStore() throws {
+        _ = try fixture.members(2)
+        for key in fixture.store.keys {
+            let text = String(decoding: fixture.store[key] ?? [], as: UTF8.self)
+            #expect(!text.contains("t1") && !text.contains("r1"))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+#if Fleet
+import RxFleet
+import RxNetworking
+
+private func logIn() -> Observable<Credential, NetworkError> { .just(Credential(token: "a")) }
+private func renew(_ credential: Credential) -> Observable<Credential, NetworkError> { .just(credential) }
+
+private func sharedCredential(_ store: any SharedStore, _ keys: SealingKeys) {
+    let credential = SharedCredential(in: store, key: "shop", sealing: keys)
+    let session = Session(sharing: credential, renewal: { renew($0) }, login: { logIn() })
+    show(session)
+}
+
+private func sharedSession(_ store: any SharedStore, _ keys: SealingKeys) {
+    let session = Session(sharing: SharedCredential(in: store, key: "shop", sealing: keys)) { credential in
+        renew(credential)
+    } login: {
+        logIn()
+    }
+    show(session)
+}
+
+private func sealingKeys(_ key: [UInt8]) throws {
+    let keys = try SealingKeys(SealingKey(id: "2026-11", bytes: key))
+    show(keys)
+}
+
+private func fleetQuota(_ store: any SharedStore) {
+    var configuration = ClientConfiguration()
+    let quota = FleetQuota(in: store)
+    configuration.hostLimits = RequestLimits(
+        rate: .perSecond(100, burst: 20), sharing: QuotaSharing(quota, scope: "vendor key"))
+    show(configuration)
+}
+
+private func sharedCacheStore(_ shared: any SharedStore, _ keys: SealingKeys) {
+    var configuration = ClientConfiguration()
+    let store = TieredCacheStore(over: SharedCacheStore(in: shared, sealing: keys))
+    configuration.cache = ResponseCache(store: store)
+    show(configuration)
+}
+#endif
