@@ -24,6 +24,7 @@ let traits: Set<Trait> = [
     .trait(name: "Auth", description: "Signs requests and logs in by OAuth 2, with RxAuth and swift-crypto."),
     .trait(name: "Inspector", description: "Shows requests in Chrome's developer tools, with RxInspector."),
     .trait(name: "Outbox", description: "Sends stored requests until they have arrived, with RxOutbox."),
+    .trait(name: "Fleet", description: "Shares login, limits and cache among processes, with RxFleet."),
 ]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
 let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
@@ -47,7 +48,7 @@ let package = Package(
         // Needs Swift Testing, and so only for test targets.
         .library(name: "RxTestingSupport", targets: ["RxTestingSupport"]),
         .library(name: "RxJSON", targets: ["RxJSON"]),
-        // Each with a trait: Auth, DiskCache, Metrics, ServiceLifecycle, Tracing, Inspector, Outbox.
+        // Each with a trait: Auth, DiskCache, Fleet, Metrics, ServiceLifecycle, Tracing, Inspector, Outbox.
         .library(name: "RxAuth", targets: ["RxAuth"]),
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
         .library(name: "RxMetrics", targets: ["RxMetrics"]),
@@ -55,6 +56,7 @@ let package = Package(
         .library(name: "RxTracing", targets: ["RxTracing"]),
         .library(name: "RxInspector", targets: ["RxInspector"]),
         .library(name: "RxOutbox", targets: ["RxOutbox"]),
+        .library(name: "RxFleet", targets: ["RxFleet"]),
     ],
     traits: traits.union([.default(enabledTraits: defaultTraits)]),
     dependencies: [
@@ -67,6 +69,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
         .systemLibrary(
@@ -142,6 +145,7 @@ let package = Package(
                 "RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes,
                 .inspectorSocks,
             ], resources: pageFiles.map { .embedInCode("Page/\($0)") }),
+        .library("RxFleet", ["RxCache", "RxClient", "RxHTTP", "RxLite", .crypto]),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
         .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
 
@@ -150,6 +154,7 @@ let package = Package(
             "Scenarios",
             [
                 "RxNetworking", "RxTesting", .httpTypes,
+                .target(name: "RxFleet", condition: .when(traits: ["Fleet"])),
                 .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
             ], path: "Tests/ExplorationTests/Scenarios"),
         .program("explore", ["RxTesting", "Scenarios"], path: "Tests/ExplorationTests/Explore"),
@@ -209,6 +214,11 @@ let package = Package(
         .tests("RxCookiesTests", ["RxCookies", "RxHTTP", "RxLite", "RxTesting", "TestCookies", .httpTypes]),
         .tests("RxHARTests", ["RxHAR", "RxHTTP"]),
         .tests(
+            "RxFleetTests",
+            [
+                "RxCache", "RxClient", "RxFleet", "RxHTTP", "RxLite", "RxParameters", "RxTesting", .httpTypes,
+            ]),
+        .tests(
             "RxClientTests",
             [
                 "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
@@ -259,9 +269,9 @@ let package = Package(
             "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             [
-                "RxNetworking", "RxAuth", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices",
-                "RxOutbox", "RxTesting", "RxTestingSupport", "RxTracing", "TestServers", "download-probe",
-                .httpTypes, .logging,
+                "RxNetworking", "RxAuth", "RxDiskCache", "RxFleet", "RxInspector", "RxJSON", "RxMetrics",
+                "RxOutbox", "RxServices", "RxTesting", "RxTestingSupport", "RxTracing", "TestServers",
+                "download-probe", .httpTypes, .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
             ], exclude: ["Samples/Tutorial/Cassettes"]),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
@@ -321,7 +331,7 @@ extension Target.Dependency {
     static var structuredFields: Self {
         .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
     }
-    static var crypto: Self { optional("Crypto", "swift-crypto", "Auth") }
+    static var crypto: Self { optional("Crypto", "swift-crypto", "Auth", "Fleet") }
     static var cryptoExtras: Self { optional("CryptoExtras", "swift-crypto", "Auth") }
     static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
     static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
