@@ -151,7 +151,7 @@ import Testing
     private struct Participant {
         let client: Client
         let session: Session
-        let events: Recorder<SessionEvent, Never>
+        let events: Recorder<Session.Event, Never>
 
         var eventTexts: [String] { events.values.map { "\($0)".prefix { $0 != "(" }.description } }
     }
@@ -197,7 +197,8 @@ import Testing
 
     private func expire() { server.contents.withLock { $0.isValid = false } }
 
-    @Test("A renewal reaches the others without a request, and each reads the store once for it")
+    /// A renewal reaches the others without a request, and each reads the store once for it.
+    @Test
     func pushed() throws {
         let participants = try participants(20)
         expire()
@@ -211,7 +212,8 @@ import Testing
         #expect(server.contents.withLock { $0.sent } == ["r0"])
     }
 
-    @Test("All find the credential expired: one renews, and the others do not wait for the lease")
+    /// All find the credential expired: one renews, and the others do not wait for the lease.
+    @Test
     func together() throws {
         let participants = try participants(20)
         expire()
@@ -224,7 +226,8 @@ import Testing
         #expect(shelf.contents.withLock { $0.queue.isEmpty })
     }
 
-    @Test("A logout reaches the others, and their waiting requests fail")
+    /// A logout reaches the others, and their waiting requests fail.
+    @Test
     func loggedOut() throws {
         let participants = try participants(3)
         participants[0].session.logOut()
@@ -237,7 +240,8 @@ import Testing
         #expect(participants.map { $0.eventTexts.last } == Array(repeating: "loggedIn", count: 3))
     }
 
-    @Test("The holder of a lease that has ended does not overwrite the credential of the next")
+    /// The holder of a lease that has ended does not overwrite the credential of the next.
+    @Test
     func superseded() throws {
         let participants = try participants(2)
         expire()
@@ -254,7 +258,8 @@ import Testing
         #expect(server.contents.withLock { $0.sent } == ["r0"])
     }
 
-    @Test("A renewal whose lease has ended is made again under another one")
+    /// A renewal whose lease has ended is made again under another one.
+    @Test
     func supersededAlone() throws {
         let participants = try participants(1)
         expire()
@@ -268,7 +273,8 @@ import Testing
         #expect(server.contents.withLock { $0.logins } == 1)
     }
 
-    @Test("A logout is repeated if its lease has ended meanwhile")
+    /// A logout is repeated if its lease has ended meanwhile.
+    @Test
     func insistent() throws {
         let participants = try participants(2)
         participants[0].session.logOut()
@@ -278,7 +284,8 @@ import Testing
         #expect(shelf.contents.withLock { $0.credential } == nil)
     }
 
-    @Test("No request carries a token older than the newest that its process has seen")
+    /// No request carries a token older than the newest that its process has seen.
+    @Test
     func order() throws {
         let participants = try participants(5)
         for round in 0..<4 {
@@ -293,7 +300,8 @@ import Testing
         #expect(Set(server.contents.withLock { $0.sent }).count == server.contents.withLock { $0.sent.count })
     }
 
-    @Test("A session that is released is not kept by the store")
+    /// A session that is released is not kept by the store.
+    @Test
     func released() throws {
         weak var session: Session?
         do {

@@ -108,7 +108,7 @@ struct FleetFixture {
         let credential: SharedCredential
         let session: Session
         let client: Client
-        let events: Recorder<SessionEvent, Never>
+        let events: Recorder<Session.Event, Never>
         let loginEvents: Recorder<FleetEvent.Login, Never>
 
         var eventTexts: [String] { events.values.map { "\($0)".prefix { $0 != "(" }.description } }

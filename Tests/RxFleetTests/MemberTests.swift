@@ -22,7 +22,8 @@ import Testing
         }
     }
 
-    @Test("Members see each other, and those that leave or are gone disappear")
+    /// Members see each other, and those that leave or are gone disappear.
+    @Test
     func members() throws {
         let fleets = fleets(5)
         for (fleet, _) in fleets {
@@ -47,7 +48,8 @@ import Testing
         #expect(fleets[2].fleet.members.value.count == 4)
     }
 
-    @Test("A fleet without its store says so, and when it is back")
+    /// A fleet without its store says so, and when it is back.
+    @Test
     func events() throws {
         let (fleet, connection) = try #require(fleets(1).first)
         let events = Recorder(fleet.events, on: clock)
@@ -60,7 +62,8 @@ import Testing
         #expect(events.values.map { "\($0)".prefix { $0 != "(" } } == ["degraded", "recovered"])
     }
 
-    @Test("Members that are spread over several entries see each other, too")
+    /// Members that are spread over several entries see each other, too.
+    @Test
     func parts() throws {
         let fleets = fleets(20, parts: 4)
         for (fleet, _) in fleets { fleet.join() }
@@ -69,7 +72,8 @@ import Testing
         #expect(store.keys.filter { $0.hasPrefix("members:") }.count == 4)
     }
 
-    @Test("Garbage in the table is replaced by the next heartbeat")
+    /// Garbage in the table is replaced by the next heartbeat.
+    @Test
     func garbage() throws {
         let fleets = fleets(2)
         for (fleet, _) in fleets { fleet.join() }
@@ -79,7 +83,8 @@ import Testing
         #expect(fleets.allSatisfy { $0.fleet.members.value.count == 2 })
     }
 
-    @Test("A member is alive while its heartbeats advance, whatever its clock says")
+    /// A member is alive while its heartbeats advance, whatever its clock says.
+    @Test
     func watch() {
         var watch = MemberWatch(lifetime: .seconds(10))
         func row(_ id: String, _ beats: UInt64) -> MemberTable.Row {

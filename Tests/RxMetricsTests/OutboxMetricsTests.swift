@@ -20,7 +20,8 @@ import Testing
         var method: HTTPRequest.Method { .post }
     }
 
-    @Test("Entries, attempts, deliveries and deaths are recorded")
+    /// Entries, attempts, deliveries and deaths are recorded.
+    @Test
     func life() throws {
         let clock = VirtualScheduler()
         let metrics = TestMetrics()

@@ -72,9 +72,9 @@ import Testing
         }
     }
 
-    @Test(
-        "A program that is killed at any moment loses no order, sends none twice, and keeps the order of accounts"
-    )
+    /// A program that is killed at any moment loses no order, sends none twice, and keeps the order of
+    /// accounts.
+    @Test
     func killed() async throws {
         let folder = try TemporaryFolder()
         let shop = try Shop(seed: 3)
@@ -103,7 +103,8 @@ import Testing
         #expect(!promised.isEmpty)
     }
 
-    @Test("Two programs on one store: one sends; the other takes over when it is killed")
+    /// Two programs on one store: one sends; the other takes over when it is killed.
+    @Test
     func twoPrograms() async throws {
         let folder = try TemporaryFolder()
         let shop = try Shop(seed: 5)
@@ -150,9 +151,8 @@ import Testing
         return try await child.ended()
     }
 
-    @Test(
-        "A full disk takes no more entries and loses none, and takes more once there is room",
-        .enabled("needs the right to mount a file system") { try await canMount() })
+    /// A full disk takes no more entries and loses none, and takes more once there is room.
+    @Test(.enabled("needs the right to mount a file system") { try await canMount() })
     func fullDisk() async throws {
         let record = try await Self.onDisk(
             """
@@ -167,7 +167,8 @@ import Testing
         #expect(lines[1] == "entries 0")
     }
 
-    @Test("Entries that are written at the same time share their transactions")
+    /// Entries that are written at the same time share their transactions.
+    @Test
     func groups() async throws {
         let folder = try TemporaryFolder()
         let record = try await probe("count", folder.file("outbox"), "2000").ended()

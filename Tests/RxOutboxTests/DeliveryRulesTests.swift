@@ -39,8 +39,8 @@ import Testing
         return error
     }
 
+    /// A status means what the rules of the key say.
     @Test(
-        "A status means what the rules of the key say",
         arguments: [
             (400, "refused", "refused", "refused", "refused"),
             (401, "refused", "refused", "refused", "refused"),
@@ -64,7 +64,8 @@ import Testing
         #expect(verdict(error, .atMostOnce) == atMost)
     }
 
-    @Test("A status that refuses the request is not an execution")
+    /// A status that refuses the request is not an execution.
+    @Test
     func refusals() {
         for status in [307, 308, 400, 401, 408, 425, 429] { #expect(DeliveryRules.isRefusal(status)) }
         for status in [200, 202, 301, 302, 303, 409, 500, 502, 503, 504] {
@@ -73,8 +74,8 @@ import Testing
         #expect(verdict(Self.error(429), .atMostOnce, mayHaveArrived: false) == "again")
     }
 
+    /// A failure of the transport means another attempt, unless the entry must not arrive twice.
     @Test(
-        "A failure of the transport means another attempt, unless the entry must not arrive twice",
         arguments: [
             .resolve, .connect, .connectTimeout, .tls, .connectionLost, .emptyReply, .partialBody,
             .firstByteTimeout, .idleTimeout, .attemptTimeout, .totalTimeout, .invalidResponse, .queueTimeout,
@@ -89,8 +90,8 @@ import Testing
         #expect(verdict(error, .atMostOnce, mayHaveArrived: false) == "again")
     }
 
+    /// What another attempt does not change is final.
     @Test(
-        "What another attempt does not change is final",
         arguments: [
             .invalidURL, .invalidHeader, .invalidParameters, .envelope, .decoding, .contentType, .tooLarge,
             .tooManyRedirects, .invalidRedirect, .forbiddenAddress,
@@ -101,7 +102,8 @@ import Testing
         }
     }
 
-    @Test("A cancelled attempt is repeated where that is safe, and a login may come later")
+    /// A cancelled attempt is repeated where that is safe, and a login may come later.
+    @Test
     func cancellationsAndLogins() {
         #expect(verdict(NetworkError(.cancelled, ""), Self.stripe) == "interrupted")
         #expect(verdict(NetworkError(.shutDown, ""), .atLeastOnce) == "interrupted")
@@ -110,7 +112,8 @@ import Testing
         #expect(verdict(NetworkError(.retryLater, ""), .atMostOnce) == "again")
     }
 
-    @Test("Retry-After is the minimum of the wait")
+    /// Retry-After is the minimum of the wait.
+    @Test
     func retryAfter() {
         let verdict = DeliveryRules.verdict(
             on: Self.error(503, [.retryAfter: "7200"]), under: Self.stripe, mayHaveArrived: true,
@@ -122,7 +125,8 @@ import Testing
         #expect(minimum == .seconds(7200))
     }
 
-    @Test("The waits of the schedule grow up to the longest, and jitter shortens them")
+    /// The waits of the schedule grow up to the longest, and jitter shortens them.
+    @Test
     func waits() {
         let schedule = OutboxSchedule(first: .seconds(2), longest: .seconds(60), jitter: 0.5)
         let waits = (1...8).map { schedule.wait(after: $0, random: 0) / .seconds(1) }
@@ -134,7 +138,8 @@ import Testing
         #expect(odd.wait(after: 3, random: 0.99) > .zero)
     }
 
-    @Test("A date of the outbox never goes back, and passes at least as fast as time does")
+    /// A date of the outbox never goes back, and passes at least as fast as time does.
+    @Test
     func steadyDate() {
         var steady = SteadyDate()
         let start = Date(timeIntervalSince1970: 1_000_000)
@@ -146,7 +151,8 @@ import Testing
         #expect(steady.date(system: start, at: .seconds(41)) == start + 9001)
     }
 
-    @Test("Keys are written as the rules want them")
+    /// Keys are written as the rules want them.
+    @Test
     func keys() {
         #expect(KeyRules.stripe.value(for: #"a"b\"#) == #"a"b\"#)
         #expect(KeyRules.draft(lifetime: .seconds(60)).value(for: #"a"b\"#) == #""a\"b\\""#)

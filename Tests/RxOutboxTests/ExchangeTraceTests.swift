@@ -47,7 +47,8 @@ import Testing
         return (transport.requests, delivery?.phase, delivery?.uncertainSince != nil)
     }
 
-    @Test("At most once: a redirect that moves the request is followed, since it was not executed")
+    /// At most once: a redirect that moves the request is followed, since it was not executed.
+    @Test
     func movedRequests() throws {
         let moved = ScriptedTransport.Reply.status(
             .temporaryRedirect, headers: [.location: "https://shop.test/b"])
@@ -56,7 +57,8 @@ import Testing
         #expect(outcome.phase == nil)
     }
 
-    @Test("At most once: the outcome of a request that was executed may be fetched")
+    /// At most once: the outcome of a request that was executed may be fetched.
+    @Test
     func fetchedOutcomes() throws {
         let seeOther = ScriptedTransport.Reply.status(.seeOther, headers: [.location: "/outcome"])
         let outcome = try run(.withoutKey(.atMostOnce), seeOther)
@@ -64,7 +66,8 @@ import Testing
         #expect(outcome.phase == nil)
     }
 
-    @Test("At most once: no standby server gets what the main one may have executed")
+    /// At most once: no standby server gets what the main one may have executed.
+    @Test
     func standbyServers() throws {
         let outcome = try run(
             .withoutKey(.atMostOnce), standby: true, .status(.badGateway), .json("{}"))
@@ -75,7 +78,8 @@ import Testing
         }
     }
 
-    @Test("At most once: a standby server gets what has certainly not arrived")
+    /// At most once: a standby server gets what has certainly not arrived.
+    @Test
     func unsentRequests() throws {
         let outcome = try run(
             .withoutKey(.atMostOnce), standby: true, .failure(.connect), .json("{}"))
@@ -83,7 +87,8 @@ import Testing
         #expect(outcome.phase == nil)
     }
 
-    @Test("The life of a key begins although the last of several exchanges did not arrive")
+    /// The life of a key begins although the last of several exchanges did not arrive.
+    @Test
     func lastErrors() throws {
         let outcome = try run(
             .generated(.stripe), .failure(.connectionLost), .failure(.connect), .failure(.connect),
@@ -96,7 +101,8 @@ import Testing
         }
     }
 
-    @Test("The life of a key does not begin with refusals and connections that were never made")
+    /// The life of a key does not begin with refusals and connections that were never made.
+    @Test
     func refusals() throws {
         let outcome = try run(
             .generated(.stripe), .status(.tooManyRequests), .failure(.connect), .failure(.resolve),

@@ -10,7 +10,8 @@ import Testing
 
 /// The log of an outbox.
 @Suite struct OutboxLogTests {
-    @Test("The log tells the life of an entry without the content of requests and the text of servers")
+    /// The log tells the life of an entry without the content of requests and the text of servers.
+    @Test
     func life() throws {
         let fixture = OutboxFixture([
             .json("{\"message\":\"secret\"}", status: .serviceUnavailable),

@@ -38,7 +38,8 @@ import Testing
         }
     }
 
-    @Test("Entries survive closing; the files belong to their user alone")
+    /// Entries survive closing; the files belong to their user alone.
+    @Test
     func survives() async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
@@ -50,11 +51,10 @@ import Testing
         #expect((folderAttributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
     }
 
-    @Test(
-        "Each durability asks SQLite for its synchronous mode",
-        arguments: [
-            (SQLiteOutboxStore.Durability.machine, 2), (.process, 1),
-        ])
+    /// Each durability asks SQLite for its synchronous mode.
+    @Test(arguments: [
+        (SQLiteOutboxStore.Durability.machine, 2), (.process, 1),
+    ])
     func synchronous(durability: SQLiteOutboxStore.Durability, mode: Int) throws {
         let folder = try TemporaryFolder()
         var database = OutboxDatabase(
@@ -68,7 +68,8 @@ import Testing
         #expect(found == ["wal", "\(mode)"])
     }
 
-    @Test("A file that is cut off anywhere is refused as a whole, and stays as it is", arguments: 0..<8)
+    /// A file that is cut off anywhere is refused as a whole, and stays as it is.
+    @Test(arguments: 0..<8)
     func truncated(part: Int) async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
@@ -84,7 +85,8 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: path)) == cut)
     }
 
-    @Test("A flipped byte anywhere is noticed, or changes nothing", arguments: 0..<60)
+    /// A flipped byte anywhere is noticed, or changes nothing.
+    @Test(arguments: 0..<60)
     func flipped(seed: Int) async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
@@ -103,7 +105,8 @@ import Testing
         }
     }
 
-    @Test("A file that is no database, or has other tables, is refused")
+    /// A file that is no database, or has other tables, is refused.
+    @Test
     func foreign() async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
@@ -116,7 +119,8 @@ import Testing
         #expect(await code(SQLiteOutboxStore(folder: folder.file("outbox")).load()) == "file")
     }
 
-    @Test("The database of a newer release is refused, and keeps its entries")
+    /// The database of a newer release is refused, and keeps its entries.
+    @Test
     func newerRelease() async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
@@ -142,7 +146,8 @@ import Testing
         #expect(found == [2, 20])
     }
 
-    @Test("A removed database is not silently replaced while it is in use")
+    /// A removed database is not silently replaced while it is in use.
+    @Test
     func removed() async throws {
         let folder = try TemporaryFolder()
         let store = SQLiteOutboxStore(folder: folder.file("outbox"))
@@ -151,7 +156,8 @@ import Testing
         #expect(await code(store.add(entry(2), Data())) == "file")
     }
 
-    @Test("A folder that others can write to is refused")
+    /// A folder that others can write to is refused.
+    @Test
     func permissions() async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
@@ -160,7 +166,8 @@ import Testing
         #expect(await code(SQLiteOutboxStore(folder: folder.file("outbox")).load()) == "untrustedFile")
     }
 
-    @Test("Of two stores on one folder, one has the lease, until it is closed or released")
+    /// Of two stores on one folder, one has the lease, until it is closed or released.
+    @Test
     func leases() async throws {
         let folder = try TemporaryFolder()
         var first: SQLiteOutboxStore? = SQLiteOutboxStore(folder: folder.file("outbox"))
@@ -178,7 +185,8 @@ import Testing
         first = nil
     }
 
-    @Test("An entry that is too large fails alone, not those beside it")
+    /// An entry that is too large fails alone, not those beside it.
+    @Test
     func tooLarge() async throws {
         let folder = try TemporaryFolder()
         let store = SQLiteOutboxStore(folder: folder.file("outbox"))

@@ -64,9 +64,8 @@ import Testing
         try await store.load().value().entries
     }
 
-    @Test(
-        "Entries come back as they were written, in the order in which they became durable",
-        arguments: Kind.allCases)
+    /// Entries come back as they were written, in the order in which they became durable.
+    @Test(arguments: Kind.allCases)
     func roundTrip(_ kind: Kind) async throws {
         let store = try Subject(kind)
         var written: [OutboxEntry] = []
@@ -82,7 +81,8 @@ import Testing
         #expect(try await store.store.content(of: OutboxID(rawValue: "other")).value() == nil)
     }
 
-    @Test("Sequence numbers are never used again", arguments: Kind.allCases)
+    /// Sequence numbers are never used again.
+    @Test(arguments: Kind.allCases)
     func sequences(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         let first = try await add(entry("a"), to: subject.store).sequence
@@ -90,7 +90,8 @@ import Testing
         #expect(try await add(entry("b"), to: subject.store).sequence > first)
     }
 
-    @Test("An entry with a known key is not added", arguments: Kind.allCases)
+    /// An entry with a known key is not added.
+    @Test(arguments: Kind.allCases)
     func knownKeys(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         _ = try await add(entry("a", key: "k"), "first", to: subject.store)
@@ -109,7 +110,8 @@ import Testing
         _ = try await add(entry("b", key: "k"), to: subject.store)
     }
 
-    @Test("An entry replaces those with its topic that are not being sent", arguments: Kind.allCases)
+    /// An entry replaces those with its topic that are not being sent.
+    @Test(arguments: Kind.allCases)
     func topics(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         for id in ["waiting", "sending", "dead", "other"] {
@@ -135,7 +137,8 @@ import Testing
         #expect(left == ["waiting", "sending", "dead", "other", "t-sending", "new"])
     }
 
-    @Test("A change needs an entry that is not dead, or one that is", arguments: Kind.allCases)
+    /// A change needs an entry that is not dead, or one that is.
+    @Test(arguments: Kind.allCases)
     func conditions(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         let id = OutboxID(rawValue: "a")
@@ -170,7 +173,8 @@ import Testing
         }
     }
 
-    @Test("The revision grows by one with each change that takes effect", arguments: Kind.allCases)
+    /// The revision grows by one with each change that takes effect.
+    @Test(arguments: Kind.allCases)
     func revisions(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         let start = try await subject.store.revision().value()
@@ -185,7 +189,8 @@ import Testing
         #expect(try await subject.store.load().value().revision == start + 3)
     }
 
-    @Test("The changes of a former lease have no effect", arguments: Kind.allCases)
+    /// The changes of a former lease have no effect.
+    @Test(arguments: Kind.allCases)
     func fencing(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         _ = try await add(entry("a"), to: subject.store)
@@ -199,7 +204,8 @@ import Testing
         #expect(try await subject.store.change(change, under: second).value() == .applied(Data("x".utf8)))
     }
 
-    @Test("Changes made at the same time are all made", arguments: Kind.allCases)
+    /// Changes made at the same time are all made.
+    @Test(arguments: Kind.allCases)
     func concurrent(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         let store = subject.store

@@ -131,7 +131,8 @@ import Testing
             content: Array(try #require(Data(base64Encoded: test.body))))
     }
 
-    @Test("The other implementation verifies what is signed here")
+    /// The other implementation verifies what is signed here.
+    @Test
     func signedHere() async throws {
         let cases = try cases { test, pair, components in
             let content = Array(try #require(Data(base64Encoded: test.body)))
@@ -149,7 +150,8 @@ import Testing
         #expect(answers.map(\.labels) == [[String]?](repeating: ["sig1"], count: cases.count))
     }
 
-    @Test("What the other implementation signs is verified here")
+    /// What the other implementation signs is verified here.
+    @Test
     func signedThere() async throws {
         let cases = try cases { _, _, _ in }
         let answers = try await answers(to: cases)

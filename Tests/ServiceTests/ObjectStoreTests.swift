@@ -24,7 +24,8 @@ import Testing
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
     }
 
-    @Test("Objects are put, read in parts, listed and removed, with keys of every kind")
+    /// Objects are put, read in parts, listed and removed, with keys of every kind.
+    @Test
     func objects() async throws {
         let folder = try TemporaryFolder()
         let store = try await Service.objectStore(in: folder, accessKeyID: Self.id, secret: Self.secret)
@@ -52,8 +53,8 @@ import Testing
         #expect(refusal?.status == .forbidden)
     }
 
+    /// Streamed content arrives as it was, signed in each way.
     @Test(
-        "Streamed content arrives as it was, signed in each way",
         arguments: [
             .automatic, .hashed, .chunked, .chunkedWithChecksum(.crc32), .chunkedWithChecksum(.crc32c),
             .chunkedWithChecksum(.sha256),
@@ -77,7 +78,8 @@ import Testing
         }
     }
 
-    @Test("An object is uploaded in several parts")
+    /// An object is uploaded in several parts.
+    @Test
     func multipart() async throws {
         let folder = try TemporaryFolder()
         let store = try await Service.objectStore(in: folder, accessKeyID: Self.id, secret: Self.secret)
@@ -100,7 +102,8 @@ import Testing
         #expect(try await client.get("/bucket/large").value().body == parts[0] + parts[1])
     }
 
-    @Test("A presigned URL needs no key, and ends")
+    /// A presigned URL needs no key, and ends.
+    @Test
     func presigned() async throws {
         let folder = try TemporaryFolder()
         let store = try await Service.objectStore(in: folder, accessKeyID: Self.id, secret: Self.secret)

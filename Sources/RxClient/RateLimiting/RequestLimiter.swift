@@ -134,7 +134,7 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Holds what another process has closed.
-    private func close(_ closure: QuotaClosure, of quota: any SharedQuota) {
+    private func close(_ closure: RequestLimits.Closure, of quota: any SharedQuota) {
         let now = clock.now
         let end = now + min(max(closure.duration, .zero), longestPause)
         change(at: now) { contents in contents.close(closure.scope, of: quota, until: end, at: now) }
@@ -153,7 +153,7 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    private func receive(_ result: Result<PermitBatch, NetworkError>, for gate: SharedGate) {
+    private func receive(_ result: Result<RequestLimits.Permits, NetworkError>, for gate: SharedGate) {
         let now = clock.now
         change(at: now) { contents in
             switch result {
@@ -210,10 +210,10 @@ public struct RequestLimits: Sendable, Hashable {
     public var rate: RequestRate?
     /// The quota that the rate is shared through. `nil`: the rate is that of this process. Without a ``rate`` it has no
     /// effect; ``concurrency`` is not shared.
-    public var sharing: QuotaSharing?
+    public var sharing: RequestLimits.Sharing?
 
     /// Creates limits.
-    public init(concurrency: Int? = nil, rate: RequestRate? = nil, sharing: QuotaSharing? = nil) {
+    public init(concurrency: Int? = nil, rate: RequestRate? = nil, sharing: RequestLimits.Sharing? = nil) {
         self.concurrency = concurrency
         self.rate = rate
         self.sharing = sharing

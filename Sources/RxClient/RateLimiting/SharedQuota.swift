@@ -17,72 +17,78 @@ public protocol SharedQuota: AnyObject, Sendable {
     ///   - rate: the rate of all processes together.
     func reserve(
         _ count: Int, in scope: String, at rate: RequestRate
-    ) -> Observable<PermitBatch, NetworkError>
+    ) -> Observable<RequestLimits.Permits, NetworkError>
 
     /// Tells all processes that the server allows no requests for a while.
     func close(_ scope: String, for duration: Duration)
 
     /// The calls of ``close(_:for:)`` by other processes.
-    var closures: Observable<QuotaClosure, Never> { get }
+    var closures: Observable<RequestLimits.Closure, Never> { get }
 
     /// The number of processes that share the quota, as last known; at least 1.
     var memberCount: Int { get }
 }
 
-/// Permits reserved from a ``SharedQuota``.
-public struct PermitBatch: Sendable, Hashable {
-    /// The number of permits; 0 if none can be reserved now.
-    public var count: Int
-    /// The time until the first permit may be used; without permits, the time until it is worth asking again.
-    public var wait: Duration
-    /// The time between two permits. A burst is permits without a gap.
-    public var gap: Duration
-    /// How many of the permits may be used together with the first one, beyond the first. Default 0.
-    public var burst: Int
+extension RequestLimits {
+    /// Permits reserved from a ``SharedQuota``.
+    public struct Permits: Sendable, Hashable {
+        /// The number of permits; 0 if none can be reserved now.
+        public var count: Int
+        /// The time until the first permit may be used; without permits, the time until it is worth asking again.
+        public var wait: Duration
+        /// The time between two permits. A burst is permits without a gap.
+        public var gap: Duration
+        /// How many of the permits may be used together with the first one, beyond the first. Default 0.
+        public var burst: Int
 
-    /// Creates a batch.
-    public init(count: Int, wait: Duration = .zero, gap: Duration = .zero, burst: Int = 0) {
-        self.count = count
-        self.wait = wait
-        self.gap = gap
-        self.burst = burst
+        /// Creates a batch.
+        public init(count: Int, wait: Duration = .zero, gap: Duration = .zero, burst: Int = 0) {
+            self.count = count
+            self.wait = wait
+            self.gap = gap
+            self.burst = burst
+        }
     }
 }
 
-/// A period in which the server allows no requests.
-public struct QuotaClosure: Sendable, Hashable {
-    /// The name of what is limited.
-    public var scope: String
-    /// The rest of the period.
-    public var duration: Duration
+extension RequestLimits {
+    /// A period in which the server allows no requests.
+    public struct Closure: Sendable, Hashable {
+        /// The name of what is limited.
+        public var scope: String
+        /// The rest of the period.
+        public var duration: Duration
 
-    /// Creates a closure.
-    public init(scope: String, duration: Duration) {
-        self.scope = scope
-        self.duration = duration
+        /// Creates a closure.
+        public init(scope: String, duration: Duration) {
+            self.scope = scope
+            self.duration = duration
+        }
     }
 }
 
-/// How ``RequestLimits`` share their rate with other processes.
-public struct QuotaSharing: Sendable {
-    /// The quota.
-    public var quota: any SharedQuota
-    /// The name of the quota, such as an API key's; requests to all hosts with these limits count together. `nil`: the
-    /// host.
-    public var scope: String?
+extension RequestLimits {
+    /// How ``RequestLimits`` share their rate with other processes.
+    public struct Sharing: Sendable {
+        /// The quota.
+        public var quota: any SharedQuota
+        /// The name of the quota, such as an API key's; requests to all hosts with these limits count together. `nil`: the
+        /// host.
+        public var scope: String?
 
-    /// Shares a rate through `quota`.
-    ///
-    /// - Parameter scope: the name of the quota. Default `nil`: each host has its own.
-    public init(_ quota: any SharedQuota, scope: String? = nil) {
-        self.quota = quota
-        self.scope = scope
+        /// Shares a rate through `quota`.
+        ///
+        /// - Parameter scope: the name of the quota. Default `nil`: each host has its own.
+        public init(_ quota: any SharedQuota, scope: String? = nil) {
+            self.quota = quota
+            self.scope = scope
+        }
     }
 }
 
-extension QuotaSharing: Hashable {
+extension RequestLimits.Sharing: Hashable {
     /// Whether both use the same quota and scope.
-    public static func == (one: QuotaSharing, other: QuotaSharing) -> Bool {
+    public static func == (one: RequestLimits.Sharing, other: RequestLimits.Sharing) -> Bool {
         one.quota === other.quota && one.scope == other.scope
     }
 
@@ -181,7 +187,7 @@ struct PermitStock {
     }
 
     /// The quota has replied.
-    mutating func receive(_ batch: PermitBatch, at now: Duration) {
+    mutating func receive(_ batch: RequestLimits.Permits, at now: Duration) {
         isAsking = false
         share = nil
         let wait = min(max(batch.wait, .zero), Self.unknownWait)
@@ -247,7 +253,7 @@ final class SharedGate: @unchecked Sendable {
     /// Whether the gate is in the list of those that may need permits.
     var isListed = false
 
-    init(_ sharing: QuotaSharing, _ rate: RequestRate, scope: String) {
+    init(_ sharing: RequestLimits.Sharing, _ rate: RequestRate, scope: String) {
         quota = sharing.quota
         self.scope = scope
         stock = PermitStock(rate)

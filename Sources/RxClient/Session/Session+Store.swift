@@ -54,10 +54,10 @@ extension Session {
     private struct Following {
         /// The login that has been overtaken, for release.
         let ended: Observable<Void, NetworkError>
-        let event: SessionEvent
+        let event: Event
         let jars: [CookieJar]
 
-        init(_ ended: Observable<Void, NetworkError>, _ event: SessionEvent, _ jars: [CookieJar]) {
+        init(_ ended: Observable<Void, NetworkError>, _ event: Event, _ jars: [CookieJar]) {
             self.ended = ended
             self.event = event
             self.jars = jars

@@ -10,7 +10,7 @@ public import RxLite
 /// let session = Session(sharing: fleet.credential("shop", sealing: keys), login: { logIn() })
 /// configuration.session = session
 /// configuration.hostLimits = RequestLimits(
-///     rate: .perSecond(100, burst: 20), sharing: QuotaSharing(fleet.quota))
+///     rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(fleet.quota))
 /// configuration.cache = ResponseCache(store: TieredCacheStore(over: fleet.cache(sealing: keys)))
 /// fleet.join()
 /// ```

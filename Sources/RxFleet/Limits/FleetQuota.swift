@@ -10,7 +10,7 @@ import Synchronization
 /// ```swift
 /// let quota = FleetQuota(in: store)
 /// configuration.hostLimits = RequestLimits(
-///     rate: .perSecond(100, burst: 20), sharing: QuotaSharing(quota, scope: "vendor key"))
+///     rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "vendor key"))
 /// ```
 ///
 /// Permits are reserved ahead, in the order in which processes ask: the reply says from when on they may be used. So a
@@ -60,11 +60,12 @@ public final class FleetQuota: SharedQuota {
     /// Reserves permits in the store.
     public func reserve(
         _ count: Int, in scope: String, at rate: RequestRate
-    ) -> Observable<PermitBatch, NetworkError> {
+    ) -> Observable<RequestLimits.Permits, NetworkError> {
         let limit = NetworkError(.idleTimeout, "the store has not replied within \(timeLimit)")
-        return isClosed(scope).flatMap(.concat) { [self] isClosed -> Observable<PermitBatch, NetworkError> in
+        return isClosed(scope).flatMap(.concat) {
+            [self] isClosed -> Observable<RequestLimits.Permits, NetworkError> in
             // Whoever has closed the scope will not tell again.
-            guard !isClosed else { return .just(PermitBatch(count: 0, wait: .seconds(1))) }
+            guard !isClosed else { return .just(RequestLimits.Permits(count: 0, wait: .seconds(1))) }
             let reservation = Reservation(count, at: rate)
             return store.take(reservation.count, from: "limit:" + scope, reservation.budget)
                 .map { reply in reservation.batch(reply) }
@@ -125,13 +126,13 @@ public final class FleetQuota: SharedQuota {
     }
 
     /// The closures by other processes. A message that is not one is dropped.
-    public var closures: Observable<QuotaClosure, Never> {
+    public var closures: Observable<RequestLimits.Closure, Never> {
         store.messages(of: Self.channel).compactMap { [writer, signal] message in
             guard case .message(let bytes) = message,
                 let sent = try? JSONDecoder().decode(Message.self, from: Data(bytes)), sent.writer != writer,
                 (1...86_400_000).contains(sent.milliseconds)
             else { return nil }
-            let closure = QuotaClosure(scope: sent.scope, duration: .milliseconds(sent.milliseconds))
+            let closure = RequestLimits.Closure(scope: sent.scope, duration: .milliseconds(sent.milliseconds))
             signal.send(.limit(scope: closure.scope, closedFor: closure.duration))
             return closure
         }
@@ -160,20 +161,20 @@ struct Reservation: Sendable, Equatable {
     }
 
     /// The permits, by the reply of the store.
-    func batch(_ reply: BudgetReply) -> PermitBatch {
+    func batch(_ reply: BudgetReply) -> RequestLimits.Permits {
         guard !reply.isLimited else {
-            return PermitBatch(count: 0, wait: min(max(reply.retryAfter, .zero), Self.horizon))
+            return RequestLimits.Permits(count: 0, wait: min(max(reply.retryAfter, .zero), Self.horizon))
         }
         let gap = Duration.seconds(1 / budget.perSecond)
         let used = min(max(reply.resetAfter, .zero), gap * (budget.burst + 1))
         /// When the last permit is due; below zero if the budget would have allowed more.
         let last = used - gap * burst
         let first = last - gap * (count - 1)
-        guard first < .zero else { return PermitBatch(count: count, wait: first, gap: gap) }
+        guard first < .zero else { return RequestLimits.Permits(count: count, wait: first, gap: gap) }
         // Permits that are due in the past may be used now, together.
         let late = last <= .zero ? 0 : Int((last / gap).rounded(.up))
         let together = max(1, count - late)
-        return PermitBatch(count: count, wait: .zero, gap: gap, burst: together - 1)
+        return RequestLimits.Permits(count: count, wait: .zero, gap: gap, burst: together - 1)
     }
 }
 #endif

@@ -36,13 +36,13 @@ extension Session {
     public convenience init(
         sharing credential: SharedCredential,
         initial: Credential? = nil,
-        expiry: SessionExpiry = .unauthorized(),
+        expiry: Session.Expiry = .unauthorized(),
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
         requiresLogin: Bool = false,
-        loginAttemptLimit: LoginAttemptLimit = LoginAttemptLimit(),
-        onSecondRefusal: SecondRefusal = .fail,
+        loginAttemptLimit: Session.AttemptLimit = Session.AttemptLimit(),
+        onSecondRefusal: Session.SecondRefusal = .fail,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
         login: @escaping @Sendable () -> Observable<Credential, NetworkError>

@@ -139,7 +139,8 @@ import Testing
         #expect(AWSCredentials.standard(keys).current(at: clock.date)?.accessKeyID == "K")
     }
 
-    @Test("The standard chain takes the first source that has keys, and stays with it")
+    /// The standard chain takes the first source that has keys, and stays with it.
+    @Test
     func standardChain() throws {
         let transport = ScriptedTransport(on: clock) { request in
             switch request.url.path() {

@@ -9,7 +9,7 @@ func shareAFleet(_ store: any SharedStore, _ keys: SealingKeys) {
     let session = Session(sharing: fleet.credential("shop", sealing: keys), login: { logIn() })
     configuration.session = session
     configuration.hostLimits = RequestLimits(
-        rate: .perSecond(100, burst: 20), sharing: QuotaSharing(fleet.quota))
+        rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(fleet.quota))
     configuration.cache = ResponseCache(store: TieredCacheStore(over: fleet.cache(sealing: keys)))
     fleet.join()
 
@@ -31,7 +31,7 @@ func shareALogin(_ store: any SharedStore, _ key: [UInt8]) throws {
 func shareALimit(_ store: any SharedStore) {
     let quota = FleetQuota(in: store, memberCount: { 8 })
     let limits = RequestLimits(
-        rate: .perSecond(100, burst: 20), sharing: QuotaSharing(quota, scope: "vendor key"))
+        rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "vendor key"))
     show(limits)
 }
 

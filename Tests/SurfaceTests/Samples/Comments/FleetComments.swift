@@ -29,7 +29,7 @@ private func fleetQuota(_ store: any SharedStore) {
     var configuration = ClientConfiguration()
     let quota = FleetQuota(in: store)
     configuration.hostLimits = RequestLimits(
-        rate: .perSecond(100, burst: 20), sharing: QuotaSharing(quota, scope: "vendor key"))
+        rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "vendor key"))
     show(configuration)
 }
 
