@@ -264,13 +264,15 @@ let package = Package(
             ]),
         .tests("RxMarblesTests", ["RxLite", "RxTesting"]),
         .tests("ArchitectureTests"),
+        // Names that other frameworks share with RxNetworking.
+        .library("Neighbours", path: "Tests/Neighbours"),
         .tests(
             "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             [
                 "RxNetworking", "RxAuth", "RxDiskCache", "RxFleet", "RxInspector", "RxJSON", "RxMetrics",
-                "RxOutbox", "RxServices", "RxTesting", "RxTestingSupport", "RxTracing", "TestServers",
-                "download-probe", .httpTypes, .logging,
+                "RxOutbox", "RxServices", "RxTesting", "RxTestingSupport", "RxTracing", "Neighbours",
+                "TestServers", "download-probe", .httpTypes, .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
             ], exclude: ["Samples/Tutorial/Cassettes"]),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
