@@ -14,8 +14,16 @@ import Testing
 @Suite struct SharedCacheTests {
     private let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 1_000_000))
     private let store: MemoryStore
-    /// The number of the content, and the requests that the server has got.
-    private let server = Mutex((content: 1, requests: 0))
+    private let server = Server()
+
+    /// The number of the content, and of the requests that the server has got.
+    private final class Server: Sendable {
+        private let contents = Mutex((content: 1, requests: 0))
+
+        func withLock<Result: Sendable>(_ change: (inout (content: Int, requests: Int)) -> Result) -> Result {
+            contents.withLock { change(&$0) }
+        }
+    }
 
     init() { store = MemoryStore(on: clock, latency: .milliseconds(1)) }
 

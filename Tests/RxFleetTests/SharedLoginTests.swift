@@ -251,7 +251,7 @@ import Testing
         fixture.get(members[0])
         try clock.advance(by: .milliseconds(55))
         members[0].store.losesReplies = true
-        try clock.advance(by: .milliseconds(4))
+        try clock.advance(by: .milliseconds(6))
         members[0].store.losesReplies = false
         try clock.run()
         let recorders = members.map { fixture.get($0) }

@@ -126,7 +126,7 @@ public final class RequestLimiter: Sendable {
         let now = clock.now
         change(at: now) { contents in
             place.close(until: now + wait)
-            contents.hold(place)
+            contents.holdAll(like: place)
         }
         for gate in [place.sharedGate, contents.withLock({ $0.sharedTotal })].compactMap({ $0 }) {
             gate.quota.close(gate.scope, for: wait)
@@ -317,6 +317,8 @@ extension RequestLimiter {
                 place.close(until: end)
                 hold(place)
             }
+            // Also for hosts to come.
+            if let gate = gates[scope], gate.quota === quota { gate.stock.close(until: end) }
             guard let shared = total.shared, shared.scope == scope, shared.quota === quota else { return }
             total.close(until: end)
             isTotalHeld = true
@@ -348,13 +350,20 @@ extension RequestLimiter {
             if waiter.ticket != nil { count(waiter, -1) }
             if let gate = waiter.place.sharedGate { list(gate) }
             waiter.place.gate.take(at: now)
-            if waiter.place.gate.wait(at: now) > .zero { hold(waiter.place) }
+            if waiter.place.gate.wait(at: now) > .zero { holdAll(like: waiter.place) }
             total.take(at: now)
             if let gate = total.shared { list(gate) }
             if total.wait(at: now) > .zero {
                 isTotalHeld = true
                 queue.hold(nil)
             }
+        }
+
+        /// Holds a place, and those that share its rate.
+        mutating func holdAll(like place: Place) {
+            hold(place)
+            guard let gate = place.sharedGate, gate.isForAll else { return }
+            for other in places.values where other !== place && other.sharedGate === gate { hold(other) }
         }
 
         mutating func hold(_ place: Place) {

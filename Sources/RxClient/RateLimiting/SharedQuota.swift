@@ -250,11 +250,14 @@ final class SharedGate: @unchecked Sendable {
     var stock: PermitStock
     /// The number of requests that wait at the gate.
     var waiting = 0
+    /// Whether several hosts have this gate.
+    let isForAll: Bool
     /// Whether the gate is in the list of those that may need permits.
     var isListed = false
 
     init(_ sharing: RequestLimits.Sharing, _ rate: RequestRate, scope: String) {
         quota = sharing.quota
+        isForAll = sharing.scope != nil
         self.scope = scope
         stock = PermitStock(rate)
     }

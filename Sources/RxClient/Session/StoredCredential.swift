@@ -142,7 +142,11 @@ final class StoredCredential: Sendable {
     }
 
     /// Records that this session uses the credential that it has found in the store, or that the store has none.
-    func adopt(_ found: Credential?) { previous.value = found }
+    func adopt(_ found: Credential?) {
+        previous.value = found
+        // A change that could not be written would replace what has been found.
+        contents.withLock { $0.latest = found.map { .saveRenewed($0) } ?? .erasePrevious }
+    }
 
     /// Whether a change of this session has not reached the store yet.
     private var isSaving: Bool { contents.withLock { $0.recorded > $0.written } }

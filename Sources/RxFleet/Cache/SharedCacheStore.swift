@@ -20,7 +20,7 @@ import Synchronization
 /// Data in the store is not trusted: what is corrupt, of a later format, of another account, or sealed with another key is
 /// a miss. Thread-safe.
 public final class SharedCacheStore: CacheStore {
-    private let store: any SharedStore
+    private let shared: any SharedStore
     private let clock: any Scheduler
     private let keys: SealingKeys?
     private let names: CacheNames
@@ -59,7 +59,7 @@ public final class SharedCacheStore: CacheStore {
         entryLimit: Int = 1 << 20, retention: Duration = .seconds(3600), fetchTime: Duration = .seconds(2),
         clock: (any Scheduler)? = nil
     ) {
-        self.store = store
+        shared = store
         self.clock = clock ?? ActorScheduler.shared
         self.keys = keys?.derived(for: name)
         self.entryLimit = entryLimit
@@ -134,7 +134,7 @@ public final class SharedCacheStore: CacheStore {
     private func found(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
         guard isStorable(key) else { return .just([]) }
         let place = names.place(of: key)
-        return counting(store.read(place)).flatMap(.concat) {
+        return counting(shared.read(place)).flatMap(.concat) {
             [self] entry -> Observable<[CacheEntry], NetworkError> in
             let responses = entry.map { read($0.bytes, of: key, at: place) } ?? []
             guard !responses.isEmpty else { return .just([]) }
@@ -193,10 +193,10 @@ public final class SharedCacheStore: CacheStore {
     }
 
     private func epoch(_ name: String, repetitions: Int = 3) -> Observable<UInt64, NetworkError> {
-        store.read(name).flatMap(.concat) { [self] entry -> Observable<UInt64, NetworkError> in
+        shared.read(name).flatMap(.concat) { [self] entry -> Observable<UInt64, NetworkError> in
             if let entry, let epoch = Self.epoch(entry.bytes) { return .just(epoch) }
             let new = RandomSource.number()
-            return store.swap(
+            return shared.swap(
                 name, to: Self.bytes(of: new), expecting: entry.map { .exactly($0.version) } ?? .absent,
                 under: nil,
                 for: Self.epochTime
@@ -229,7 +229,7 @@ public final class SharedCacheStore: CacheStore {
         let name = names.fetch(of: key)
         let now = clock.now
         guard contents.withLock({ $0.fetches.isWorthWaiting(for: name, at: now) }) else { return .just([]) }
-        let begins = store.swap(
+        let begins = shared.swap(
             name, to: Self.bytes(of: writer), expecting: .absent, under: nil, for: fetchTime)
         return counting(begins).flatMap(.concat) { [self] result -> Observable<[CacheEntry], NetworkError> in
             if case .swapped = result { return .just([]) }
@@ -239,7 +239,7 @@ public final class SharedCacheStore: CacheStore {
 
     private func awaitFetch(named name: String, of key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
         // Looks again once the messages arrive, in case the response was stored before.
-        let stored = store.messages(of: name).filter { $0 != .disconnected }
+        let stored = shared.messages(of: name).filter { $0 != .disconnected }
             .setFailureType(to: NetworkError.self)
             .flatMap(.latest) { [self] _ in found(for: key) }
             .filter { !$0.isEmpty }
@@ -281,9 +281,9 @@ public final class SharedCacheStore: CacheStore {
         contents.withLock { $0.fetches.recordSuccess(of: name) }
         guard fetchTime > .zero else { return .just(()) }
         return .concat([
-            counting(store.swap(name, to: nil, expecting: .any, under: nil, for: nil))
+            counting(shared.swap(name, to: nil, expecting: .any, under: nil, for: nil))
                 .ignoreElements(as: Void.self),
-            counting(store.publish([1], to: name)),
+            counting(shared.publish([1], to: name)),
         ])
         .catch { _ in .just(()) }
     }
@@ -313,7 +313,7 @@ public final class SharedCacheStore: CacheStore {
         _ change: @escaping @Sendable (inout [StoredResponse]) -> Void
     ) -> Observable<Void, NetworkError> {
         let place = names.place(of: key)
-        return counting(store.read(place)).flatMap(.concat) {
+        return counting(shared.read(place)).flatMap(.concat) {
             [self] found -> Observable<Void, NetworkError> in
             var responses = found.map { read($0.bytes, of: key, at: place) } ?? []
             change(&responses)
@@ -330,7 +330,7 @@ public final class SharedCacheStore: CacheStore {
                 list.variants.isEmpty || list.bytes.count > entryLimit ? nil : list.bytes
             if bytes == nil && found == nil { return .just(()) }
             return counting(
-                store.swap(
+                shared.swap(
                     place, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent, under: nil,
                     for: lifetime)
             ).flatMap(.concat) { [self] result -> Observable<Void, NetworkError> in
@@ -357,12 +357,12 @@ public final class SharedCacheStore: CacheStore {
             contents.withLock { $0.epochs.replace(name, by: nil) }
             let codec = RemovalCodec(keys: keys, channel: names.prefix + "removals")
             let message = try codec.message(selection, epoch, by: writer)
-            let replaced = store.swap(
+            let replaced = shared.swap(
                 name, to: Self.bytes(of: epoch), expecting: .any, under: nil, for: Self.epochTime)
             return counting(replaced).flatMap(.concat) { [self] _ in
                 // A lookup may have read the former epoch in the meantime.
                 contents.withLock { $0.epochs.replace(name, by: epoch) }
-                return counting(store.publish(message, to: names.prefix + "removals")).map { 0 }
+                return counting(shared.publish(message, to: names.prefix + "removals")).map { 0 }
             }
         }
     }

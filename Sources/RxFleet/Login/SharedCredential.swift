@@ -273,7 +273,14 @@ public final class SharedCredential: CredentialStore {
     private func begin(
         _ attempt: UInt64, with token: String, of credential: Credential
     ) -> Observable<Void, NetworkError> {
-        read().flatMap(.concat) { [self] found -> Observable<Void, NetworkError> in
+        let lost = NetworkError(
+            .renewalLost,
+            "the response to a renewal of the credential \(key) has been lost: a new login follows")
+        let found = read().mapError { error in
+            // Other processes may have this credential, and what they do with it cannot be read.
+            error.code == .unsealable || error.code == .laterFormat ? lost : error
+        }
+        return found.flatMap(.concat) { [self] found -> Observable<Void, NetworkError> in
             // Of an app that has begun with a credential of its own, the store knows nothing yet.
             let record =
                 found
@@ -284,11 +291,7 @@ public final class SharedCredential: CredentialStore {
                 return write { former, _ in former == found ?? former ? marked : nil }.map { _ in }
             case .lost:
                 signal.send(.renewalLost(version: record.version))
-                return .fail(
-                    NetworkError(
-                        .renewalLost,
-                        "the response to a renewal of the credential \(key) has been lost: a new login follows"
-                    ))
+                return .fail(lost)
             }
         }
     }
