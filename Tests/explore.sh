@@ -9,7 +9,7 @@ source Playground/install.sh
 need_libraries
 install_missing
 
-swift build -c release --product explore >&2
+swift build -c release --traits Fleet --product explore >&2
 # Simulations that pile up must not take all memory of the machine.
 ulimit -v $((16 << 20))
-exec "$(swift build -c release --show-bin-path)/explore" "$@"
+exec "$(swift build -c release --traits Fleet --show-bin-path)/explore" "$@"

@@ -74,16 +74,19 @@ public final class MemoryStore: SharedStore {
     /// The content of an entry, or another one in its place, as by a store that lies.
     public subscript(key: String) -> [UInt8]? {
         get { data.contents.withLock { $0.entries[key]?.bytes } }
-        set { data.contents.withLock { $0.write(key, newValue, until: nil) } }
+        set { _ = data.contents.withLock { $0.write(key, newValue, until: nil) } }
     }
 
     /// The keys of all entries, sorted.
     public var keys: [String] { data.contents.withLock { $0.entries.keys.sorted() } }
 
-    /// Removes all data, with leases and subscriptions.
-    public func removeAll() {
+    /// Removes all data, with leases and subscriptions, and refuses all commands of all connections from then on.
+    public func shutDown() {
         let contents = data.contents.withLock { contents in
-            defer { contents = Data.Contents() }
+            defer {
+                contents = Data.Contents()
+                contents.isShutDown = true
+            }
             return contents
         }
         withExtendedLifetime(contents) {}
@@ -101,7 +104,9 @@ public final class MemoryStore: SharedStore {
             return way.map { [self] () throws(NetworkError) in
                 guard isConnected else { throw Self.failure }
                 let now = data.clock.now
-                return data.contents.withLock { execute(&$0, now) }
+                let value: Value? = data.contents.withLock { $0.isShutDown ? nil : execute(&$0, now) }
+                guard let value else { throw Self.failure }
+                return value
             }
             .flatMap(.concat) { [self] (value: Value) in
                 way.map { [self] () throws(NetworkError) in
@@ -179,14 +184,18 @@ public final class MemoryStore: SharedStore {
                     if self?.isConnected == true { emitter.send(.message(message)) }
                 }
             }
-            data.contents.withLock { $0.listeners[channel, default: []].append(listener) }
+            data.contents.withLock { contents in
+                if !contents.isShutDown { contents.listeners[channel, default: []].append(listener) }
+            }
             let isConnected = line.withLock { line in
                 line.subscriptions[number] = emitter
                 return line.isConnected
             }
             emitter.onClose { [weak self] in
                 _ = self?.line.withLock { $0.subscriptions.removeValue(forKey: number) }
-                self?.data.contents.withLock { $0.listeners[channel]?.removeAll { $0.number == number } }
+                self?.data.contents.withLock { contents in
+                    contents.listeners[channel, default: []].removeAll { $0.number == number }
+                }
             }
             emitter.send(isConnected ? .connected : .disconnected)
         }
@@ -267,6 +276,7 @@ public final class MemoryStore: SharedStore {
         }
 
         struct Contents {
+            var isShutDown = false
             var count = 0
             var writes: UInt64 = 0
             var entries: [String: Entry] = [:]
@@ -310,7 +320,11 @@ public final class MemoryStore: SharedStore {
 
         func enter(_ request: LeaseRequest, for name: String) {
             guard !request.emitter.isCancelled else { return }
-            contents.withLock { $0.waiting[name, default: []].append(request) }
+            let isShutDown = contents.withLock { contents in
+                if !contents.isShutDown { contents.waiting[name, default: []].append(request) }
+                return contents.isShutDown
+            }
+            guard !isShutDown else { return request.emitter.fail(MemoryStore.failure) }
             grantNext(name)
         }
 

@@ -37,9 +37,9 @@ extension House {
         {
             log in outdatedRequests(log)
         }
-        simulation.invariant("at the end all have the same credential") { _ in
+        simulation.invariant("the store is left") { _ in
             // The store must not keep the processes that have been killed.
-            store.removeAll()
+            store.shutDown()
             return []
         }
         simulation.sometimes("a renewal is lost") { !$0.notes("renewal lost").isEmpty }
