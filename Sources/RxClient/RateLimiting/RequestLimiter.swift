@@ -261,6 +261,8 @@ extension RequestLimiter {
         private var alarmCount = 0
         /// The shared rates, by scope.
         private var gates: [String: SharedGate] = [:]
+        /// The scopes that other processes have closed, and until when.
+        private var closed: [String: Duration] = [:]
         /// The shared rates that may need permits.
         private var listed: [SharedGate] = []
 
@@ -286,6 +288,7 @@ extension RequestLimiter {
                 gates = gates.filter { used.contains($0.key) }
             }
             let gate = SharedGate(sharing, rate, scope: scope)
+            if let end = closed[scope] { gate.stock.close(until: end) }
             gates[scope] = gate
             return gate
         }
@@ -317,8 +320,10 @@ extension RequestLimiter {
                 place.close(until: end)
                 hold(place)
             }
-            // Also for hosts to come.
             if let gate = gates[scope], gate.quota === quota { gate.stock.close(until: end) }
+            // Also for scopes to come.
+            if closed.count >= RequestLimiter.placeLimit { closed = closed.filter { $0.value > now } }
+            if closed.count < RequestLimiter.placeLimit { closed[scope] = max(end, closed[scope] ?? end) }
             guard let shared = total.shared, shared.scope == scope, shared.quota === quota else { return }
             total.close(until: end)
             isTotalHeld = true

