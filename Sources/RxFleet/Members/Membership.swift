@@ -1,7 +1,7 @@
 #if Fleet
 import FoundationEssentials
-public import RxHTTP
-public import RxLite
+import RxHTTP
+import RxLite
 import Synchronization
 
 /// The presence of this process in a fleet: it counts its heartbeats in the store, and watches those of the others.
