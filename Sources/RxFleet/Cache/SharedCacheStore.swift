@@ -280,7 +280,7 @@ public final class SharedCacheStore: CacheStore {
         let name = names.fetch(of: key)
         contents.withLock { $0.fetches.recordSuccess(of: name) }
         guard fetchTime > .zero else { return .just(()) }
-        return .concat([
+        return Observable<Void, NetworkError>.concat([
             counting(shared.swap(name, to: nil, expecting: .any, under: nil, for: nil))
                 .ignoreElements(as: Void.self),
             counting(shared.publish([1], to: name)),
@@ -359,7 +359,7 @@ public final class SharedCacheStore: CacheStore {
             let message = try codec.message(selection, epoch, by: writer)
             let replaced = shared.swap(
                 name, to: Self.bytes(of: epoch), expecting: .any, under: nil, for: Self.epochTime)
-            return counting(replaced).flatMap(.concat) { [self] _ in
+            return counting(replaced).flatMap(.concat) { [self] _ -> Observable<Int, NetworkError> in
                 // A lookup may have read the former epoch in the meantime.
                 contents.withLock { $0.epochs.replace(name, by: epoch) }
                 return counting(shared.publish(message, to: names.prefix + "removals")).map { 0 }

@@ -172,10 +172,10 @@ public final class SharedCredential: CredentialStore {
     /// `laterFormat`, without a change, if the store has one that this process cannot read.
     public func save(_ credential: Credential?) -> Observable<Void, NetworkError> {
         write { record, seen in record.following(with: credential, after: seen) }
-            .flatMap(.concat) { [self] record in
+            .flatMap(.concat) { [self] record -> Observable<Void, NetworkError> in
                 if credential != nil { signal.send(.renewed(version: record.version)) }
                 // The others find it in any case when they take the lease.
-                return .concat([
+                return Observable<Void, NetworkError>.concat([
                     store.publish(Self.message(of: writer), to: key).catch { _ in .just(()) }, .just(()),
                 ])
                 .take(1)
@@ -193,7 +193,9 @@ public final class SharedCredential: CredentialStore {
                     // What is lost or corrupt is replaced.
                     contents.withLock({ $0.entry }) == nil ? .fail(error) : .just(())
                 }
-                .flatMap(.concat) { [self] in swap(change) }
+                .flatMap(.concat) { [self] () -> Observable<CredentialRecord, NetworkError> in
+                    swap(change)
+                }
         }
     }
 
@@ -219,7 +221,9 @@ public final class SharedCredential: CredentialStore {
                         signal.send(.superseded)
                         // For the next attempt, under another lease.
                         return read().catch { _ in .just(nil) }
-                            .flatMap(.concat) { [self] _ in .fail(superseded) }
+                            .flatMap(.concat) { [self] _ -> Observable<CredentialRecord, NetworkError> in
+                                .fail(superseded)
+                            }
                     }
                     contents.withLock { contents in
                         contents.entry = .record(record, version: version)
@@ -261,11 +265,13 @@ public final class SharedCredential: CredentialStore {
     ) -> Observable<Credential, NetworkError> {
         guard let token = credential.refreshToken else { return renewal() }
         let attempt = RandomSource.number()
-        return begin(attempt, with: token, of: credential).flatMap(.concat) { [self] in
-            renewal().catch { [self] error in
+        return begin(attempt, with: token, of: credential).flatMap(.concat) {
+            [self] () -> Observable<Credential, NetworkError> in
+            renewal().catch { [self] error -> Observable<Credential, NetworkError> in
                 guard case .definite = RenewalOutcome(of: error) else { return .fail(error) }
                 let settling = write { record, _ in record.settled(by: attempt) }
-                return settling.map { _ in }.catch { _ in .just(()) }.flatMap(.concat) { .fail(error) }
+                return settling.map { _ in }.catch { _ in .just(()) }
+                    .flatMap(.concat) { () -> Observable<Credential, NetworkError> in .fail(error) }
             }
         }
     }
