@@ -132,8 +132,14 @@ final class StoredCredential: Sendable {
             // A change of this session is on its way, and follows what has been read.
             guard !isSaving else { return .unchanged }
             switch result {
-            case .success(let found?): return found.hasOtherTokens(than: current) ? .newer(found) : .unchanged
-            case .success(nil): return current == nil ? .unchanged : .none
+            case .success(let found):
+                if hasUnsavedChange, !found.hasOtherTokens(than: previous.value) {
+                    // What could not be saved before is newer.
+                    write()
+                    return .unchanged
+                }
+                guard let found else { return current == nil ? .unchanged : .none }
+                return found.hasOtherTokens(than: current) ? .newer(found) : .unchanged
             case .failure(let error):
                 events.send(.storageFailed(error))
                 return .unchanged
@@ -236,6 +242,13 @@ final class StoredCredential: Sendable {
         }
         if isSuperseded { changed.send() }
         if isAwaited { write() }
+    }
+}
+
+extension Credential? {
+    /// Whether a server would tell the credentials apart, or one of them is missing.
+    fileprivate func hasOtherTokens(than other: Credential?) -> Bool {
+        self.map { $0.hasOtherTokens(than: other) } ?? (other != nil)
     }
 }
 
