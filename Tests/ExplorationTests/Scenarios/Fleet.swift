@@ -28,6 +28,7 @@ extension House {
             let reasons =
                 1 + log.notes("renewal lost").count + log.notes("not saved").count
                 + log.notes("refused").count
+                + log.exchanges("POST /token").count { $0.status == .badRequest }
                 + log.exchanges("POST /login").count { $0.outcome != .finished || $0.status != .ok }
                 + log.events.count { $0.kind == .started } - 4
             let logins = log.exchanges("POST /login").count
@@ -57,13 +58,15 @@ extension House {
         for (process, exchanges) in requests.sorted(by: { $0.key < $1.key }) {
             /// The tokens that the process has adopted, with their times.
             let adopted = log.events.compactMap { event -> (time: Duration, token: String)? in
+                if event.subject == process, event.kind == .started { return (event.time, "any") }
                 guard event.subject == "\(process) has", case .note(let token) = event.kind else {
                     return nil
                 }
                 return (event.time, token)
             }
             for exchange in exchanges {
-                guard let latest = adopted.last(where: { $0.time < exchange.sentAt }) else { continue }
+                guard let latest = adopted.last(where: { $0.time < exchange.sentAt }), latest.token != "any"
+                else { continue }
                 let token =
                     exchange.request.headerFields[.authorization].map { String($0.dropFirst(7)) } ?? "none"
                 let isCurrent = adopted.contains { $0.token == token && $0.time >= latest.time }
