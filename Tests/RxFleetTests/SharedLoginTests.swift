@@ -14,8 +14,7 @@ import Testing
     private var clock: VirtualScheduler { fixture.clock }
     private var server: TokenFamilies { fixture.server }
 
-    /// The first logs in, and the others take its credential from the store.
-    @Test
+    @Test("The first logs in, and the others take its credential from the store")
     func oneLogin() throws {
         let members = try fixture.members(5)
         #expect(server.logins == 1)
@@ -24,8 +23,7 @@ import Testing
         #expect(Set(members.map(\.credential.version)) == [1])
     }
 
-    /// Of many that find the credential expired, one renews it, and nobody is refused twice.
-    @Test
+    @Test("Of many that find the credential expired, one renews it, and nobody is refused twice")
     func oneRenewal() throws {
         let members = try fixture.members(30)
         for round in 1...5 {
@@ -40,8 +38,7 @@ import Testing
         #expect(server.revocations.isEmpty)
     }
 
-    /// A request with a current credential costs no command.
-    @Test
+    @Test("A request with a current credential costs no command")
     func noCommand() throws {
         let member = try #require(try fixture.members(1).first)
         let count = member.store.commandCount
@@ -50,8 +47,7 @@ import Testing
         #expect(member.store.commandCount == count)
     }
 
-    /// A renewal whose response is lost is followed by a login, not by a second use of the token.
-    @Test
+    @Test("A renewal whose response is lost is followed by a login, not by a second use of the token")
     func lostReply() throws {
         let members = try fixture.members(3)
         server.expire()
@@ -67,8 +63,9 @@ import Testing
         #expect(members.flatMap(\.loginEvents.values).filter { $0 == .renewalLost(version: 1) }.count == 1)
     }
 
-    /// After an answer of the server, or if nothing was sent, the refresh token is used again.
-    @Test(arguments: [503, 429, 408])
+    @Test(
+        "After an answer of the server, or if nothing was sent, the refresh token is used again",
+        arguments: [503, 429, 408])
     func definiteFailures(status: Int) throws {
         let members = try fixture.members(2)
         server.expire()
@@ -83,8 +80,7 @@ import Testing
         #expect(server.renewals == 1)
     }
 
-    /// A process that is gone while it renews costs a login, and nobody waits for long.
-    @Test
+    @Test("A process that is gone while it renews costs a login, and nobody waits for long")
     func killed() throws {
         let members = try fixture.members(2)
         server.expire()
@@ -104,8 +100,7 @@ import Testing
         #expect(members[0].session.credential == members[1].session.credential)
     }
 
-    /// A holder that wakes after its lease has ended does not overwrite the newer credential.
-    @Test
+    @Test("A holder that wakes after its lease has ended does not overwrite the newer credential")
     func stopped() throws {
         let members = try fixture.members(2)
         server.expire()
@@ -128,8 +123,7 @@ import Testing
         #expect(later.session.credential?.token == "t3")
     }
 
-    /// A logout reaches every process, and so does the next login.
-    @Test
+    @Test("A logout reaches every process, and so does the next login")
     func loggedOut() throws {
         let members = try fixture.members(4)
         members[2].session.logOut()
@@ -141,8 +135,7 @@ import Testing
         #expect(members.allSatisfy { $0.session.credential?.token == "t1" })
     }
 
-    /// A refused login logs all processes out, once the store has been read again.
-    @Test
+    @Test("A refused login logs all processes out, once the store has been read again")
     func refused() throws {
         let members = try fixture.members(3)
         server.expire()
@@ -156,8 +149,7 @@ import Testing
         #expect(members.allSatisfy { $0.session.credential == nil })
     }
 
-    /// A process that starts with a credential of its own shares it.
-    @Test
+    @Test("A process that starts with a credential of its own shares it")
     func initial() throws {
         server.contents.withLock {
             $0.number = 1
@@ -175,8 +167,7 @@ import Testing
 
     // MARK: - A store that cannot be trusted
 
-    /// A process with another key logs in by itself, and leaves the credential of the others.
-    @Test
+    @Test("A process with another key logs in by itself, and leaves the credential of the others")
     func otherKey() throws {
         let members = try fixture.members(2)
         let stored = try #require(fixture.store["login:shop"])
@@ -189,8 +180,7 @@ import Testing
         #expect(stranger.eventTexts.contains("storageFailed"))
     }
 
-    /// Data of a later version stays.
-    @Test(arguments: [true, false])
+    @Test("Data of a later version stays", arguments: [true, false])
     func otherContent(isLater: Bool) throws {
         let bytes: [UInt8] = isLater ? Array("RXF".utf8) + [9, 1, 1, 65] : Array("garbage".utf8)
         fixture.store["login:shop"] = bytes
@@ -201,8 +191,7 @@ import Testing
         #expect((fixture.store["login:shop"] == bytes) == isLater, "only garbage is replaced")
     }
 
-    /// After an eviction the next renewal is a login, and nobody is logged out before.
-    @Test
+    @Test("After an eviction the next renewal is a login, and nobody is logged out before")
     func evicted() throws {
         let members = try fixture.members(3)
         fixture.store.evict("login:shop")
@@ -219,8 +208,7 @@ import Testing
         #expect(Set(members.map(\.credential.version)) == [2])
     }
 
-    /// A store that returns an older credential does not take the fleet back.
-    @Test
+    @Test("A store that returns an older credential does not take the fleet back")
     func older() throws {
         let members = try fixture.members(2)
         let former = fixture.store["login:shop"]
@@ -243,8 +231,7 @@ import Testing
         #expect(members.allSatisfy { $0.credential.version == 3 })
     }
 
-    /// A save whose reply is lost has taken place, and counts.
-    @Test
+    @Test("A save whose reply is lost has taken place, and counts")
     func lostSave() throws {
         let members = try fixture.members(2)
         server.expire()
@@ -260,8 +247,24 @@ import Testing
         #expect(server.revocations.isEmpty)
     }
 
-    /// Without the store a process uses its credential, and does not renew one that others may be renewing.
-    @Test
+    @Test("A credential that could not be saved is saved when the store is back")
+    func savedLater() throws {
+        let members = try fixture.members(2)
+        server.expire()
+        fixture.get(members[0])
+        try clock.advance(by: .milliseconds(20))
+        #expect(server.renewals == 1)
+        members[0].store.isConnected = false
+        try clock.advance(by: .milliseconds(100))
+        #expect(members[0].session.credential?.token == "t2")
+        members[0].store.isConnected = true
+        try clock.run()
+        #expect(members.allSatisfy { $0.session.credential?.token == "t2" })
+        #expect(server.logins == 1)
+    }
+
+    @Test(
+        "Without the store a process uses its credential, and does not renew one that others may be renewing")
     func unreachable() throws {
         let members = try fixture.members(2)
         members[0].store.isConnected = false
