@@ -263,6 +263,25 @@ import Testing
         #expect(server.logins == 1)
     }
 
+    @Test("A store that cannot be read at the moment is no reason for a login")
+    func unreadable() throws {
+        let members = try fixture.members(1)
+        server.expire()
+        let recorder = fixture.get(members[0])
+        // The lease is granted, and the reply to the read is lost.
+        try clock.advance(by: .milliseconds(2))
+        members[0].store.losesReplies = true
+        try clock.advance(by: .milliseconds(5))
+        members[0].store.losesReplies = false
+        try clock.run()
+        #expect(recorder.failure?.code == .connectionLost)
+        let later = fixture.get(members[0])
+        try clock.run()
+        #expect(later.isFinished)
+        #expect(server.logins == 1)
+        #expect(server.renewals == 1)
+    }
+
     @Test(
         "Without the store a process uses its credential, and does not renew one that others may be renewing")
     func unreachable() throws {

@@ -109,13 +109,18 @@ final class StoredCredential: Sendable {
             .take(1).compactMap { $0 }
     }
 
-    /// Reads the store again, while this session has the lease. One value, then completion.
+    /// Reads the store again, while this session has the lease. One value, then completion; fails if the store cannot be
+    /// reached.
     ///
     /// - Parameter current: the credential that this session would renew.
     func check(against current: Credential?) -> Observable<Finding, NetworkError> {
         guard !hasUnsavedChange else { return .just(.unchanged) }
-        return reread().map { [previous] result in
+        return reread().map { [previous] result throws(NetworkError) in
             let former = previous.value
+            // A store that cannot be reached now may have a credential.
+            if case .failure(let error) = result, error.code.recoveryOptions.contains(.reconnection) {
+                throw error
+            }
             guard case .success(let found?) = result else { return former == nil ? .unchanged : .none }
             guard found.hasOtherTokens(than: current) else { return .unchanged }
             previous.value = found
