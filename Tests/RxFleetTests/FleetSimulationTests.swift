@@ -52,8 +52,9 @@ import Testing
         }
     }
 
-    /// No login is revoked, no waiter is lost, and all end with the newest credential.
-    @Test(arguments: 1...30)
+    @Test(
+        "No login is revoked, no waiter is lost, and all end with the newest credential",
+        arguments: 1...30 as ClosedRange<UInt64>)
     func seeds(seed: UInt64) throws {
         var run = Run(seed)
         let (fixture, server) = (run.fixture, run.fixture.server)
@@ -87,8 +88,7 @@ import Testing
         #expect(server.logins <= 1 + lost + unsaved, "each login has a reason")
     }
 
-    /// A thousand members renew once for each expiry.
-    @Test
+    @Test("A thousand members renew once for each expiry")
     func thousand() throws {
         let fixture = FleetFixture()
         let members = try (0..<1000).map { _ in try fixture.member() }

@@ -33,8 +33,7 @@ import Testing
         #expect(try sealed(keys) != bytes, "each has a nonce of its own")
     }
 
-    /// A former key unseals, an unknown one does not.
-    @Test
+    @Test("A former key unseals, an unknown one does not")
     func rotation() throws {
         let old = try SealingKeys.test(1, id: "old")
         let bytes = try sealed(old)
@@ -44,8 +43,7 @@ import Testing
         #expect(code(bytes, try .test(9, id: "old")) == .unsealable, "the same id, and another key")
     }
 
-    /// An entry is bound to its place and its kind.
-    @Test
+    @Test("An entry is bound to its place and its kind")
     func binding() throws {
         let keys = try SealingKeys.test()
         let bytes = try sealed(keys)
@@ -56,8 +54,7 @@ import Testing
         #expect(code(later, keys) == .laterFormat)
     }
 
-    /// No change of the bytes is accepted, and none traps.
-    @Test(arguments: 1...20)
+    @Test("No change of the bytes is accepted, and none traps", arguments: 1...20 as ClosedRange<UInt64>)
     func mutations(seed: UInt64) throws {
         let keys = try SealingKeys.test()
         let bytes = try sealed(keys)
@@ -89,8 +86,7 @@ import Testing
 
     // MARK: - Records
 
-    /// A record follows another with a greater version, and the newest that was seen.
-    @Test
+    @Test("A record follows another with a greater version, and the newest that was seen")
     func versions() {
         let record = CredentialRecord(version: 5, credential: Credential(token: "a"), renewing: 1)
         let next = record.following(with: Credential(token: "b"), after: 9)
@@ -98,8 +94,7 @@ import Testing
         #expect(record.following(with: nil, after: 2) == CredentialRecord(version: 6, credential: nil))
     }
 
-    /// A refresh token is sent by one attempt.
-    @Test
+    @Test("A refresh token is sent by one attempt")
     func attempts() {
         let record = CredentialRecord(version: 5, credential: Credential(token: "a"))
         guard case .begin(let marked) = record.renewal(by: 7) else {
@@ -113,8 +108,7 @@ import Testing
         #expect(marked.settled(by: 7) == record)
     }
 
-    /// Other bytes are not a record.
-    @Test
+    @Test("Other bytes are not a record")
     func records() throws {
         for text in ["", "{}", "[]", #"{"version": -1}"#, #"{"version": 18446744073709551615}"#, "\u{0}"] {
             #expect(throws: NetworkError.self) { try CredentialRecord(bytes: Array(text.utf8), at: "a") }
@@ -124,8 +118,7 @@ import Testing
         #expect(try CredentialRecord(bytes: record.bytes(), at: "a") == record)
     }
 
-    /// Only an answer, or nothing sent, leaves the refresh token unused.
-    @Test
+    @Test("Only an answer, or nothing sent, leaves the refresh token unused")
     func outcomes() {
         func status(_ code: Int) -> NetworkError {
             var error = NetworkError(.status, "")

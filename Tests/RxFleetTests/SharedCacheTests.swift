@@ -72,8 +72,7 @@ import Testing
         recorder.values.first.map { String(decoding: $0.body, as: UTF8.self) }
     }
 
-    /// A response that one process has fetched is used by the others.
-    @Test
+    @Test("A response that one process has fetched is used by the others")
     func shared() throws {
         let processes = (0..<5).map { _ in process() }
         for process in processes {
@@ -84,8 +83,7 @@ import Testing
         #expect(requests == 1)
     }
 
-    /// Of many processes that miss a response at the same time, one fetches it.
-    @Test
+    @Test("Of many processes that miss a response at the same time, one fetches it")
     func stampede() throws {
         let processes = (0..<20).map { _ in process() }
         let recorders = processes.map { get($0) }
@@ -97,8 +95,7 @@ import Testing
         )
     }
 
-    /// A fetch that stores nothing is waited for once.
-    @Test
+    @Test("A fetch that stores nothing is waited for once")
     func unstored() throws {
         let processes = (0..<4).map { _ in process() }
         var recorders = processes.map { get($0, "/never") }
@@ -111,8 +108,7 @@ import Testing
         #expect(recorders.allSatisfy { text($0) == "1" }, "\(clock.now - start)")
     }
 
-    /// After a removal no process uses the response, once the message has arrived.
-    @Test
+    @Test("After a removal no process uses the response, once the message has arrived")
     func removed() throws {
         let processes = (0..<5).map { _ in process(tags: ["goods"]) }
         for process in processes {
@@ -132,8 +128,7 @@ import Testing
         #expect(requests == 4)
     }
 
-    /// A response that was requested before a removal by another process is not stored.
-    @Test
+    @Test("A response that was requested before a removal by another process is not stored")
     func inFlight() throws {
         let (first, second) = (process(tags: ["goods"]), process(tags: ["goods"]))
         _ = get(second, "/other")
@@ -149,8 +144,7 @@ import Testing
         #expect(recorders.map { text($0) } == ["2", "2"])
     }
 
-    /// A process that was cut off drops what it has in memory.
-    @Test
+    @Test("A process that was cut off drops what it has in memory")
     func cutOff() throws {
         let (first, second) = (process(tags: ["goods"]), process(tags: ["goods"]))
         for process in [first, second] {
@@ -167,8 +161,7 @@ import Testing
         #expect(text(recorder) == "2")
     }
 
-    /// An evicted epoch makes responses invalid, not valid again.
-    @Test
+    @Test("An evicted epoch makes responses invalid, not valid again")
     func evictedEpoch() throws {
         let first = process(tags: ["goods"])
         _ = get(first)
@@ -187,8 +180,7 @@ import Testing
 
     // MARK: - Accounts
 
-    /// Responses of an account are sealed, and only that account gets them.
-    @Test
+    @Test("Responses of an account are sealed, and only that account gets them")
     func accounts() throws {
         let keys = try SealingKeys.test()
         let (anna, ben) = (process(keys: keys, account: "anna"), process(keys: keys, account: "ben"))
@@ -207,8 +199,7 @@ import Testing
         }
     }
 
-    /// Without keys responses of an account are not stored.
-    @Test
+    @Test("Without keys responses of an account are not stored")
     func unsealed() throws {
         for _ in 0..<2 {
             _ = get(process(account: "anna"))
@@ -218,8 +209,7 @@ import Testing
         #expect(!store.keys.contains { $0.hasPrefix("cache:r:") })
     }
 
-    /// An entry in the place of another account's is a miss.
-    @Test
+    @Test("An entry in the place of another account's is a miss")
     func moved() throws {
         let keys = try SealingKeys.test()
         let anna = process(keys: keys, account: "anna")
@@ -238,8 +228,7 @@ import Testing
         #expect(stranger.shared.statistics.unsealable > 0)
     }
 
-    /// A process with other keys misses, and its responses do not break those of the others.
-    @Test
+    @Test("A process with other keys misses, and its responses do not break those of the others")
     func otherKeys() throws {
         let first = process(keys: try .test(1), account: "anna")
         _ = get(first)
@@ -252,8 +241,7 @@ import Testing
 
     // MARK: - Data that cannot be trusted
 
-    /// Broken entries are misses.
-    @Test(arguments: 1...30)
+    @Test("Broken entries are misses", arguments: 1...30 as ClosedRange<UInt64>)
     func mutations(seed: UInt64) throws {
         let first = process()
         _ = get(first)
@@ -272,8 +260,7 @@ import Testing
             text(recorder) == "2" || (text(recorder) == "1" && other.shared.statistics.lastFailure == nil))
     }
 
-    /// Garbage of any kind is a miss.
-    @Test
+    @Test("Garbage of any kind is a miss")
     func garbage() throws {
         let bytes: [[UInt8]] = [
             [], [0], Array("RXV".utf8), Array("RXV".utf8) + [1, 0xFF, 0xFF, 0xFF, 0xFF],
@@ -292,8 +279,7 @@ import Testing
         }
     }
 
-    /// A response larger than the limit is not stored.
-    @Test
+    @Test("A response larger than the limit is not stored")
     func large() throws {
         let cache = SharedCacheStore(in: store, entryLimit: 1000, clock: clock)
         let key = CacheKey(rules: .time, url: "https://shop.test/a")
@@ -309,8 +295,7 @@ import Testing
         }
     }
 
-    /// Variants of a key are kept apart, and updated, and the latest sixteen of them stay.
-    @Test
+    @Test("Variants of a key are kept apart, and updated, and the latest sixteen of them stay")
     func variants() throws {
         let cache = SharedCacheStore(in: store, fetchTime: .zero, clock: clock)
         let key = CacheKey(rules: .http, url: "https://shop.test/a")
@@ -353,8 +338,7 @@ import Testing
 
     // MARK: - Rules
 
-    /// An epoch that a removal has replaced is not learnt from an earlier read.
-    @Test
+    @Test("An epoch that a removal has replaced is not learnt from an earlier read")
     func epochs() {
         var table = EpochTable()
         let start = table.now
@@ -374,8 +358,7 @@ import Testing
         #expect(table.unknown(["a", "b"]) == ["b"])
     }
 
-    /// A table that is full forgets, and keeps nothing that is wrong.
-    @Test
+    @Test("A table that is full forgets, and keeps nothing that is wrong")
     func manyEpochs() {
         var table = EpochTable()
         let start = table.now
@@ -384,8 +367,7 @@ import Testing
         #expect(table.isCurrent(["24999": 1]) == true)
     }
 
-    /// Fetches that store nothing are not waited for during a minute.
-    @Test
+    @Test("Fetches that store nothing are not waited for during a minute")
     func fetches() {
         var memory = FetchMemory()
         #expect(memory.isWorthWaiting(for: "a", at: .zero))
