@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import HTTPTypes
 import RxClient
@@ -165,3 +166,4 @@ struct FleetFixture {
         Recorder(member.client.get("/goods"), on: clock)
     }
 }
+#endif

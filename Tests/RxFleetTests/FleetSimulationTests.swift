@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import HTTPTypes
 import RxClient
@@ -109,3 +110,4 @@ import Testing
         #expect(fixture.server.logins == 1)
     }
 }
+#endif

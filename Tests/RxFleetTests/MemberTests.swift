@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import RxHTTP
 import RxLite
@@ -100,3 +101,4 @@ import Testing
         #expect(watch.see([row("a", 8), row("b", 2)], at: .seconds(20)).alive.map(\.id) == ["b"])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import HTTPTypes
 import RxClient
@@ -196,3 +197,4 @@ import Testing
         #expect(closures.values.isEmpty)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import HTTPTypes
 import RxClient
@@ -140,3 +141,4 @@ import Testing
         }
     }
 }
+#endif

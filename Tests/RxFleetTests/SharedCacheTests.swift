@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import HTTPTypes
 import RxCache
@@ -378,3 +379,4 @@ import Testing
         #expect(memory.isWorthWaiting(for: "a", at: .zero))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import HTTPTypes
 import RxClient
@@ -312,3 +313,4 @@ import Testing
         }
     }
 }
+#endif
