@@ -241,6 +241,7 @@ let package = Package(
             [
                 "RxClient", "RxHTTP", "RxInspector", "RxLite", "RxNetworking", "RxServices", "RxTesting",
                 "TestServers", .logging, .serviceLifecycle, .serviceLifecycleTestKit,
+                "RxOutbox", .httpTypes,
             ]),
         // A tracer that sends the context as the W3C recommends.
         .library("TestTracing", [.tracing, .inMemoryTracing], path: "Tests/TestTracing"),

@@ -87,7 +87,7 @@ public final class Outbox: Sendable {
     /// the store up. Emits the number of entries that remain, dead letters not counted, and ends.
     ///
     /// ```swift
-    /// let remaining = await outbox.drain(within: .seconds(10)).value()
+    /// let remaining = try await outbox.drain(within: .seconds(10)).value()
     /// ```
     ///
     /// Entries that wait for a later time are not waited for; the next run of the program, or another process, sends

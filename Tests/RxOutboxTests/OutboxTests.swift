@@ -11,8 +11,7 @@ import Testing
 
 /// The outbox from `enqueue` to the answer, in virtual time.
 @Suite(.timeLimit(.minutes(3))) struct OutboxTests {
-    /// An entry is sent with its key, reported, and removed after the answer.
-    @Test
+    @Test("An entry is sent with its key, reported, and removed after the answer")
     func delivery() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
@@ -30,8 +29,7 @@ import Testing
         #expect(outbox.state.value.counts.pending == 0 && outbox.state.value.role == .sender)
     }
 
-    /// Nothing is stored before enqueue is subscribed to, and a subscriber that leaves changes nothing.
-    @Test
+    @Test("Nothing is stored before enqueue is subscribed to, and a subscriber that leaves changes nothing")
     func cold() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
@@ -43,8 +41,7 @@ import Testing
         #expect(fixture.sent == [1])
     }
 
-    /// An answer that gets lost is asked for again with the same key, and the order is executed once.
-    @Test
+    @Test("An answer that gets lost is asked for again with the same key, and the order is executed once")
     func lostAnswers() throws {
         let fixture = OutboxFixture(
             [.failure(.connectionLost), .failure(.emptyReply), .stall], executing: true)
@@ -63,8 +60,7 @@ import Testing
             ])
     }
 
-    /// A new outbox on the same store goes on with the same key, and its ticket comes back by its id.
-    @Test
+    @Test("A new outbox on the same store goes on with the same key, and its ticket comes back by its id")
     func restart() throws {
         let store = MemoryOutboxStore()
         let ledger = KeyLedger()
@@ -89,8 +85,7 @@ import Testing
         #expect(later.values.map(text) == ["gone"] && later.isFinished)
     }
 
-    /// At most once: an entry whose fate is unknown is not sent again.
-    @Test
+    @Test("At most once: an entry whose fate is unknown is not sent again")
     func atMostOnce() throws {
         let fixture = OutboxFixture([.failure(.connect), .failure(.connectionLost)])
         let outbox = try fixture.outbox()
@@ -106,8 +101,7 @@ import Testing
         #expect(fixture.keys == [nil, nil])
     }
 
-    /// At most once: the client's own retries, even of a PUT, send nothing twice.
-    @Test
+    @Test("At most once: the client's own retries, even of a PUT, send nothing twice")
     func atMostOnceWithinTheClient() throws {
         struct Put: OutboxEndpoint {
             static let outboxName = "put"
@@ -126,8 +120,7 @@ import Testing
         #expect(fixture.store.entries.first?.delivery.deadReason != nil)
     }
 
-    /// At least once: an entry whose fate is unknown is sent again.
-    @Test
+    @Test("At least once: an entry whose fate is unknown is sent again")
     func atLeastOnce() throws {
         let fixture = OutboxFixture([.failure(.connectionLost), .json("{\"number\":1}")])
         let outbox = try fixture.outbox()
@@ -138,8 +131,7 @@ import Testing
         #expect(fixture.sent == [1, 1])
     }
 
-    /// Entries of one order arrive in their order, though each fails now and then.
-    @Test
+    @Test("Entries of one order arrive in their order, though each fails now and then")
     func order() throws {
         let replies = (0..<30).map { number -> ScriptedTransport.Reply in
             number % 3 == 0 ? .status(.serviceUnavailable) : .failure(.connectionLost)
@@ -152,8 +144,7 @@ import Testing
         #expect(fixture.store.entries.isEmpty)
     }
 
-    /// A dead entry blocks its order until it is sent again or removed.
-    @Test
+    @Test("A dead entry blocks its order until it is sent again or removed")
     func deadLetters() throws {
         let fixture = OutboxFixture([.status(.init(code: 402))])
         let outbox = try fixture.outbox()
@@ -184,8 +175,7 @@ import Testing
         #expect(missing.failure?.code == .undelivered)
     }
 
-    /// An edited dead letter is sent with a new key; a removed one never.
-    @Test
+    @Test("An edited dead letter is sent with a new key; a removed one never")
     func editedAndRemoved() throws {
         let fixture = OutboxFixture([.status(.badRequest), .status(.badRequest)])
         let outbox = try fixture.outbox()
@@ -201,8 +191,7 @@ import Testing
         #expect(fixture.store.entries.isEmpty)
     }
 
-    /// After the life of its key an entry is a dead letter, which needs a new key.
-    @Test
+    @Test("After the life of its key an entry is a dead letter, which needs a new key")
     func keyLife() throws {
         let fixture = OutboxFixture(
             (0..<100).map { _ in .failure(.connectionLost) }, executing: true)
@@ -224,8 +213,7 @@ import Testing
         #expect(new.values.count == 1)
     }
 
-    /// A month without a network costs nothing and no attempts, and then all is sent in order.
-    @Test
+    @Test("A month without a network costs nothing and no attempts, and then all is sent in order")
     func monthOffline() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
@@ -239,8 +227,7 @@ import Testing
         #expect(fixture.ledger.numbers == Array(1...50))
     }
 
-    /// A month without a network that nobody reports: attempts become rare, and all is sent in the end.
-    @Test
+    @Test("A month without a network that nobody reports: attempts become rare, and all is sent in the end")
     func monthUnreported() throws {
         let broken = OutboxFixture((0..<10_000).map { _ in .failure(.resolve) })
         let outbox = try broken.outbox { $0.lifetime = nil }
@@ -252,8 +239,7 @@ import Testing
         #expect(broken.store.entries.first?.delivery.uncertainSince == nil)
     }
 
-    /// An entry expires, and says what it failed with last.
-    @Test
+    @Test("An entry expires, and says what it failed with last")
     func expiry() throws {
         let fixture = OutboxFixture((0..<100).map { _ in .failure(.connect) })
         let outbox = try fixture.outbox()
@@ -266,8 +252,7 @@ import Testing
             progress.values.last.map(text) == "dead: not delivered in time; last: connect: as scripted")
     }
 
-    /// Only the last value of a topic is sent.
-    @Test
+    @Test("Only the last value of a topic is sent")
     func topics() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
@@ -281,8 +266,7 @@ import Testing
         #expect(fixture.ledger.numbers == [5])
     }
 
-    /// Enqueueing with a given key again returns the first entry; another endpoint with it is refused.
-    @Test
+    @Test("Enqueueing with a given key again returns the first entry; another endpoint with it is refused")
     func givenKeys() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
@@ -299,8 +283,7 @@ import Testing
         #expect(fixture.keys == ["\"order-1\""])
     }
 
-    /// An entry belongs to the account that wrote it, and waits for it.
-    @Test
+    @Test("An entry belongs to the account that wrote it, and waits for it")
     func accounts() throws {
         let session = Session()
         session.logIn(with: Credential(token: "a", account: "anna"))
@@ -320,8 +303,7 @@ import Testing
         #expect(fixture.transport.requests[0].headerFields[.authorization] == "Bearer c")
     }
 
-    /// A store that fails stops the sending, loses no outcome, and is tried again.
-    @Test
+    @Test("A store that fails stops the sending, loses no outcome, and is tried again")
     func failingStore() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
@@ -344,8 +326,7 @@ import Testing
         #expect(fixture.sent == [1, 3])
     }
 
-    /// A clock that jumps back does not make a key younger; one that jumps ahead sends nothing too late.
-    @Test
+    @Test("A clock that jumps back does not make a key younger; one that jumps ahead sends nothing too late")
     func clockJumps() throws {
         final class Clock: Sendable {
             let offset = MutableProperty(0.0)
@@ -376,8 +357,7 @@ import Testing
         #expect(fixture.ledger.numbers == [1, 2])
     }
 
-    /// Draining sends what is due, refuses new entries and leaves what waits.
-    @Test
+    @Test("Draining sends what is due, refuses new entries and leaves what waits")
     func draining() throws {
         let fixture = OutboxFixture([.status(.serviceUnavailable)])
         let outbox = try fixture.outbox { $0.concurrency = 1 }
@@ -392,8 +372,8 @@ import Testing
         #expect(outbox.state.value.role == .closed)
     }
 
-    /// The limit of draining cancels what is still running, and the next run repeats it with the same key.
-    @Test
+    @Test(
+        "The limit of draining cancels what is still running, and the next run repeats it with the same key")
     func drainLimit() throws {
         let fixture = OutboxFixture([.stall], executing: true)
         let outbox = try fixture.outbox()
@@ -413,8 +393,7 @@ import Testing
         withExtendedLifetime(next) {}
     }
 
-    /// Two outboxes on one store: one sends, the other one shows, and takes over.
-    @Test
+    @Test("Two outboxes on one store: one sends, the other one shows, and takes over")
     func twoOutboxes() throws {
         let store = MemoryOutboxStore(pollInterval: .seconds(1), leaseTime: .seconds(5))
         let ledger = KeyLedger()
@@ -437,9 +416,64 @@ import Testing
         #expect(ledger.numbers == [1, 2])
     }
 
-    /// A form that nobody can read is a dead letter with the reason, and comes back with the release that
-    /// can.
-    @Test
+    @Test("A sender whose lease has been taken sends nothing more")
+    func takenLease() throws {
+        let store = MemoryOutboxStore(pollInterval: .seconds(1), leaseTime: .seconds(5))
+        let fixture = OutboxFixture(store: store)
+        let outbox = try fixture.outbox()
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(outbox.state.value.role == .sender)
+        // Another process, whose clock is ahead, takes this one for dead.
+        let taken = Recorder(
+            store.lease(renewing: nil, at: fixture.clock.date.addingTimeInterval(3600)), on: fixture.clock)
+        #expect(taken.values.first.flatMap(\.self) != nil)
+        _ = try fixture.enqueue(outbox, 1)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.sent.isEmpty)
+        #expect(outbox.state.value.role == .standby)
+        #expect(store.entries.map(\.delivery.phase) == [.queued])
+    }
+
+    @Test(
+        "An attachment is checked before it is sent: one that has changed or is missing makes a dead letter")
+    func attachments() throws {
+        let fixture = OutboxFixture()
+        let files = fixture.transport.files
+        for path in ["/a.txt", "/b.txt", "/c.txt"] {
+            _ = Recorder(files.replace(path, with: Array("content".utf8)), on: fixture.clock)
+        }
+        try fixture.clock.advance(by: .seconds(1))
+        fixture.reachability.set(.unreachable)
+        let outbox = try fixture.outbox()
+        for (number, path) in [(1, "/a.txt"), (2, "/b.txt"), (3, "/c.txt")] {
+            let order = PlaceOrder(number: number, files: [path])
+            _ = Recorder(outbox.enqueue(order, key: .generated(.stripe)), on: fixture.clock)
+            try fixture.clock.advance(by: .seconds(1))
+        }
+        let digest = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73"
+        #expect(
+            fixture.store.entries.map(\.attachments).first
+                == [OutboxAttachment(path: "/a.txt", size: 7, digest: digest)])
+        _ = Recorder(files.replace("/b.txt", with: Array("changed".utf8)), on: fixture.clock)
+        _ = Recorder(files.remove("/c.txt"), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        fixture.reachability.set(.wifi)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.ledger.numbers == [1])
+        #expect(
+            fixture.store.entries.map(\.delivery.deadReason) == [
+                .attachment(path: "/b.txt"), .attachment(path: "/c.txt"),
+            ])
+        let missing = Recorder(
+            outbox.enqueue(PlaceOrder(number: 4, files: ["/none"]), key: .generated(.stripe)),
+            on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(missing.failure?.code == .file)
+    }
+
+    @Test(
+        "A form that nobody can read is a dead letter with the reason, and comes back with the release that can"
+    )
     func forms() throws {
         struct Newer: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
@@ -478,8 +512,7 @@ import Testing
         #expect(fixture.ledger.numbers == [5])
     }
 
-    /// A version without a migration is a dead letter.
-    @Test
+    @Test("A version without a migration is a dead letter")
     func versions() throws {
         struct Newer: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
@@ -505,8 +538,7 @@ import Testing
         withExtendedLifetime(newer) {}
     }
 
-    /// Two endpoints of one name are refused, and so is one that the outbox does not know.
-    @Test
+    @Test("Two endpoints of one name are refused, and so is one that the outbox does not know")
     func names() throws {
         struct Other: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
@@ -520,8 +552,7 @@ import Testing
         #expect(stream.failure?.code == .invalidConfiguration)
     }
 
-    /// Sealed entries show nothing of the endpoint, and are dead letters without the seal.
-    @Test
+    @Test("Sealed entries show nothing of the endpoint, and are dead letters without the seal")
     func sealed() throws {
         let flip: @Sendable (Data) -> Data = { Data($0.map { $0 ^ 0x55 }) }
         let seal = OutboxSeal(seal: { flip($0) }, open: { flip($0) })
@@ -538,8 +569,7 @@ import Testing
         #expect(fixture.ledger.numbers == [5])
     }
 
-    /// The events tell the life of an entry.
-    @Test
+    @Test("The events tell the life of an entry")
     func events() throws {
         let fixture = OutboxFixture([.status(.serviceUnavailable), .status(.notFound)])
         let outbox = try fixture.outbox()
@@ -562,8 +592,7 @@ import Testing
         for event in events.values { #expect(!"\(event)".contains("number")) }
     }
 
-    /// Retry-After of the server is kept, and its 409 means that the first attempt still runs.
-    @Test
+    @Test("Retry-After of the server is kept, and its 409 means that the first attempt still runs")
     func serverTimes() throws {
         let fixture = OutboxFixture([
             .status(.tooManyRequests, headers: [.retryAfter: "600"]), .status(.conflict),

@@ -1,0 +1,82 @@
+#if ServiceLifecycle && Outbox
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxOutbox
+import RxServices
+import RxTesting
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Testing
+
+/// An outbox as a service.
+@Suite(.timeLimit(.minutes(1))) struct OutboxServiceTests {
+    private struct Order: OutboxEndpoint {
+        static let outboxName = "order"
+        typealias Output = Response
+        var path: String { "/orders" }
+        var method: HTTPRequest.Method { .post }
+    }
+
+    private let clock = VirtualScheduler()
+    private let store = MemoryOutboxStore()
+
+    private func outbox(_ reply: ScriptedTransport.Reply) throws -> Outbox {
+        let transport = ScriptedTransport(on: clock) { _ in reply }
+        let client = Client(baseURL: "https://shop.test", transport: transport)
+        return try Outbox(store: store, client: client, endpoints: [Order.self])
+    }
+
+    @Test("A graceful shutdown sends what is due, and refuses new entries")
+    func shutdown() async throws {
+        let outbox = try outbox(.json("{}", after: .seconds(3)))
+        outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()
+        try await testGracefulShutdown { trigger in
+            let service = Task { try await outbox.run() }
+            trigger.triggerGracefulShutdown()
+            while outbox.state.value.role != .closed {
+                await Task.yield()
+                try clock.advance(by: .zero)
+            }
+            let late = Recorder(outbox.enqueue(Order(), key: .generated(.stripe)), on: clock)
+            #expect(late.failure?.code == .shutDown)
+            #expect(store.entries.count == 1)
+            try clock.advance(by: .seconds(3))
+            try await service.value
+            #expect(store.entries.isEmpty)
+        }
+    }
+
+    @Test("The limit ends the service, and leaves the entry to the next run")
+    func limit() async throws {
+        let outbox = try outbox(.stall)
+        outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()
+        try await testGracefulShutdown { trigger in
+            trigger.triggerGracefulShutdown()
+            let service = Task { try await outbox.run(drainingWithin: .seconds(2)) }
+            while outbox.state.value.role != .closed {
+                await Task.yield()
+                try clock.advance(by: .zero)
+            }
+            try clock.advance(by: .seconds(2))
+            try await service.value
+            #expect(store.entries.map(\.delivery.phase) == [.sending])
+        }
+    }
+
+    @Test("A cancelled service stops at once")
+    func cancelled() async throws {
+        let outbox = try outbox(.stall)
+        outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()
+        let service = Task { try await outbox.run() }
+        service.cancel()
+        while outbox.state.value.role != .closed {
+            await Task.yield()
+            try clock.advance(by: .zero)
+        }
+        try await service.value
+        #expect(store.entries.count == 1)
+    }
+}
+#endif
