@@ -66,8 +66,7 @@ import Testing
         plan.settle(entry)
     }
 
-    /// Independent entries are sent in parallel, in their order, up to the limit.
-    @Test
+    @Test("Independent entries are sent in parallel, in their order, up to the limit")
     func parallel() {
         var plan = plan((1...5).map { entry($0) }, concurrency: 3)
         #expect(steps(&plan) == ["send 1", "send 2", "send 3"])
@@ -81,8 +80,7 @@ import Testing
         #expect(steps(&plan, at: 10) == ["send 1"])
     }
 
-    /// Entries of one order are sent one after another, whatever happens to the first.
-    @Test
+    @Test("Entries of one order are sent one after another, whatever happens to the first")
     func inOrder() {
         var plan = plan([
             entry(1, order: "a"), entry(2, order: "a"), entry(3, order: "b"), entry(4, order: "a"),
@@ -97,15 +95,13 @@ import Testing
         #expect(steps(&plan, at: 100) == ["send 4"])
     }
 
-    /// An entry that arrives late in the store is sent in the place of its sequence number.
-    @Test
+    @Test("An entry that arrives late in the store is sent in the place of its sequence number")
     func lateArrival() {
         var plan = plan([entry(2, order: "a"), entry(1, order: "a")])
         #expect(steps(&plan) == ["send 1"])
     }
 
-    /// A dead entry blocks its order, or releases it, as chosen.
-    @Test
+    @Test("A dead entry blocks its order, or releases it, as chosen")
     func deadEntries() {
         let dead = DeliveryRules.Verdict.dead(.refused(OutboxFailure(NetworkError(.status, ""))))
         var plan = plan([
@@ -127,8 +123,7 @@ import Testing
         #expect(steps(&plan) == ["send 3"])
     }
 
-    /// Entries of one topic are never sent at the same time.
-    @Test
+    @Test("Entries of one topic are never sent at the same time")
     func topics() {
         var plan = plan([entry(1, topic: "t"), entry(2, topic: "t"), entry(3, topic: "u")])
         #expect(steps(&plan) == ["send 1", "send 3"])
@@ -136,8 +131,7 @@ import Testing
         #expect(steps(&plan) == ["send 2"])
     }
 
-    /// After the life of its key an entry is not sent again.
-    @Test
+    @Test("After the life of its key an entry is not sent again")
     func keyLife() {
         var plan = plan([entry(1)])
         #expect(steps(&plan) == ["send 1"])
@@ -149,8 +143,7 @@ import Testing
         #expect(steps.count == 1 && steps[0].hasPrefix("bury 1: it may have been executed"))
     }
 
-    /// The life of a key begins with the first attempt that may have arrived.
-    @Test
+    @Test("The life of a key begins with the first attempt that may have arrived")
     func keyLifeBegins() {
         var plan = plan([entry(1)])
         #expect(steps(&plan) == ["send 1"])
@@ -165,8 +158,9 @@ import Testing
         #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start + week)
     }
 
-    /// An entry expires while it waits, behind another one and without a network, but not during an attempt.
-    @Test
+    @Test(
+        "An entry expires while it waits, behind another one and without a network, but not during an attempt"
+    )
     func expiry() {
         var plan = plan([
             entry(1, order: "a", expires: 100), entry(2, order: "a", expires: 50), entry(3, expires: 60),
@@ -182,8 +176,7 @@ import Testing
         #expect(steps(&plan, at: 200) == ["bury 1: \(reason)"])
     }
 
-    /// What was being sent when a process ended is sent at once, or dead if it must not arrive twice.
-    @Test
+    @Test("What was being sent when a process ended is sent at once, or dead if it must not arrive twice")
     func interrupted() {
         var sending = [
             entry(1), entry(2, guarantee: .atLeastOnce), entry(3, guarantee: .atMostOnce),
@@ -202,8 +195,7 @@ import Testing
         #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start)
     }
 
-    /// An entry waits for its account, and holds up its order only.
-    @Test
+    @Test("An entry waits for its account, and holds up its order only")
     func accounts() {
         var plan = plan([
             entry(1, order: "a", account: "anna"), entry(2, order: "a"), entry(3, account: "ben"),
@@ -214,8 +206,7 @@ import Testing
         #expect(steps(&plan, account: "anna") == ["send 1"])
     }
 
-    /// The network's return makes those due that it has held up.
-    @Test
+    @Test("The network's return makes those due that it has held up")
     func wakes() {
         var plan = plan([entry(1), entry(2)])
         #expect(steps(&plan) == ["send 1", "send 2"])
@@ -225,8 +216,22 @@ import Testing
         #expect(steps(&plan, at: 1) == ["send 1"])
     }
 
-    /// The outcome of an attempt whose entry is gone is ignored.
-    @Test
+    @Test("A flood of new entries does not keep those waiting whose time has come")
+    func flood() {
+        var plan = plan((1...100).map { entry($0) }, concurrency: 1)
+        #expect(steps(&plan) == ["send 1"])
+        fail(&plan, 1, .again(Self.failure, notBefore: nil))
+        #expect(steps(&plan) == ["send 2"])
+        deliver(&plan, 2)
+        var sent: [String] = []
+        for number in 3...6 {
+            sent += steps(&plan, at: 10)
+            if let step = sent.last { deliver(&plan, Int(step.dropFirst(5)) ?? number) }
+        }
+        #expect(sent.contains("send 1") && sent.contains("send 3"))
+    }
+
+    @Test("The outcome of an attempt whose entry is gone is ignored")
     func removedWhileSent() {
         var plan = plan([entry(1, order: "a"), entry(2, order: "a")])
         #expect(steps(&plan) == ["send 1"])
@@ -235,8 +240,7 @@ import Testing
         #expect(steps(&plan) == ["send 2"])
     }
 
-    /// Random plans keep the order, send each entry in time, and count them right.
-    @Test(arguments: 0..<40)
+    @Test("Random plans keep the order, send each entry in time, and count them right", arguments: 0..<40)
     func randomPlans(seed: Int) {
         var random = SeededRandom(UInt64(seed))
         var plan = plan([], concurrency: 4)

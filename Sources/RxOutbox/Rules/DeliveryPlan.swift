@@ -27,7 +27,7 @@ struct DeliveryPlan {
         var members: [Place] = []
         /// The number of those that are being sent or stored.
         var busyCount = 0
-        /// The item of the line on the agenda.
+        /// The item of the line among those that may be sent at some time.
         var item: Item?
     }
 
@@ -42,6 +42,8 @@ struct DeliveryPlan {
         let due: Date
         let place: Place
 
+        var isReady: Bool { due == .distantPast }
+
         static func < (one: Item, other: Item) -> Bool { (one.due, one.place) < (other.due, other.place) }
     }
 
@@ -50,8 +52,13 @@ struct DeliveryPlan {
     private(set) var counts = OutboxCounts()
     /// Entries without an order have a line each.
     private var lines: [String: Line] = [:]
-    /// The heads of the lines that are not busy, by the time at which they may be sent.
-    private var agenda = SortedItems<Item>()
+    /// The heads of the lines that are not busy, and that have not been sent yet.
+    private var ready = SortedItems<Item>()
+    /// The other heads of the lines that are not busy, by the time at which they may be sent.
+    private var timed = SortedItems<Item>()
+    /// Whether an entry that has waited comes before one that has not been sent yet. They take turns, so that a flood of
+    /// new entries does not keep the others waiting.
+    private var isTurnOfTimed = false
     /// The entries with an expiry, by its time.
     private var expiries = SortedItems<Item>()
     /// The entries being sent, with the time since when they may have reached the server before this attempt.
@@ -75,7 +82,7 @@ struct DeliveryPlan {
 
     /// When ``next(at:account:isOnline:)`` may return something, if nothing else happens before.
     func wakeTime(isOnline: Bool) -> Date? {
-        let due = isOnline && running.count < concurrency ? agenda.first?.due : nil
+        let due = isOnline && running.count < concurrency ? (ready.first ?? timed.first)?.due : nil
         guard let expiry = expiries.first?.due else { return due }
         return due.map { min($0, expiry) } ?? expiry
     }
@@ -125,7 +132,7 @@ struct DeliveryPlan {
                 return bury(entry, .expired(entry.lastReason), at: now)
             }
         }
-        guard isOnline, running.count < concurrency, let item = agenda.first, item.due <= now,
+        guard isOnline, running.count < concurrency, let item = nextItem(at: now),
             let entry = entries[item.place.id]
         else { return nil }
         if let expires = entry.expires, now >= expires {
@@ -151,6 +158,12 @@ struct DeliveryPlan {
         put(sent)
         makeBusy(sent)
         return .send(sent, before: entry)
+    }
+
+    private mutating func nextItem(at now: Date) -> Item? {
+        let due = timed.first.flatMap { $0.due <= now ? $0 : nil }
+        defer { isTurnOfTimed.toggle() }
+        return isTurnOfTimed ? due ?? ready.first : ready.first ?? due
     }
 
     private mutating func bury(_ entry: OutboxEntry, _ reason: DeadReason, at now: Date) -> Step {
@@ -242,15 +255,17 @@ struct DeliveryPlan {
         if entry.delivery.deadReason == nil { expiries.insert(item) }
     }
 
-    /// Puts the head of a line on the agenda, if it may be sent at some time.
+    /// Notes the head of a line, if it may be sent at some time.
     private mutating func reschedule(_ name: String) {
         guard var line = lines.removeValue(forKey: name) else { return }
-        if let item = line.item { agenda.remove(item) }
+        if let item = line.item {
+            if item.isReady { ready.remove(item) } else { timed.remove(item) }
+        }
         line.item = nil
         guard !line.members.isEmpty else { return }
         if line.busyCount == 0, let head = head(of: line) {
             let item = Item(due: due(head), place: Place(sequence: head.sequence, id: head.id))
-            agenda.insert(item)
+            if item.isReady { ready.insert(item) } else { timed.insert(item) }
             line.item = item
         }
         lines[name] = line

@@ -23,7 +23,9 @@ public protocol OutboxStore: Sendable {
     func content(of id: OutboxID) -> Observable<Data?, NetworkError>
     /// Changes an entry.
     ///
-    /// - Parameter lease: the sender's lease; `nil` for a change that anyone may make.
+    /// - Parameters:
+    ///   - change: the change, with its condition.
+    ///   - lease: the sender's lease; `nil` for a change that anyone may make.
     func change(
         _ change: OutboxChange, under lease: OutboxLease?
     ) -> Observable<OutboxChange.Outcome, NetworkError>

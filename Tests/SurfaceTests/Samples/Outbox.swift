@@ -4,10 +4,6 @@ import HTTPTypes
 import RxNetworking
 import RxOutbox
 
-struct Receipt: Decodable, Sendable {
-    let number: Int
-}
-
 struct PlaceOrder: OutboxEndpoint {
     static let outboxName = "order.place"
     var goods: Int
@@ -47,7 +43,7 @@ struct RateGoods: OutboxEndpoint {
     }
 }
 
-protocol Vault: Sendable {
+protocol ContentVault: Sendable {
     func encrypt(_ content: Data) throws -> Data
     func decrypt(_ content: Data) throws -> Data
 }
@@ -97,7 +93,7 @@ func operate(_ outbox: Outbox, _ id: OutboxID) async throws {
     show(remaining)
 }
 
-func sealEntries(_ vault: some Vault) -> OutboxSeal {
+func sealEntries(_ vault: some ContentVault) -> OutboxSeal {
     let seal = OutboxSeal(
         seal: { content in try vault.encrypt(content) }, open: { content in try vault.decrypt(content) })
     return seal
