@@ -53,9 +53,8 @@ import Testing
         }
     }
 
-    @Test(
-        "No login is revoked, no waiter is lost, and all end with the newest credential",
-        arguments: 1...30 as ClosedRange<UInt64>)
+    /// No login is revoked, no waiter is lost, and all end with the newest credential.
+    @Test(arguments: 1...30 as ClosedRange<UInt64>)
     func seeds(seed: UInt64) throws {
         var run = Run(seed)
         let (fixture, server) = (run.fixture, run.fixture.server)
@@ -89,7 +88,8 @@ import Testing
         #expect(server.logins <= 1 + lost + unsaved, "each login has a reason")
     }
 
-    @Test("A thousand members renew once for each expiry")
+    /// A thousand members renew once for each expiry.
+    @Test
     func thousand() throws {
         let fixture = FleetFixture()
         let members = try (0..<1000).map { _ in try fixture.member() }

@@ -34,7 +34,8 @@ import Testing
             let quota = FleetQuota(in: connection, clock: clock) { count }
             var configuration = ClientConfiguration(baseURL: "https://shop.test")
             configuration.options.retry = .never
-            configuration.hostLimits = RequestLimits(rate: rate, sharing: QuotaSharing(quota, scope: scope))
+            configuration.hostLimits = RequestLimits(
+                rate: rate, sharing: RequestLimits.Sharing(quota, scope: scope))
             let transport = ScriptedTransport(on: clock) { _ in answer(number) }
             return Process(
                 store: connection, quota: quota,
@@ -62,9 +63,8 @@ import Testing
         return most
     }
 
-    @Test(
-        "Busy processes use the whole rate and no more, with at most a tenth of a command for each permit",
-        arguments: [(8, 100.0, 1), (8, 100, 20), (3, 50, 10), (16, 400, 40)] as [(Int, Double, Int)])
+    /// Busy processes use the whole rate and no more, with at most a tenth of a command for each permit.
+    @Test(arguments: [(8, 100.0, 1), (8, 100, 20), (3, 50, 10), (16, 400, 40)] as [(Int, Double, Int)])
     func busy(count: Int, rate: Double, burst: Int) throws {
         let processes = processes(count, .perSecond(rate, burst: burst))
         let seconds = 20
@@ -81,7 +81,8 @@ import Testing
         #expect(Double(least) >= 0.8 * Double(most), "fair: \(counts)")
     }
 
-    @Test("A process alone gets the whole rate, however many there are")
+    /// A process alone gets the whole rate, however many there are.
+    @Test
     func alone() throws {
         let processes = processes(8, .perSecond(100, burst: 10))
         send(1000, through: processes[0])
@@ -89,7 +90,8 @@ import Testing
         #expect(starts(processes).count >= 480, "\(starts(processes).count)")
     }
 
-    @Test("A 429 of one process holds the others, and those that start later")
+    /// A 429 of one process holds the others, and those that start later.
+    @Test
     func closed() throws {
         let processes = processes(3, .perSecond(100)) { number in
             number == 0 ? .status(.tooManyRequests, headers: [.retryAfter: "10"]) : .json("1")
@@ -106,9 +108,9 @@ import Testing
         #expect(processes[1].events.values.contains { if case .limit("key", _) = $0 { true } else { false } })
     }
 
-    @Test(
-        "Without the store each process takes its share, together little more than the rate; then the store again"
-    )
+    /// Without the store each process takes its share, together little more than the rate; then the store
+    /// again.
+    @Test
     func degraded() throws {
         let processes = processes(8, .perSecond(100, burst: 10))
         for process in processes { send(1000, through: process) }
@@ -127,13 +129,15 @@ import Testing
         }
     }
 
-    @Test("Hosts have a quota each, without a scope of their own")
+    /// Hosts have a quota each, without a scope of their own.
+    @Test
     func hosts() throws {
         let processes = processes(2, .perSecond(1), scope: nil)
         for process in processes {
             process.client.get("/x").subscribe()
             var other = ClientConfiguration(baseURL: "https://other.test")
-            other.hostLimits = RequestLimits(rate: .perSecond(1), sharing: QuotaSharing(process.quota))
+            other.hostLimits = RequestLimits(
+                rate: .perSecond(1), sharing: RequestLimits.Sharing(process.quota))
             Client(configuration: other, transport: process.transport).get("/x").subscribe()
         }
         try clock.run()
@@ -146,14 +150,13 @@ import Testing
 
     // MARK: - Reservations
 
-    @Test(
-        "The reply of the budget says when each permit may be used",
-        arguments: [
-            // count, burst, used, first, together, last
-            (1, 1, 1, 0, 1, 0), (1, 1, 4, 3, 1, 3), (4, 1, 4, 0, 1, 3), (4, 4, 4, 0, 4, 0),
-            (4, 4, 6, 0, 2, 2),
-            (4, 4, 8, 1, 1, 4), (4, 4, 20, 13, 1, 16), (4, 10, 5, 0, 4, 0),
-        ])
+    /// The reply of the budget says when each permit may be used.
+    @Test(arguments: [
+        // count, burst, used, first, together, last
+        (1, 1, 1, 0, 1, 0), (1, 1, 4, 3, 1, 3), (4, 1, 4, 0, 1, 3), (4, 4, 4, 0, 4, 0),
+        (4, 4, 6, 0, 2, 2),
+        (4, 4, 8, 1, 1, 4), (4, 4, 20, 13, 1, 16), (4, 10, 5, 0, 4, 0),
+    ])
     func times(count: Int, burst: Int, used: Int, first: Int, together: Int, last: Int) {
         let reservation = Reservation(count, at: .perSecond(1, burst: burst))
         #expect(reservation.budget.burst == burst + 30)
@@ -167,7 +170,8 @@ import Testing
         #expect(first + count - together == last)
     }
 
-    @Test("Impossible rates and replies are taken for the nearest possible ones")
+    /// Impossible rates and replies are taken for the nearest possible ones.
+    @Test
     func lies() {
         for rate in [0, -1, 1e300, .infinity, .nan, 1e-300] {
             for burst in [0, -5, .max, 1] {
@@ -186,7 +190,8 @@ import Testing
         }
     }
 
-    @Test("Messages that are not closures are dropped")
+    /// Messages that are not closures are dropped.
+    @Test
     func garbage() throws {
         let process = try #require(processes(1, .perSecond(10)).first)
         let closures = Recorder(process.quota.closures, on: clock)

@@ -34,7 +34,8 @@ import Testing
         #expect(try sealed(keys) != bytes, "each has a nonce of its own")
     }
 
-    @Test("A former key unseals, an unknown one does not")
+    /// A former key unseals, an unknown one does not.
+    @Test
     func rotation() throws {
         let old = try SealingKeys.test(1, id: "old")
         let bytes = try sealed(old)
@@ -44,7 +45,8 @@ import Testing
         #expect(code(bytes, try .test(9, id: "old")) == .unsealable, "the same id, and another key")
     }
 
-    @Test("An entry is bound to its place and its kind")
+    /// An entry is bound to its place and its kind.
+    @Test
     func binding() throws {
         let keys = try SealingKeys.test()
         let bytes = try sealed(keys)
@@ -55,7 +57,8 @@ import Testing
         #expect(code(later, keys) == .laterFormat)
     }
 
-    @Test("No change of the bytes is accepted, and none traps", arguments: 1...20 as ClosedRange<UInt64>)
+    /// No change of the bytes is accepted, and none traps.
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func mutations(seed: UInt64) throws {
         let keys = try SealingKeys.test()
         let bytes = try sealed(keys)
@@ -87,7 +90,8 @@ import Testing
 
     // MARK: - Records
 
-    @Test("A record follows another with a greater version, and the newest that was seen")
+    /// A record follows another with a greater version, and the newest that was seen.
+    @Test
     func versions() {
         let record = CredentialRecord(version: 5, credential: Credential(token: "a"), renewing: 1)
         let next = record.following(with: Credential(token: "b"), after: 9)
@@ -95,7 +99,8 @@ import Testing
         #expect(record.following(with: nil, after: 2) == CredentialRecord(version: 6, credential: nil))
     }
 
-    @Test("A refresh token is sent by one attempt")
+    /// A refresh token is sent by one attempt.
+    @Test
     func attempts() {
         let record = CredentialRecord(version: 5, credential: Credential(token: "a"))
         guard case .begin(let marked) = record.renewal(by: 7) else {
@@ -109,7 +114,8 @@ import Testing
         #expect(marked.settled(by: 7) == record)
     }
 
-    @Test("Other bytes are not a record")
+    /// Other bytes are not a record.
+    @Test
     func records() throws {
         for text in ["", "{}", "[]", #"{"version": -1}"#, #"{"version": 18446744073709551615}"#, "\u{0}"] {
             #expect(throws: NetworkError.self) { try CredentialRecord(bytes: Array(text.utf8), at: "a") }
@@ -119,7 +125,8 @@ import Testing
         #expect(try CredentialRecord(bytes: record.bytes(), at: "a") == record)
     }
 
-    @Test("Only an answer, or nothing sent, leaves the refresh token unused")
+    /// Only an answer, or nothing sent, leaves the refresh token unused.
+    @Test
     func outcomes() {
         func status(_ code: Int) -> NetworkError {
             var error = NetworkError(.status, "")

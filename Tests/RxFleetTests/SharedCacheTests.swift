@@ -73,7 +73,8 @@ import Testing
         recorder.values.first.map { String(decoding: $0.body, as: UTF8.self) }
     }
 
-    @Test("A response that one process has fetched is used by the others")
+    /// A response that one process has fetched is used by the others.
+    @Test
     func shared() throws {
         let processes = (0..<5).map { _ in process() }
         for process in processes {
@@ -84,7 +85,8 @@ import Testing
         #expect(requests == 1)
     }
 
-    @Test("Of many processes that miss a response at the same time, one fetches it")
+    /// Of many processes that miss a response at the same time, one fetches it.
+    @Test
     func stampede() throws {
         let processes = (0..<20).map { _ in process() }
         let recorders = processes.map { get($0) }
@@ -96,7 +98,8 @@ import Testing
         )
     }
 
-    @Test("A fetch that stores nothing is waited for once")
+    /// A fetch that stores nothing is waited for once.
+    @Test
     func unstored() throws {
         let processes = (0..<4).map { _ in process() }
         var recorders = processes.map { get($0, "/never") }
@@ -109,7 +112,8 @@ import Testing
         #expect(recorders.allSatisfy { text($0) == "1" }, "\(clock.now - start)")
     }
 
-    @Test("After a removal no process uses the response, once the message has arrived")
+    /// After a removal no process uses the response, once the message has arrived.
+    @Test
     func removed() throws {
         let processes = (0..<5).map { _ in process(tags: ["goods"]) }
         for process in processes {
@@ -129,7 +133,8 @@ import Testing
         #expect(requests == 4)
     }
 
-    @Test("A response that was requested before a removal by another process is not stored")
+    /// A response that was requested before a removal by another process is not stored.
+    @Test
     func inFlight() throws {
         let (first, second) = (process(tags: ["goods"]), process(tags: ["goods"]))
         _ = get(second, "/other")
@@ -145,7 +150,8 @@ import Testing
         #expect(recorders.map { text($0) } == ["2", "2"])
     }
 
-    @Test("A process that was cut off drops what it has in memory")
+    /// A process that was cut off drops what it has in memory.
+    @Test
     func cutOff() throws {
         let (first, second) = (process(tags: ["goods"]), process(tags: ["goods"]))
         for process in [first, second] {
@@ -162,7 +168,8 @@ import Testing
         #expect(text(recorder) == "2")
     }
 
-    @Test("An evicted epoch makes responses invalid, not valid again")
+    /// An evicted epoch makes responses invalid, not valid again.
+    @Test
     func evictedEpoch() throws {
         let first = process(tags: ["goods"])
         _ = get(first)
@@ -181,7 +188,8 @@ import Testing
 
     // MARK: - Accounts
 
-    @Test("Responses of an account are sealed, and only that account gets them")
+    /// Responses of an account are sealed, and only that account gets them.
+    @Test
     func accounts() throws {
         let keys = try SealingKeys.test()
         let (anna, ben) = (process(keys: keys, account: "anna"), process(keys: keys, account: "ben"))
@@ -200,7 +208,8 @@ import Testing
         }
     }
 
-    @Test("Without keys responses of an account are not stored")
+    /// Without keys responses of an account are not stored.
+    @Test
     func unsealed() throws {
         for _ in 0..<2 {
             _ = get(process(account: "anna"))
@@ -210,7 +219,8 @@ import Testing
         #expect(!store.keys.contains { $0.hasPrefix("cache:r:") })
     }
 
-    @Test("An entry in the place of another account's is a miss")
+    /// An entry in the place of another account's is a miss.
+    @Test
     func moved() throws {
         let keys = try SealingKeys.test()
         let anna = process(keys: keys, account: "anna")
@@ -229,7 +239,8 @@ import Testing
         #expect(stranger.shared.statistics.unsealable > 0)
     }
 
-    @Test("A process with other keys misses, and its responses do not break those of the others")
+    /// A process with other keys misses, and its responses do not break those of the others.
+    @Test
     func otherKeys() throws {
         let first = process(keys: try .test(1), account: "anna")
         _ = get(first)
@@ -242,7 +253,8 @@ import Testing
 
     // MARK: - Data that cannot be trusted
 
-    @Test("Broken entries are misses", arguments: 1...30 as ClosedRange<UInt64>)
+    /// Broken entries are misses.
+    @Test(arguments: 1...30 as ClosedRange<UInt64>)
     func mutations(seed: UInt64) throws {
         let first = process()
         _ = get(first)
@@ -261,7 +273,8 @@ import Testing
             text(recorder) == "2" || (text(recorder) == "1" && other.shared.statistics.lastFailure == nil))
     }
 
-    @Test("Garbage of any kind is a miss")
+    /// Garbage of any kind is a miss.
+    @Test
     func garbage() throws {
         let bytes: [[UInt8]] = [
             [], [0], Array("RXV".utf8), Array("RXV".utf8) + [1, 0xFF, 0xFF, 0xFF, 0xFF],
@@ -280,7 +293,8 @@ import Testing
         }
     }
 
-    @Test("A response larger than the limit is not stored")
+    /// A response larger than the limit is not stored.
+    @Test
     func large() throws {
         let cache = SharedCacheStore(in: store, entryLimit: 1000, clock: clock)
         let key = CacheKey(rules: .time, url: "https://shop.test/a")
@@ -296,7 +310,8 @@ import Testing
         }
     }
 
-    @Test("Variants of a key are kept apart, and updated, and the latest sixteen of them stay")
+    /// Variants of a key are kept apart, and updated, and the latest sixteen of them stay.
+    @Test
     func variants() throws {
         let cache = SharedCacheStore(in: store, fetchTime: .zero, clock: clock)
         let key = CacheKey(rules: .http, url: "https://shop.test/a")
@@ -339,7 +354,8 @@ import Testing
 
     // MARK: - Rules
 
-    @Test("An epoch that a removal has replaced is not learnt from an earlier read")
+    /// An epoch that a removal has replaced is not learnt from an earlier read.
+    @Test
     func epochs() {
         var table = EpochTable()
         let start = table.now
@@ -359,7 +375,8 @@ import Testing
         #expect(table.unknown(["a", "b"]) == ["b"])
     }
 
-    @Test("A table that is full forgets, and keeps nothing that is wrong")
+    /// A table that is full forgets, and keeps nothing that is wrong.
+    @Test
     func manyEpochs() {
         var table = EpochTable()
         let start = table.now
@@ -368,7 +385,8 @@ import Testing
         #expect(table.isCurrent(["24999": 1]) == true)
     }
 
-    @Test("Fetches that store nothing are not waited for during a minute")
+    /// Fetches that store nothing are not waited for during a minute.
+    @Test
     func fetches() {
         var memory = FetchMemory()
         #expect(memory.isWorthWaiting(for: "a", at: .zero))

@@ -15,7 +15,8 @@ import Testing
     private var clock: VirtualScheduler { fixture.clock }
     private var server: TokenFamilies { fixture.server }
 
-    @Test("The first logs in, and the others take its credential from the store")
+    /// The first logs in, and the others take its credential from the store.
+    @Test
     func oneLogin() throws {
         let members = try fixture.members(5)
         #expect(server.logins == 1)
@@ -24,7 +25,8 @@ import Testing
         #expect(Set(members.map(\.credential.version)) == [1])
     }
 
-    @Test("Of many that find the credential expired, one renews it, and nobody is refused twice")
+    /// Of many that find the credential expired, one renews it, and nobody is refused twice.
+    @Test
     func oneRenewal() throws {
         let members = try fixture.members(30)
         for round in 1...5 {
@@ -39,7 +41,8 @@ import Testing
         #expect(server.revocations.isEmpty)
     }
 
-    @Test("A request with a current credential costs no command")
+    /// A request with a current credential costs no command.
+    @Test
     func noCommand() throws {
         let member = try #require(try fixture.members(1).first)
         let count = member.store.commandCount
@@ -48,7 +51,8 @@ import Testing
         #expect(member.store.commandCount == count)
     }
 
-    @Test("A renewal whose response is lost is followed by a login, not by a second use of the token")
+    /// A renewal whose response is lost is followed by a login, not by a second use of the token.
+    @Test
     func lostReply() throws {
         let members = try fixture.members(3)
         server.expire()
@@ -64,9 +68,8 @@ import Testing
         #expect(members.flatMap(\.loginEvents.values).filter { $0 == .renewalLost(version: 1) }.count == 1)
     }
 
-    @Test(
-        "After an answer of the server, or if nothing was sent, the refresh token is used again",
-        arguments: [503, 429, 408])
+    /// After an answer of the server, or if nothing was sent, the refresh token is used again.
+    @Test(arguments: [503, 429, 408])
     func definiteFailures(status: Int) throws {
         let members = try fixture.members(2)
         server.expire()
@@ -81,7 +84,8 @@ import Testing
         #expect(server.renewals == 1)
     }
 
-    @Test("A process that is gone while it renews costs a login, and nobody waits for long")
+    /// A process that is gone while it renews costs a login, and nobody waits for long.
+    @Test
     func killed() throws {
         let members = try fixture.members(2)
         server.expire()
@@ -101,7 +105,8 @@ import Testing
         #expect(members[0].session.credential == members[1].session.credential)
     }
 
-    @Test("A holder that wakes after its lease has ended does not overwrite the newer credential")
+    /// A holder that wakes after its lease has ended does not overwrite the newer credential.
+    @Test
     func stopped() throws {
         let members = try fixture.members(2)
         server.expire()
@@ -124,7 +129,8 @@ import Testing
         #expect(later.session.credential?.token == "t3")
     }
 
-    @Test("A logout reaches every process, and so does the next login")
+    /// A logout reaches every process, and so does the next login.
+    @Test
     func loggedOut() throws {
         let members = try fixture.members(4)
         members[2].session.logOut()
@@ -136,7 +142,8 @@ import Testing
         #expect(members.allSatisfy { $0.session.credential?.token == "t1" })
     }
 
-    @Test("A refused login logs all processes out, once the store has been read again")
+    /// A refused login logs all processes out, once the store has been read again.
+    @Test
     func refused() throws {
         let members = try fixture.members(3)
         server.expire()
@@ -150,7 +157,8 @@ import Testing
         #expect(members.allSatisfy { $0.session.credential == nil })
     }
 
-    @Test("A process that starts with a credential of its own shares it")
+    /// A process that starts with a credential of its own shares it.
+    @Test
     func initial() throws {
         server.contents.withLock {
             $0.number = 1
@@ -168,7 +176,8 @@ import Testing
 
     // MARK: - A store that cannot be trusted
 
-    @Test("A process with another key logs in by itself, and leaves the credential of the others")
+    /// A process with another key logs in by itself, and leaves the credential of the others.
+    @Test
     func otherKey() throws {
         let members = try fixture.members(2)
         let stored = try #require(fixture.store["login:shop"])
@@ -181,7 +190,8 @@ import Testing
         #expect(stranger.eventTexts.contains("storageFailed"))
     }
 
-    @Test("Data of a later version stays", arguments: [true, false])
+    /// Data of a later version stays.
+    @Test(arguments: [true, false])
     func otherContent(isLater: Bool) throws {
         let bytes: [UInt8] = isLater ? Array("RXF".utf8) + [9, 1, 1, 65] : Array("garbage".utf8)
         fixture.store["login:shop"] = bytes
@@ -192,7 +202,8 @@ import Testing
         #expect((fixture.store["login:shop"] == bytes) == isLater, "only garbage is replaced")
     }
 
-    @Test("After an eviction the next renewal is a login, and nobody is logged out before")
+    /// After an eviction the next renewal is a login, and nobody is logged out before.
+    @Test
     func evicted() throws {
         let members = try fixture.members(3)
         fixture.store.evict("login:shop")
@@ -209,7 +220,8 @@ import Testing
         #expect(Set(members.map(\.credential.version)) == [2])
     }
 
-    @Test("A store that returns an older credential does not take the fleet back")
+    /// A store that returns an older credential does not take the fleet back.
+    @Test
     func older() throws {
         let members = try fixture.members(2)
         let former = fixture.store["login:shop"]
@@ -232,7 +244,8 @@ import Testing
         #expect(members.allSatisfy { $0.credential.version == 3 })
     }
 
-    @Test("A save whose reply is lost has taken place, and counts")
+    /// A save whose reply is lost has taken place, and counts.
+    @Test
     func lostSave() throws {
         let members = try fixture.members(2)
         server.expire()
@@ -248,7 +261,8 @@ import Testing
         #expect(server.revocations.isEmpty)
     }
 
-    @Test("A credential that could not be saved is saved when the store is back")
+    /// A credential that could not be saved is saved when the store is back.
+    @Test
     func savedLater() throws {
         let members = try fixture.members(2)
         server.expire()
@@ -264,7 +278,8 @@ import Testing
         #expect(server.logins == 1)
     }
 
-    @Test("A store that cannot be read at the moment is no reason for a login")
+    /// A store that cannot be read at the moment is no reason for a login.
+    @Test
     func unreadable() throws {
         let members = try fixture.members(1)
         server.expire()
@@ -283,8 +298,8 @@ import Testing
         #expect(server.renewals == 1)
     }
 
-    @Test(
-        "Without the store a process uses its credential, and does not renew one that others may be renewing")
+    /// Without the store a process uses its credential, and does not renew one that others may be renewing.
+    @Test
     func unreachable() throws {
         let members = try fixture.members(2)
         members[0].store.isConnected = false

@@ -66,7 +66,8 @@ import Testing
         plan.settle(entry)
     }
 
-    @Test("Independent entries are sent in parallel, in their order, up to the limit")
+    /// Independent entries are sent in parallel, in their order, up to the limit.
+    @Test
     func parallel() {
         var plan = plan((1...5).map { entry($0) }, concurrency: 3)
         #expect(steps(&plan) == ["send 1", "send 2", "send 3"])
@@ -80,7 +81,8 @@ import Testing
         #expect(steps(&plan, at: 10) == ["send 1"])
     }
 
-    @Test("Entries of one order are sent one after another, whatever happens to the first")
+    /// Entries of one order are sent one after another, whatever happens to the first.
+    @Test
     func inOrder() {
         var plan = plan([
             entry(1, order: "a"), entry(2, order: "a"), entry(3, order: "b"), entry(4, order: "a"),
@@ -95,13 +97,15 @@ import Testing
         #expect(steps(&plan, at: 100) == ["send 4"])
     }
 
-    @Test("An entry that arrives late in the store is sent in the place of its sequence number")
+    /// An entry that arrives late in the store is sent in the place of its sequence number.
+    @Test
     func lateArrival() {
         var plan = plan([entry(2, order: "a"), entry(1, order: "a")])
         #expect(steps(&plan) == ["send 1"])
     }
 
-    @Test("A dead entry blocks its order, or releases it, as chosen")
+    /// A dead entry blocks its order, or releases it, as chosen.
+    @Test
     func deadEntries() {
         let dead = DeliveryRules.Verdict.dead(.refused(OutboxFailure(NetworkError(.status, ""))))
         var plan = plan([
@@ -123,7 +127,8 @@ import Testing
         #expect(steps(&plan) == ["send 3"])
     }
 
-    @Test("Entries of one topic are never sent at the same time")
+    /// Entries of one topic are never sent at the same time.
+    @Test
     func topics() {
         var plan = plan([entry(1, topic: "t"), entry(2, topic: "t"), entry(3, topic: "u")])
         #expect(steps(&plan) == ["send 1", "send 3"])
@@ -131,7 +136,8 @@ import Testing
         #expect(steps(&plan) == ["send 2"])
     }
 
-    @Test("After the life of its key an entry is not sent again")
+    /// After the life of its key an entry is not sent again.
+    @Test
     func keyLife() {
         var plan = plan([entry(1)])
         #expect(steps(&plan) == ["send 1"])
@@ -143,7 +149,8 @@ import Testing
         #expect(steps.count == 1 && steps[0].hasPrefix("bury 1: it may have been executed"))
     }
 
-    @Test("The life of a key begins with the first attempt that may have arrived")
+    /// The life of a key begins with the first attempt that may have arrived.
+    @Test
     func keyLifeBegins() {
         var plan = plan([entry(1)])
         #expect(steps(&plan) == ["send 1"])
@@ -158,9 +165,8 @@ import Testing
         #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start + week)
     }
 
-    @Test(
-        "An entry expires while it waits, behind another one and without a network, but not during an attempt"
-    )
+    /// An entry expires while it waits, behind another one and without a network, but not during an attempt.
+    @Test
     func expiry() {
         var plan = plan([
             entry(1, order: "a", expires: 100), entry(2, order: "a", expires: 50), entry(3, expires: 60),
@@ -176,7 +182,8 @@ import Testing
         #expect(steps(&plan, at: 200) == ["bury 1: \(reason)"])
     }
 
-    @Test("What was being sent when a process ended is sent at once, or dead if it must not arrive twice")
+    /// What was being sent when a process ended is sent at once, or dead if it must not arrive twice.
+    @Test
     func interrupted() {
         var sending = [
             entry(1), entry(2, guarantee: .atLeastOnce), entry(3, guarantee: .atMostOnce),
@@ -195,7 +202,8 @@ import Testing
         #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start)
     }
 
-    @Test("An entry waits for its account, and holds up its order only")
+    /// An entry waits for its account, and holds up its order only.
+    @Test
     func accounts() {
         var plan = plan([
             entry(1, order: "a", account: "anna"), entry(2, order: "a"), entry(3, account: "ben"),
@@ -206,7 +214,8 @@ import Testing
         #expect(steps(&plan, account: "anna") == ["send 1"])
     }
 
-    @Test("The network's return makes those due that it has held up")
+    /// The network's return makes those due that it has held up.
+    @Test
     func wakes() {
         var plan = plan([entry(1), entry(2)])
         #expect(steps(&plan) == ["send 1", "send 2"])
@@ -216,7 +225,8 @@ import Testing
         #expect(steps(&plan, at: 1) == ["send 1"])
     }
 
-    @Test("A flood of new entries does not keep those waiting whose time has come")
+    /// A flood of new entries does not keep those waiting whose time has come.
+    @Test
     func flood() {
         var plan = plan((1...100).map { entry($0) }, concurrency: 1)
         #expect(steps(&plan) == ["send 1"])
@@ -231,7 +241,8 @@ import Testing
         #expect(sent.contains("send 1") && sent.contains("send 3"))
     }
 
-    @Test("The outcome of an attempt whose entry is gone is ignored")
+    /// The outcome of an attempt whose entry is gone is ignored.
+    @Test
     func removedWhileSent() {
         var plan = plan([entry(1, order: "a"), entry(2, order: "a")])
         #expect(steps(&plan) == ["send 1"])
@@ -240,7 +251,8 @@ import Testing
         #expect(steps(&plan) == ["send 2"])
     }
 
-    @Test("Random plans keep the order, send each entry in time, and count them right", arguments: 0..<40)
+    /// Random plans keep the order, send each entry in time, and count them right.
+    @Test(arguments: 0..<40)
     func randomPlans(seed: Int) {
         var random = SeededRandom(UInt64(seed))
         var plan = plan([], concurrency: 4)

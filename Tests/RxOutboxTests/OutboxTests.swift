@@ -11,7 +11,8 @@ import Testing
 
 /// The outbox from `enqueue` to the answer, in virtual time.
 @Suite(.timeLimit(.minutes(3))) struct OutboxTests {
-    @Test("An entry is sent with its key, reported, and removed after the answer")
+    /// An entry is sent with its key, reported, and removed after the answer.
+    @Test
     func delivery() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
@@ -29,7 +30,8 @@ import Testing
         #expect(outbox.state.value.counts.pending == 0 && outbox.state.value.role == .sender)
     }
 
-    @Test("Nothing is stored before enqueue is subscribed to, and a subscriber that leaves changes nothing")
+    /// Nothing is stored before enqueue is subscribed to, and a subscriber that leaves changes nothing.
+    @Test
     func cold() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
@@ -41,7 +43,8 @@ import Testing
         #expect(fixture.sent == [1])
     }
 
-    @Test("An answer that gets lost is asked for again with the same key, and the order is executed once")
+    /// An answer that gets lost is asked for again with the same key, and the order is executed once.
+    @Test
     func lostAnswers() throws {
         let fixture = OutboxFixture(
             [.failure(.connectionLost), .failure(.emptyReply), .stall], executing: true)
@@ -60,7 +63,8 @@ import Testing
             ])
     }
 
-    @Test("A new outbox on the same store goes on with the same key, and its ticket comes back by its id")
+    /// A new outbox on the same store goes on with the same key, and its ticket comes back by its id.
+    @Test
     func restart() throws {
         let store = MemoryOutboxStore()
         let ledger = KeyLedger()
@@ -85,7 +89,8 @@ import Testing
         #expect(later.values.map(text) == ["gone"] && later.isFinished)
     }
 
-    @Test("At most once: an entry whose fate is unknown is not sent again")
+    /// At most once: an entry whose fate is unknown is not sent again.
+    @Test
     func atMostOnce() throws {
         let fixture = OutboxFixture([.failure(.connect), .failure(.connectionLost)])
         let outbox = try fixture.outbox()
@@ -101,7 +106,8 @@ import Testing
         #expect(fixture.keys == [nil, nil])
     }
 
-    @Test("At most once: the client's own retries, even of a PUT, send nothing twice")
+    /// At most once: the client's own retries, even of a PUT, send nothing twice.
+    @Test
     func atMostOnceWithinTheClient() throws {
         struct Put: OutboxEndpoint {
             static let outboxName = "put"
@@ -120,7 +126,8 @@ import Testing
         #expect(fixture.store.entries.first?.delivery.deadReason != nil)
     }
 
-    @Test("At least once: an entry whose fate is unknown is sent again")
+    /// At least once: an entry whose fate is unknown is sent again.
+    @Test
     func atLeastOnce() throws {
         let fixture = OutboxFixture([.failure(.connectionLost), .json("{\"number\":1}")])
         let outbox = try fixture.outbox()
@@ -131,7 +138,8 @@ import Testing
         #expect(fixture.sent == [1, 1])
     }
 
-    @Test("Entries of one order arrive in their order, though each fails now and then")
+    /// Entries of one order arrive in their order, though each fails now and then.
+    @Test
     func order() throws {
         let replies = (0..<30).map { number -> ScriptedTransport.Reply in
             number % 3 == 0 ? .status(.serviceUnavailable) : .failure(.connectionLost)
@@ -144,7 +152,8 @@ import Testing
         #expect(fixture.store.entries.isEmpty)
     }
 
-    @Test("A dead entry blocks its order until it is sent again or removed")
+    /// A dead entry blocks its order until it is sent again or removed.
+    @Test
     func deadLetters() throws {
         let fixture = OutboxFixture([.status(.init(code: 402))])
         let outbox = try fixture.outbox()
@@ -175,7 +184,8 @@ import Testing
         #expect(missing.failure?.code == .undelivered)
     }
 
-    @Test("An edited dead letter is sent with a new key; a removed one never")
+    /// An edited dead letter is sent with a new key; a removed one never.
+    @Test
     func editedAndRemoved() throws {
         let fixture = OutboxFixture([.status(.badRequest), .status(.badRequest)])
         let outbox = try fixture.outbox()
@@ -191,7 +201,8 @@ import Testing
         #expect(fixture.store.entries.isEmpty)
     }
 
-    @Test("After the life of its key an entry is a dead letter, which needs a new key")
+    /// After the life of its key an entry is a dead letter, which needs a new key.
+    @Test
     func keyLife() throws {
         let fixture = OutboxFixture(
             (0..<100).map { _ in .failure(.connectionLost) }, executing: true)
@@ -213,7 +224,8 @@ import Testing
         #expect(new.values.count == 1)
     }
 
-    @Test("A month without a network costs nothing and no attempts, and then all is sent in order")
+    /// A month without a network costs nothing and no attempts, and then all is sent in order.
+    @Test
     func monthOffline() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
@@ -227,7 +239,8 @@ import Testing
         #expect(fixture.ledger.numbers == Array(1...50))
     }
 
-    @Test("A month without a network that nobody reports: attempts become rare, and all is sent in the end")
+    /// A month without a network that nobody reports: attempts become rare, and all is sent in the end.
+    @Test
     func monthUnreported() throws {
         let broken = OutboxFixture((0..<10_000).map { _ in .failure(.resolve) })
         let outbox = try broken.outbox { $0.lifetime = nil }
@@ -239,7 +252,8 @@ import Testing
         #expect(broken.store.entries.first?.delivery.uncertainSince == nil)
     }
 
-    @Test("An entry expires, and says what it failed with last")
+    /// An entry expires, and says what it failed with last.
+    @Test
     func expiry() throws {
         let fixture = OutboxFixture((0..<100).map { _ in .failure(.connect) })
         let outbox = try fixture.outbox()
@@ -252,7 +266,8 @@ import Testing
             progress.values.last.map(text) == "dead: not delivered in time; last: connect: as scripted")
     }
 
-    @Test("Only the last value of a topic is sent")
+    /// Only the last value of a topic is sent.
+    @Test
     func topics() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
@@ -266,7 +281,8 @@ import Testing
         #expect(fixture.ledger.numbers == [5])
     }
 
-    @Test("Enqueueing with a given key again returns the first entry; another endpoint with it is refused")
+    /// Enqueueing with a given key again returns the first entry; another endpoint with it is refused.
+    @Test
     func givenKeys() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
@@ -283,7 +299,8 @@ import Testing
         #expect(fixture.keys == ["\"order-1\""])
     }
 
-    @Test("An entry belongs to the account that wrote it, and waits for it")
+    /// An entry belongs to the account that wrote it, and waits for it.
+    @Test
     func accounts() throws {
         let session = Session()
         session.logIn(with: Credential(token: "a", account: "anna"))
@@ -303,7 +320,8 @@ import Testing
         #expect(fixture.transport.requests[0].headerFields[.authorization] == "Bearer c")
     }
 
-    @Test("A store that fails stops the sending, loses no outcome, and is tried again")
+    /// A store that fails stops the sending, loses no outcome, and is tried again.
+    @Test
     func failingStore() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
@@ -326,7 +344,8 @@ import Testing
         #expect(fixture.sent == [1, 3])
     }
 
-    @Test("A clock that jumps back does not make a key younger; one that jumps ahead sends nothing too late")
+    /// A clock that jumps back does not make a key younger; one that jumps ahead sends nothing too late.
+    @Test
     func clockJumps() throws {
         final class Clock: Sendable {
             let offset = MutableProperty(0.0)
@@ -357,7 +376,8 @@ import Testing
         #expect(fixture.ledger.numbers == [1, 2])
     }
 
-    @Test("Draining sends what is due, refuses new entries and leaves what waits")
+    /// Draining sends what is due, refuses new entries and leaves what waits.
+    @Test
     func draining() throws {
         let fixture = OutboxFixture([.status(.serviceUnavailable)])
         let outbox = try fixture.outbox { $0.concurrency = 1 }
@@ -372,8 +392,8 @@ import Testing
         #expect(outbox.state.value.role == .closed)
     }
 
-    @Test(
-        "The limit of draining cancels what is still running, and the next run repeats it with the same key")
+    /// The limit of draining cancels what is still running, and the next run repeats it with the same key.
+    @Test
     func drainLimit() throws {
         let fixture = OutboxFixture([.stall], executing: true)
         let outbox = try fixture.outbox()
@@ -393,7 +413,8 @@ import Testing
         withExtendedLifetime(next) {}
     }
 
-    @Test("Two outboxes on one store: one sends, the other one shows, and takes over")
+    /// Two outboxes on one store: one sends, the other one shows, and takes over.
+    @Test
     func twoOutboxes() throws {
         let store = MemoryOutboxStore(pollInterval: .seconds(1), leaseTime: .seconds(5))
         let ledger = KeyLedger()
@@ -416,7 +437,8 @@ import Testing
         #expect(ledger.numbers == [1, 2])
     }
 
-    @Test("A sender whose lease has been taken sends nothing more")
+    /// A sender whose lease has been taken sends nothing more.
+    @Test
     func takenLease() throws {
         let store = MemoryOutboxStore(pollInterval: .seconds(1), leaseTime: .seconds(5))
         let fixture = OutboxFixture(store: store)
@@ -434,8 +456,8 @@ import Testing
         #expect(store.entries.map(\.delivery.phase) == [.queued])
     }
 
-    @Test(
-        "An attachment is checked before it is sent: one that has changed or is missing makes a dead letter")
+    /// An attachment is checked before it is sent: one that has changed or is missing makes a dead letter.
+    @Test
     func attachments() throws {
         let fixture = OutboxFixture()
         let files = fixture.transport.files
@@ -471,9 +493,9 @@ import Testing
         #expect(missing.failure?.code == .file)
     }
 
-    @Test(
-        "A form that nobody can read is a dead letter with the reason, and comes back with the release that can"
-    )
+    /// A form that nobody can read is a dead letter with the reason, and comes back with the release that
+    /// can.
+    @Test
     func forms() throws {
         struct Newer: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
@@ -512,7 +534,8 @@ import Testing
         #expect(fixture.ledger.numbers == [5])
     }
 
-    @Test("A version without a migration is a dead letter")
+    /// A version without a migration is a dead letter.
+    @Test
     func versions() throws {
         struct Newer: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
@@ -538,7 +561,8 @@ import Testing
         withExtendedLifetime(newer) {}
     }
 
-    @Test("Two endpoints of one name are refused, and so is one that the outbox does not know")
+    /// Two endpoints of one name are refused, and so is one that the outbox does not know.
+    @Test
     func names() throws {
         struct Other: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
@@ -552,7 +576,8 @@ import Testing
         #expect(stream.failure?.code == .invalidConfiguration)
     }
 
-    @Test("Sealed entries show nothing of the endpoint, and are dead letters without the seal")
+    /// Sealed entries show nothing of the endpoint, and are dead letters without the seal.
+    @Test
     func sealed() throws {
         let flip: @Sendable (Data) -> Data = { Data($0.map { $0 ^ 0x55 }) }
         let seal = OutboxSeal(seal: { flip($0) }, open: { flip($0) })
@@ -569,7 +594,8 @@ import Testing
         #expect(fixture.ledger.numbers == [5])
     }
 
-    @Test("The events tell the life of an entry")
+    /// The events tell the life of an entry.
+    @Test
     func events() throws {
         let fixture = OutboxFixture([.status(.serviceUnavailable), .status(.notFound)])
         let outbox = try fixture.outbox()
@@ -592,7 +618,8 @@ import Testing
         for event in events.values { #expect(!"\(event)".contains("number")) }
     }
 
-    @Test("Retry-After of the server is kept, and its 409 means that the first attempt still runs")
+    /// Retry-After of the server is kept, and its 409 means that the first attempt still runs.
+    @Test
     func serverTimes() throws {
         let fixture = OutboxFixture([
             .status(.tooManyRequests, headers: [.retryAfter: "600"]), .status(.conflict),

@@ -28,7 +28,8 @@ import Testing
         return try Outbox(store: store, client: client, endpoints: [Order.self])
     }
 
-    @Test("A graceful shutdown sends what is due, and refuses new entries")
+    /// A graceful shutdown sends what is due, and refuses new entries.
+    @Test
     func shutdown() async throws {
         let outbox = try outbox(.json("{}", after: .seconds(3)))
         outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()
@@ -48,7 +49,8 @@ import Testing
         }
     }
 
-    @Test("The limit ends the service, and leaves the entry to the next run")
+    /// The limit ends the service, and leaves the entry to the next run.
+    @Test
     func limit() async throws {
         let outbox = try outbox(.stall)
         outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()
@@ -65,7 +67,8 @@ import Testing
         }
     }
 
-    @Test("A cancelled service stops at once")
+    /// A cancelled service stops at once.
+    @Test
     func cancelled() async throws {
         let outbox = try outbox(.stall)
         outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()

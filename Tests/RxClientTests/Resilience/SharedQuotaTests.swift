@@ -22,7 +22,7 @@ import Testing
 
         let contents = Mutex(Contents())
         let clock: VirtualScheduler
-        let closed = Signal<QuotaClosure>()
+        let closed = Signal<RequestLimits.Closure>()
         let latency: Duration
 
         init(on clock: VirtualScheduler, latency: Duration = .milliseconds(1)) {
@@ -31,26 +31,26 @@ import Testing
         }
 
         var asked: [Int] { contents.withLock { $0.asked } }
-        var closures: Observable<QuotaClosure, Never> { closed.observable }
+        var closures: Observable<RequestLimits.Closure, Never> { closed.observable }
         var memberCount: Int { contents.withLock { $0.members } }
 
         func close(_ scope: String, for duration: Duration) {
-            closed.send(QuotaClosure(scope: scope, duration: duration))
+            closed.send(RequestLimits.Closure(scope: scope, duration: duration))
         }
 
         func reserve(
             _ count: Int, in scope: String, at rate: RequestRate
-        ) -> Observable<PermitBatch, NetworkError> {
+        ) -> Observable<RequestLimits.Permits, NetworkError> {
             Observable<Void, Never>.timer(latency, on: clock).setFailureType(to: NetworkError.self)
                 .map { () throws(NetworkError) in
                     let now = self.clock.now
                     let gap = Duration.seconds(1 / rate.perSecond)
-                    let batch = self.contents.withLock { contents -> PermitBatch? in
+                    let batch = self.contents.withLock { contents -> RequestLimits.Permits? in
                         contents.asked.append(count)
                         guard contents.isReachable else { return nil }
                         let start = max(now, contents.next)
                         contents.next = start + gap * count
-                        return PermitBatch(count: count, wait: start - now, gap: gap)
+                        return RequestLimits.Permits(count: count, wait: start - now, gap: gap)
                     }
                     guard let batch else { throw NetworkError(.connect, "unreachable") }
                     return batch
@@ -68,12 +68,13 @@ import Testing
         fixture(
             {
                 $0.hostLimits = RequestLimits(
-                    rate: .perSecond(rate), sharing: QuotaSharing(quota, scope: scope))
+                    rate: .perSecond(rate), sharing: RequestLimits.Sharing(quota, scope: scope))
                 $0.allowsOtherOrigins = true
             }, answer: answer)
     }
 
-    @Test("Clients that share a rate send no more than it together, and ask in batches")
+    /// Clients that share a rate send no more than it together, and ask in batches.
+    @Test
     func together() throws {
         let quota = Quota(on: clock)
         quota.contents.withLock { $0.members = 4 }
@@ -90,7 +91,8 @@ import Testing
         #expect(quota.asked.count <= 28, "a permit costs less than a tenth of a command")
     }
 
-    @Test("Each of several busy clients gets the same share")
+    /// Each of several busy clients gets the same share.
+    @Test
     func fairness() throws {
         let quota = Quota(on: clock)
         quota.contents.withLock { $0.members = 3 }
@@ -102,12 +104,14 @@ import Testing
         #expect(counts.allSatisfy { (40...61).contains($0) }, "\(counts)")
     }
 
-    @Test("A 429 of one client holds all of them, and a response without remaining requests, too")
+    /// A 429 of one client holds all of them, and a response without remaining requests, too.
+    @Test
     func closures() throws {
         for isRefusal in [true, false] {
             let fixture = ResilienceFixture()
             let quota = Quota(on: fixture.clock)
-            let limits = RequestLimits(rate: .perSecond(100), sharing: QuotaSharing(quota, scope: "key"))
+            let limits = RequestLimits(
+                rate: .perSecond(100), sharing: RequestLimits.Sharing(quota, scope: "key"))
             let (first, _) = fixture({ $0.hostLimits = limits }) { _ in
                 isRefusal
                     ? .status(.tooManyRequests, headers: [.retryAfter: "5"])
@@ -123,7 +127,8 @@ import Testing
         }
     }
 
-    @Test("Without the quota each client takes its share of the rate, and returns to the quota")
+    /// Without the quota each client takes its share of the rate, and returns to the quota.
+    @Test
     func detached() throws {
         let quota = Quota(on: clock)
         quota.contents.withLock {
@@ -140,7 +145,8 @@ import Testing
         #expect(quota.asked.count < 14)
     }
 
-    @Test("A request that gives up returns nothing, and nobody waits for it")
+    /// A request that gives up returns nothing, and nobody waits for it.
+    @Test
     func cancelled() throws {
         let quota = Quota(on: clock)
         let (client, transport) = client(quota, rate: 1, scope: nil)
@@ -156,14 +162,16 @@ import Testing
 
     private func stock(_ rate: RequestRate = .perSecond(10)) -> PermitStock { PermitStock(rate) }
 
-    @Test("Permits may be used from their times on, a burst together")
+    /// Permits may be used from their times on, a burst together.
+    @Test
     func times() throws {
         var stock = stock()
         #expect(stock.demand(waiting: 5, memberCount: 1, at: .zero) == 5)
         #expect(stock.demand(waiting: 5, memberCount: 1, at: .zero) == nil, "one reservation at a time")
         #expect(stock.wait(at: .zero) == PermitStock.unknownWait)
         stock.receive(
-            PermitBatch(count: 5, wait: .milliseconds(200), gap: .milliseconds(100), burst: 2), at: .zero)
+            RequestLimits.Permits(count: 5, wait: .milliseconds(200), gap: .milliseconds(100), burst: 2),
+            at: .zero)
         var times: [Duration] = []
         var now = Duration.zero
         while stock.count(at: now) > 0 {
@@ -174,8 +182,8 @@ import Testing
         #expect(times == [200, 200, 200, 300, 400].map { .milliseconds($0) })
     }
 
+    /// Permits age two seconds after their time.
     @Test(
-        "Permits age two seconds after their time",
         arguments: [
             (2.0, 5), (2.25, 2), (2.35, 1), (2.45, 0), (100, 0),
         ] as [(Double, Int)])
@@ -183,11 +191,13 @@ import Testing
         var stock = stock()
         _ = stock.demand(waiting: 5, memberCount: 1, at: .zero)
         stock.receive(
-            PermitBatch(count: 5, wait: .milliseconds(200), gap: .milliseconds(100), burst: 2), at: .zero)
+            RequestLimits.Permits(count: 5, wait: .milliseconds(200), gap: .milliseconds(100), burst: 2),
+            at: .zero)
         #expect(stock.count(at: .seconds(seconds)) == left)
     }
 
-    @Test("A reservation is for a second of the process's demand, and at most for its share")
+    /// A reservation is for a second of the process's demand, and at most for its share.
+    @Test
     func sizes() {
         for (waiting, members, size) in [(1, 1, 1), (7, 1, 7), (500, 1, 100), (500, 8, 13), (500, 1000, 1)] {
             var stock = stock(.perSecond(100))
@@ -195,17 +205,18 @@ import Testing
         }
         var busy = stock(.perSecond(100))
         _ = busy.demand(waiting: 100, memberCount: 1, at: .zero)
-        busy.receive(PermitBatch(count: 20), at: .zero)
+        busy.receive(RequestLimits.Permits(count: 20), at: .zero)
         for _ in 0..<20 { busy.take(at: .zero) }
         #expect(busy.demand(waiting: 0, memberCount: 1, at: .zero) == 20, "reserved before it is needed")
         var idle = stock(.perSecond(100))
         _ = idle.demand(waiting: 1, memberCount: 1, at: .zero)
-        idle.receive(PermitBatch(count: 1), at: .zero)
+        idle.receive(RequestLimits.Permits(count: 1), at: .zero)
         idle.take(at: .zero)
         #expect(idle.demand(waiting: 0, memberCount: 1, at: .zero) == nil)
     }
 
-    @Test("Impossible numbers of a quota neither trap nor give more than was asked for")
+    /// Impossible numbers of a quota neither trap nor give more than was asked for.
+    @Test
     func lies() {
         let extremes: [Duration] = [.zero, .seconds(-5), .seconds(1 << 60), .nanoseconds(1)]
         for wait in extremes {
@@ -213,7 +224,8 @@ import Testing
                 for (count, burst) in [(-3, 0), (0, 5), (1 << 40, -7), (3, 1 << 40)] {
                     var stock = stock()
                     _ = stock.demand(waiting: 2, memberCount: 0, at: .zero)
-                    stock.receive(PermitBatch(count: count, wait: wait, gap: gap, burst: burst), at: .zero)
+                    stock.receive(
+                        RequestLimits.Permits(count: count, wait: wait, gap: gap, burst: burst), at: .zero)
                     #expect(stock.count(at: .zero) <= 256)
                     #expect(stock.wait(at: .zero) >= .zero)
                     #expect(stock.wait(at: .zero) <= PermitStock.unknownWait)
