@@ -198,8 +198,7 @@ import Testing
     private func expire() { server.contents.withLock { $0.isValid = false } }
 
     /// A renewal reaches the others without a request, and each reads the store once for it.
-    @Test
-    func pushed() throws {
+    @Test func pushed() throws {
         let participants = try participants(20)
         expire()
         let loads = shelf.loads
@@ -213,8 +212,7 @@ import Testing
     }
 
     /// All find the credential expired: one renews, and the others do not wait for the lease.
-    @Test
-    func together() throws {
+    @Test func together() throws {
         let participants = try participants(20)
         expire()
         let recorders = participants.map { get($0) }
@@ -227,8 +225,7 @@ import Testing
     }
 
     /// A logout reaches the others, and their waiting requests fail.
-    @Test
-    func loggedOut() throws {
+    @Test func loggedOut() throws {
         let participants = try participants(3)
         participants[0].session.logOut()
         try clock.run()
@@ -241,8 +238,7 @@ import Testing
     }
 
     /// The holder of a lease that has ended does not overwrite the credential of the next.
-    @Test
-    func superseded() throws {
+    @Test func superseded() throws {
         let participants = try participants(2)
         expire()
         let first = get(participants[0])
@@ -259,8 +255,7 @@ import Testing
     }
 
     /// A renewal whose lease has ended is made again under another one.
-    @Test
-    func supersededAlone() throws {
+    @Test func supersededAlone() throws {
         let participants = try participants(1)
         expire()
         let recorder = get(participants[0])
@@ -274,8 +269,7 @@ import Testing
     }
 
     /// A logout is repeated if its lease has ended meanwhile.
-    @Test
-    func insistent() throws {
+    @Test func insistent() throws {
         let participants = try participants(2)
         participants[0].session.logOut()
         shelf.supersede()
@@ -285,8 +279,7 @@ import Testing
     }
 
     /// No request carries a token older than the newest that its process has seen.
-    @Test
-    func order() throws {
+    @Test func order() throws {
         let participants = try participants(5)
         for round in 0..<4 {
             expire()
@@ -301,8 +294,7 @@ import Testing
     }
 
     /// A session that is released is not kept by the store.
-    @Test
-    func released() throws {
+    @Test func released() throws {
         weak var session: Session?
         do {
             let participants = try participants(1)

@@ -89,8 +89,7 @@ import Testing
     }
 
     /// A thousand members renew once for each expiry.
-    @Test
-    func thousand() throws {
+    @Test func thousand() throws {
         let fixture = FleetFixture()
         let members = try (0..<1000).map { _ in try fixture.member() }
         fixture.get(members[0])

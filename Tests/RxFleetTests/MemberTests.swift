@@ -24,8 +24,7 @@ import Testing
     }
 
     /// Members see each other, and those that leave or are gone disappear.
-    @Test
-    func members() throws {
+    @Test func members() throws {
         let fleets = fleets(5)
         for (fleet, _) in fleets {
             #expect(fleet.members.value.map(\.id) == [fleet.member.id])
@@ -50,8 +49,7 @@ import Testing
     }
 
     /// A fleet without its store says so, and when it is back.
-    @Test
-    func events() throws {
+    @Test func events() throws {
         let (fleet, connection) = try #require(fleets(1).first)
         let events = Recorder(fleet.events, on: clock)
         fleet.join()
@@ -64,8 +62,7 @@ import Testing
     }
 
     /// Members that are spread over several entries see each other, too.
-    @Test
-    func parts() throws {
+    @Test func parts() throws {
         let fleets = fleets(20, parts: 4)
         for (fleet, _) in fleets { fleet.join() }
         try clock.advance(by: .seconds(60))
@@ -74,8 +71,7 @@ import Testing
     }
 
     /// Garbage in the table is replaced by the next heartbeat.
-    @Test
-    func garbage() throws {
+    @Test func garbage() throws {
         let fleets = fleets(2)
         for (fleet, _) in fleets { fleet.join() }
         try clock.advance(by: .seconds(10))
@@ -85,8 +81,7 @@ import Testing
     }
 
     /// A member is alive while its heartbeats advance, whatever its clock says.
-    @Test
-    func watch() {
+    @Test func watch() {
         var watch = MemberWatch(lifetime: .seconds(10))
         func row(_ id: String, _ beats: UInt64) -> MemberTable.Row {
             MemberTable.Row(

@@ -82,8 +82,7 @@ import Testing
     }
 
     /// A process alone gets the whole rate, however many there are.
-    @Test
-    func alone() throws {
+    @Test func alone() throws {
         let processes = processes(8, .perSecond(100, burst: 10))
         send(1000, through: processes[0])
         try clock.advance(to: .seconds(5))
@@ -91,8 +90,7 @@ import Testing
     }
 
     /// A 429 of one process holds the others, and those that start later.
-    @Test
-    func closed() throws {
+    @Test func closed() throws {
         let processes = processes(3, .perSecond(100)) { number in
             number == 0 ? .status(.tooManyRequests, headers: [.retryAfter: "10"]) : .json("1")
         }
@@ -110,8 +108,7 @@ import Testing
 
     /// Without the store each process takes its share, together little more than the rate; then the store
     /// again.
-    @Test
-    func degraded() throws {
+    @Test func degraded() throws {
         let processes = processes(8, .perSecond(100, burst: 10))
         for process in processes { send(1000, through: process) }
         try clock.advance(to: .seconds(3))
@@ -130,8 +127,7 @@ import Testing
     }
 
     /// Hosts have a quota each, without a scope of their own.
-    @Test
-    func hosts() throws {
+    @Test func hosts() throws {
         let processes = processes(2, .perSecond(1), scope: nil)
         for process in processes {
             process.client.get("/x").subscribe()
@@ -171,8 +167,7 @@ import Testing
     }
 
     /// Impossible rates and replies are taken for the nearest possible ones.
-    @Test
-    func lies() {
+    @Test func lies() {
         for rate in [0, -1, 1e300, .infinity, .nan, 1e-300] {
             for burst in [0, -5, .max, 1] {
                 for count in [0, -1, .max, 7] {
@@ -191,8 +186,7 @@ import Testing
     }
 
     /// Messages that are not closures are dropped.
-    @Test
-    func garbage() throws {
+    @Test func garbage() throws {
         let process = try #require(processes(1, .perSecond(10)).first)
         let closures = Recorder(process.quota.closures, on: clock)
         for text in ["", "{}", "[1]", #"{"writer": 1, "scope": "key", "milliseconds": -5}"#] {

@@ -35,8 +35,7 @@ import Testing
     }
 
     /// A former key unseals, an unknown one does not.
-    @Test
-    func rotation() throws {
+    @Test func rotation() throws {
         let old = try SealingKeys.test(1, id: "old")
         let bytes = try sealed(old)
         let new = try SealingKeys.test(2, id: "new")
@@ -46,8 +45,7 @@ import Testing
     }
 
     /// An entry is bound to its place and its kind.
-    @Test
-    func binding() throws {
+    @Test func binding() throws {
         let keys = try SealingKeys.test()
         let bytes = try sealed(keys)
         #expect(code(bytes, at: "login:b", keys) == .unsealable)
@@ -91,8 +89,7 @@ import Testing
     // MARK: - Records
 
     /// A record follows another with a greater version, and the newest that was seen.
-    @Test
-    func versions() {
+    @Test func versions() {
         let record = CredentialRecord(version: 5, credential: Credential(token: "a"), renewing: 1)
         let next = record.following(with: Credential(token: "b"), after: 9)
         #expect(next == CredentialRecord(version: 10, credential: Credential(token: "b")))
@@ -100,8 +97,7 @@ import Testing
     }
 
     /// A refresh token is sent by one attempt.
-    @Test
-    func attempts() {
+    @Test func attempts() {
         let record = CredentialRecord(version: 5, credential: Credential(token: "a"))
         guard case .begin(let marked) = record.renewal(by: 7) else {
             Issue.record("the first attempt begins")
@@ -115,8 +111,7 @@ import Testing
     }
 
     /// Other bytes are not a record.
-    @Test
-    func records() throws {
+    @Test func records() throws {
         for text in ["", "{}", "[]", #"{"version": -1}"#, #"{"version": 18446744073709551615}"#, "\u{0}"] {
             #expect(throws: NetworkError.self) { try CredentialRecord(bytes: Array(text.utf8), at: "a") }
         }
@@ -126,8 +121,7 @@ import Testing
     }
 
     /// Only an answer, or nothing sent, leaves the refresh token unused.
-    @Test
-    func outcomes() {
+    @Test func outcomes() {
         func status(_ code: Int) -> NetworkError {
             var error = NetworkError(.status, "")
             error.head = ResponseHead(status: .init(code: code))

@@ -74,8 +74,7 @@ import Testing
     }
 
     /// A response that one process has fetched is used by the others.
-    @Test
-    func shared() throws {
+    @Test func shared() throws {
         let processes = (0..<5).map { _ in process() }
         for process in processes {
             let recorder = get(process)
@@ -86,8 +85,7 @@ import Testing
     }
 
     /// Of many processes that miss a response at the same time, one fetches it.
-    @Test
-    func stampede() throws {
+    @Test func stampede() throws {
         let processes = (0..<20).map { _ in process() }
         let recorders = processes.map { get($0) }
         try clock.run()
@@ -99,8 +97,7 @@ import Testing
     }
 
     /// A fetch that stores nothing is waited for once.
-    @Test
-    func unstored() throws {
+    @Test func unstored() throws {
         let processes = (0..<4).map { _ in process() }
         var recorders = processes.map { get($0, "/never") }
         try clock.run()
@@ -113,8 +110,7 @@ import Testing
     }
 
     /// After a removal no process uses the response, once the message has arrived.
-    @Test
-    func removed() throws {
+    @Test func removed() throws {
         let processes = (0..<5).map { _ in process(tags: ["goods"]) }
         for process in processes {
             _ = get(process)
@@ -134,8 +130,7 @@ import Testing
     }
 
     /// A response that was requested before a removal by another process is not stored.
-    @Test
-    func inFlight() throws {
+    @Test func inFlight() throws {
         let (first, second) = (process(tags: ["goods"]), process(tags: ["goods"]))
         _ = get(second, "/other")
         try clock.run()
@@ -151,8 +146,7 @@ import Testing
     }
 
     /// A process that was cut off drops what it has in memory.
-    @Test
-    func cutOff() throws {
+    @Test func cutOff() throws {
         let (first, second) = (process(tags: ["goods"]), process(tags: ["goods"]))
         for process in [first, second] {
             _ = get(process)
@@ -169,8 +163,7 @@ import Testing
     }
 
     /// An evicted epoch makes responses invalid, not valid again.
-    @Test
-    func evictedEpoch() throws {
+    @Test func evictedEpoch() throws {
         let first = process(tags: ["goods"])
         _ = get(first)
         try clock.run()
@@ -189,8 +182,7 @@ import Testing
     // MARK: - Accounts
 
     /// Responses of an account are sealed, and only that account gets them.
-    @Test
-    func accounts() throws {
+    @Test func accounts() throws {
         let keys = try SealingKeys.test()
         let (anna, ben) = (process(keys: keys, account: "anna"), process(keys: keys, account: "ben"))
         _ = get(anna)
@@ -209,8 +201,7 @@ import Testing
     }
 
     /// Without keys responses of an account are not stored.
-    @Test
-    func unsealed() throws {
+    @Test func unsealed() throws {
         for _ in 0..<2 {
             _ = get(process(account: "anna"))
             try clock.run()
@@ -220,8 +211,7 @@ import Testing
     }
 
     /// An entry in the place of another account's is a miss.
-    @Test
-    func moved() throws {
+    @Test func moved() throws {
         let keys = try SealingKeys.test()
         let anna = process(keys: keys, account: "anna")
         _ = get(anna)
@@ -240,8 +230,7 @@ import Testing
     }
 
     /// A process with other keys misses, and its responses do not break those of the others.
-    @Test
-    func otherKeys() throws {
+    @Test func otherKeys() throws {
         let first = process(keys: try .test(1), account: "anna")
         _ = get(first)
         try clock.run()
@@ -274,8 +263,7 @@ import Testing
     }
 
     /// Garbage of any kind is a miss.
-    @Test
-    func garbage() throws {
+    @Test func garbage() throws {
         let bytes: [[UInt8]] = [
             [], [0], Array("RXV".utf8), Array("RXV".utf8) + [1, 0xFF, 0xFF, 0xFF, 0xFF],
             Array("RXV".utf8) + [9], Array("RXV".utf8) + [1] + Array(repeating: 0, count: 400),
@@ -294,8 +282,7 @@ import Testing
     }
 
     /// A response larger than the limit is not stored.
-    @Test
-    func large() throws {
+    @Test func large() throws {
         let cache = SharedCacheStore(in: store, entryLimit: 1000, clock: clock)
         let key = CacheKey(rules: .time, url: "https://shop.test/a")
         let metadata = CacheEntry.Metadata(
@@ -311,8 +298,7 @@ import Testing
     }
 
     /// Variants of a key are kept apart, and updated, and the latest sixteen of them stay.
-    @Test
-    func variants() throws {
+    @Test func variants() throws {
         let cache = SharedCacheStore(in: store, fetchTime: .zero, clock: clock)
         let key = CacheKey(rules: .http, url: "https://shop.test/a")
         func entry(_ language: String, _ body: String) -> CacheEntry {
@@ -355,8 +341,7 @@ import Testing
     // MARK: - Rules
 
     /// An epoch that a removal has replaced is not learnt from an earlier read.
-    @Test
-    func epochs() {
+    @Test func epochs() {
         var table = EpochTable()
         let start = table.now
         #expect(table.isCurrent(["a": 1]) == nil)
@@ -376,8 +361,7 @@ import Testing
     }
 
     /// A table that is full forgets, and keeps nothing that is wrong.
-    @Test
-    func manyEpochs() {
+    @Test func manyEpochs() {
         var table = EpochTable()
         let start = table.now
         for number in 0..<25_000 { table.replace("\(number)", by: 1) }
@@ -386,8 +370,7 @@ import Testing
     }
 
     /// Fetches that store nothing are not waited for during a minute.
-    @Test
-    func fetches() {
+    @Test func fetches() {
         var memory = FetchMemory()
         #expect(memory.isWorthWaiting(for: "a", at: .zero))
         memory.recordFailure(of: "a", at: .zero)

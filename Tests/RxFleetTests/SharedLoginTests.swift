@@ -16,8 +16,7 @@ import Testing
     private var server: TokenFamilies { fixture.server }
 
     /// The first logs in, and the others take its credential from the store.
-    @Test
-    func oneLogin() throws {
+    @Test func oneLogin() throws {
         let members = try fixture.members(5)
         #expect(server.logins == 1)
         #expect(server.renewals == 0)
@@ -26,8 +25,7 @@ import Testing
     }
 
     /// Of many that find the credential expired, one renews it, and nobody is refused twice.
-    @Test
-    func oneRenewal() throws {
+    @Test func oneRenewal() throws {
         let members = try fixture.members(30)
         for round in 1...5 {
             server.expire()
@@ -42,8 +40,7 @@ import Testing
     }
 
     /// A request with a current credential costs no command.
-    @Test
-    func noCommand() throws {
+    @Test func noCommand() throws {
         let member = try #require(try fixture.members(1).first)
         let count = member.store.commandCount
         for _ in 0..<100 { fixture.get(member) }
@@ -52,8 +49,7 @@ import Testing
     }
 
     /// A renewal whose response is lost is followed by a login, not by a second use of the token.
-    @Test
-    func lostReply() throws {
+    @Test func lostReply() throws {
         let members = try fixture.members(3)
         server.expire()
         server.contents.withLock { $0.losesReply = true }
@@ -85,8 +81,7 @@ import Testing
     }
 
     /// A process that is gone while it renews costs a login, and nobody waits for long.
-    @Test
-    func killed() throws {
+    @Test func killed() throws {
         let members = try fixture.members(2)
         server.expire()
         fixture.get(members[0])
@@ -106,8 +101,7 @@ import Testing
     }
 
     /// A holder that wakes after its lease has ended does not overwrite the newer credential.
-    @Test
-    func stopped() throws {
+    @Test func stopped() throws {
         let members = try fixture.members(2)
         server.expire()
         // The server answers after the lease has ended.
@@ -130,8 +124,7 @@ import Testing
     }
 
     /// A logout reaches every process, and so does the next login.
-    @Test
-    func loggedOut() throws {
+    @Test func loggedOut() throws {
         let members = try fixture.members(4)
         members[2].session.logOut()
         try clock.run()
@@ -143,8 +136,7 @@ import Testing
     }
 
     /// A refused login logs all processes out, once the store has been read again.
-    @Test
-    func refused() throws {
+    @Test func refused() throws {
         let members = try fixture.members(3)
         server.expire()
         server.contents.withLock {
@@ -158,8 +150,7 @@ import Testing
     }
 
     /// A process that starts with a credential of its own shares it.
-    @Test
-    func initial() throws {
+    @Test func initial() throws {
         server.contents.withLock {
             $0.number = 1
             $0.valid = [1]
@@ -177,8 +168,7 @@ import Testing
     // MARK: - A store that cannot be trusted
 
     /// A process with another key logs in by itself, and leaves the credential of the others.
-    @Test
-    func otherKey() throws {
+    @Test func otherKey() throws {
         let members = try fixture.members(2)
         let stored = try #require(fixture.store["login:shop"])
         let stranger = try fixture.member(keys: .test(9))
@@ -203,8 +193,7 @@ import Testing
     }
 
     /// After an eviction the next renewal is a login, and nobody is logged out before.
-    @Test
-    func evicted() throws {
+    @Test func evicted() throws {
         let members = try fixture.members(3)
         fixture.store.evict("login:shop")
         for member in members { member.store.isConnected = false }
@@ -221,8 +210,7 @@ import Testing
     }
 
     /// A store that returns an older credential does not take the fleet back.
-    @Test
-    func older() throws {
+    @Test func older() throws {
         let members = try fixture.members(2)
         let former = fixture.store["login:shop"]
         server.expire()
@@ -245,8 +233,7 @@ import Testing
     }
 
     /// A save whose reply is lost has taken place, and counts.
-    @Test
-    func lostSave() throws {
+    @Test func lostSave() throws {
         let members = try fixture.members(2)
         server.expire()
         fixture.get(members[0])
@@ -262,8 +249,7 @@ import Testing
     }
 
     /// A credential that could not be saved is saved when the store is back.
-    @Test
-    func savedLater() throws {
+    @Test func savedLater() throws {
         let members = try fixture.members(2)
         server.expire()
         fixture.get(members[0])
@@ -279,8 +265,7 @@ import Testing
     }
 
     /// A store that cannot be read at the moment is no reason for a login.
-    @Test
-    func unreadable() throws {
+    @Test func unreadable() throws {
         let members = try fixture.members(1)
         server.expire()
         let recorder = fixture.get(members[0])
@@ -299,8 +284,7 @@ import Testing
     }
 
     /// Without the store a process uses its credential, and does not renew one that others may be renewing.
-    @Test
-    func unreachable() throws {
+    @Test func unreachable() throws {
         let members = try fixture.members(2)
         members[0].store.isConnected = false
         let current = fixture.get(members[0])

@@ -21,8 +21,7 @@ import Testing
     }
 
     /// Entries, attempts, deliveries and deaths are recorded.
-    @Test
-    func life() throws {
+    @Test func life() throws {
         let clock = VirtualScheduler()
         let metrics = TestMetrics()
         let script = ScriptedTransport.Script([

@@ -74,8 +74,7 @@ import Testing
 
     /// A program that is killed at any moment loses no order, sends none twice, and keeps the order of
     /// accounts.
-    @Test
-    func killed() async throws {
+    @Test func killed() async throws {
         let folder = try TemporaryFolder()
         let shop = try Shop(seed: 3)
         var random = SeededRandom(17)
@@ -104,8 +103,7 @@ import Testing
     }
 
     /// Two programs on one store: one sends; the other takes over when it is killed.
-    @Test
-    func twoPrograms() async throws {
+    @Test func twoPrograms() async throws {
         let folder = try TemporaryFolder()
         let shop = try Shop(seed: 5)
         var random = SeededRandom(23)
@@ -168,8 +166,7 @@ import Testing
     }
 
     /// Entries that are written at the same time share their transactions.
-    @Test
-    func groups() async throws {
+    @Test func groups() async throws {
         let folder = try TemporaryFolder()
         let record = try await probe("count", folder.file("outbox"), "2000").ended()
         #expect(record.text.hasPrefix("seconds "), "\(record.text) \(record.errorText)")

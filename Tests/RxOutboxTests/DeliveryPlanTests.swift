@@ -67,8 +67,7 @@ import Testing
     }
 
     /// Independent entries are sent in parallel, in their order, up to the limit.
-    @Test
-    func parallel() {
+    @Test func parallel() {
         var plan = plan((1...5).map { entry($0) }, concurrency: 3)
         #expect(steps(&plan) == ["send 1", "send 2", "send 3"])
         #expect(plan.wakeTime(isOnline: true) == nil)
@@ -82,8 +81,7 @@ import Testing
     }
 
     /// Entries of one order are sent one after another, whatever happens to the first.
-    @Test
-    func inOrder() {
+    @Test func inOrder() {
         var plan = plan([
             entry(1, order: "a"), entry(2, order: "a"), entry(3, order: "b"), entry(4, order: "a"),
         ])
@@ -98,15 +96,13 @@ import Testing
     }
 
     /// An entry that arrives late in the store is sent in the place of its sequence number.
-    @Test
-    func lateArrival() {
+    @Test func lateArrival() {
         var plan = plan([entry(2, order: "a"), entry(1, order: "a")])
         #expect(steps(&plan) == ["send 1"])
     }
 
     /// A dead entry blocks its order, or releases it, as chosen.
-    @Test
-    func deadEntries() {
+    @Test func deadEntries() {
         let dead = DeliveryRules.Verdict.dead(.refused(OutboxFailure(NetworkError(.status, ""))))
         var plan = plan([
             entry(1, order: "a"), entry(2, order: "a"),
@@ -128,8 +124,7 @@ import Testing
     }
 
     /// Entries of one topic are never sent at the same time.
-    @Test
-    func topics() {
+    @Test func topics() {
         var plan = plan([entry(1, topic: "t"), entry(2, topic: "t"), entry(3, topic: "u")])
         #expect(steps(&plan) == ["send 1", "send 3"])
         deliver(&plan, 1)
@@ -137,8 +132,7 @@ import Testing
     }
 
     /// After the life of its key an entry is not sent again.
-    @Test
-    func keyLife() {
+    @Test func keyLife() {
         var plan = plan([entry(1)])
         #expect(steps(&plan) == ["send 1"])
         fail(&plan, 1, .again(Self.failure, notBefore: .seconds(48 * 3600)))
@@ -150,8 +144,7 @@ import Testing
     }
 
     /// The life of a key begins with the first attempt that may have arrived.
-    @Test
-    func keyLifeBegins() {
+    @Test func keyLifeBegins() {
         var plan = plan([entry(1)])
         #expect(steps(&plan) == ["send 1"])
         fail(&plan, 1, .again(Self.failure, notBefore: nil), arrived: false)
@@ -166,8 +159,7 @@ import Testing
     }
 
     /// An entry expires while it waits, behind another one and without a network, but not during an attempt.
-    @Test
-    func expiry() {
+    @Test func expiry() {
         var plan = plan([
             entry(1, order: "a", expires: 100), entry(2, order: "a", expires: 50), entry(3, expires: 60),
         ])
@@ -183,8 +175,7 @@ import Testing
     }
 
     /// What was being sent when a process ended is sent at once, or dead if it must not arrive twice.
-    @Test
-    func interrupted() {
+    @Test func interrupted() {
         var sending = [
             entry(1), entry(2, guarantee: .atLeastOnce), entry(3, guarantee: .atMostOnce),
         ]
@@ -203,8 +194,7 @@ import Testing
     }
 
     /// An entry waits for its account, and holds up its order only.
-    @Test
-    func accounts() {
+    @Test func accounts() {
         var plan = plan([
             entry(1, order: "a", account: "anna"), entry(2, order: "a"), entry(3, account: "ben"),
         ])
@@ -215,8 +205,7 @@ import Testing
     }
 
     /// The network's return makes those due that it has held up.
-    @Test
-    func wakes() {
+    @Test func wakes() {
         var plan = plan([entry(1), entry(2)])
         #expect(steps(&plan) == ["send 1", "send 2"])
         fail(&plan, 1, .again(Self.failure, notBefore: .seconds(5000)))
@@ -226,8 +215,7 @@ import Testing
     }
 
     /// A flood of new entries does not keep those waiting whose time has come.
-    @Test
-    func flood() {
+    @Test func flood() {
         var plan = plan((1...100).map { entry($0) }, concurrency: 1)
         #expect(steps(&plan) == ["send 1"])
         fail(&plan, 1, .again(Self.failure, notBefore: nil))
@@ -242,8 +230,7 @@ import Testing
     }
 
     /// The outcome of an attempt whose entry is gone is ignored.
-    @Test
-    func removedWhileSent() {
+    @Test func removedWhileSent() {
         var plan = plan([entry(1, order: "a"), entry(2, order: "a")])
         #expect(steps(&plan) == ["send 1"])
         plan.remove(id(1))

@@ -65,8 +65,7 @@ import Testing
     }
 
     /// A status that refuses the request is not an execution.
-    @Test
-    func refusals() {
+    @Test func refusals() {
         for status in [307, 308, 400, 401, 408, 425, 429] { #expect(DeliveryRules.isRefusal(status)) }
         for status in [200, 202, 301, 302, 303, 409, 500, 502, 503, 504] {
             #expect(!DeliveryRules.isRefusal(status))
@@ -103,8 +102,7 @@ import Testing
     }
 
     /// A cancelled attempt is repeated where that is safe, and a login may come later.
-    @Test
-    func cancellationsAndLogins() {
+    @Test func cancellationsAndLogins() {
         #expect(verdict(NetworkError(.cancelled, ""), Self.stripe) == "interrupted")
         #expect(verdict(NetworkError(.shutDown, ""), .atLeastOnce) == "interrupted")
         #expect(verdict(NetworkError(.cancelled, ""), .atMostOnce) == "uncertain")
@@ -113,8 +111,7 @@ import Testing
     }
 
     /// Retry-After is the minimum of the wait.
-    @Test
-    func retryAfter() {
+    @Test func retryAfter() {
         let verdict = DeliveryRules.verdict(
             on: Self.error(503, [.retryAfter: "7200"]), under: Self.stripe, mayHaveArrived: true,
             at: .distantPast)
@@ -126,8 +123,7 @@ import Testing
     }
 
     /// The waits of the schedule grow up to the longest, and jitter shortens them.
-    @Test
-    func waits() {
+    @Test func waits() {
         let schedule = OutboxSchedule(first: .seconds(2), longest: .seconds(60), jitter: 0.5)
         let waits = (1...8).map { schedule.wait(after: $0, random: 0) / .seconds(1) }
         #expect(waits == [2, 4, 8, 16, 32, 60, 60, 60])
@@ -139,8 +135,7 @@ import Testing
     }
 
     /// A date of the outbox never goes back, and passes at least as fast as time does.
-    @Test
-    func steadyDate() {
+    @Test func steadyDate() {
         var steady = SteadyDate()
         let start = Date(timeIntervalSince1970: 1_000_000)
         #expect(steady.date(system: start, at: .zero) == start)
@@ -152,8 +147,7 @@ import Testing
     }
 
     /// Keys are written as the rules want them.
-    @Test
-    func keys() {
+    @Test func keys() {
         #expect(KeyRules.stripe.value(for: #"a"b\"#) == #"a"b\"#)
         #expect(KeyRules.draft(lifetime: .seconds(60)).value(for: #"a"b\"#) == #""a\"b\\""#)
         #expect(KeyRules.stripe.safeTime == .seconds(24 * 3600 - 60))

@@ -48,8 +48,7 @@ import Testing
     }
 
     /// At most once: a redirect that moves the request is followed, since it was not executed.
-    @Test
-    func movedRequests() throws {
+    @Test func movedRequests() throws {
         let moved = ScriptedTransport.Reply.status(
             .temporaryRedirect, headers: [.location: "https://shop.test/b"])
         let outcome = try run(.withoutKey(.atMostOnce), moved)
@@ -58,8 +57,7 @@ import Testing
     }
 
     /// At most once: the outcome of a request that was executed may be fetched.
-    @Test
-    func fetchedOutcomes() throws {
+    @Test func fetchedOutcomes() throws {
         let seeOther = ScriptedTransport.Reply.status(.seeOther, headers: [.location: "/outcome"])
         let outcome = try run(.withoutKey(.atMostOnce), seeOther)
         #expect(outcome.requests.map(\.method) == [.post, .get])
@@ -67,8 +65,7 @@ import Testing
     }
 
     /// At most once: no standby server gets what the main one may have executed.
-    @Test
-    func standbyServers() throws {
+    @Test func standbyServers() throws {
         let outcome = try run(
             .withoutKey(.atMostOnce), standby: true, .status(.badGateway), .json("{}"))
         #expect(outcome.requests.count == 1)
@@ -79,8 +76,7 @@ import Testing
     }
 
     /// At most once: a standby server gets what has certainly not arrived.
-    @Test
-    func unsentRequests() throws {
+    @Test func unsentRequests() throws {
         let outcome = try run(
             .withoutKey(.atMostOnce), standby: true, .failure(.connect), .json("{}"))
         #expect(outcome.requests.map { $0.url.host() } == ["shop.test", "standby.test"])
@@ -88,8 +84,7 @@ import Testing
     }
 
     /// The life of a key begins although the last of several exchanges did not arrive.
-    @Test
-    func lastErrors() throws {
+    @Test func lastErrors() throws {
         let outcome = try run(
             .generated(.stripe), .failure(.connectionLost), .failure(.connect), .failure(.connect),
             .failure(.connect))
@@ -102,8 +97,7 @@ import Testing
     }
 
     /// The life of a key does not begin with refusals and connections that were never made.
-    @Test
-    func refusals() throws {
+    @Test func refusals() throws {
         let outcome = try run(
             .generated(.stripe), .status(.tooManyRequests), .failure(.connect), .failure(.resolve),
             .status(.tooManyRequests))

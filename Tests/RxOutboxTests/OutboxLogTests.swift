@@ -11,8 +11,7 @@ import Testing
 /// The log of an outbox.
 @Suite struct OutboxLogTests {
     /// The log tells the life of an entry without the content of requests and the text of servers.
-    @Test
-    func life() throws {
+    @Test func life() throws {
         let fixture = OutboxFixture([
             .json("{\"message\":\"secret\"}", status: .serviceUnavailable),
             .json("{\"message\":\"secret\"}", status: .badRequest),

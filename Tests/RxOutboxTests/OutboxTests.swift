@@ -12,8 +12,7 @@ import Testing
 /// The outbox from `enqueue` to the answer, in virtual time.
 @Suite(.timeLimit(.minutes(3))) struct OutboxTests {
     /// An entry is sent with its key, reported, and removed after the answer.
-    @Test
-    func delivery() throws {
+    @Test func delivery() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
         let ticket = try fixture.enqueue(outbox, 1)
@@ -31,8 +30,7 @@ import Testing
     }
 
     /// Nothing is stored before enqueue is subscribed to, and a subscriber that leaves changes nothing.
-    @Test
-    func cold() throws {
+    @Test func cold() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
         let stream = outbox.enqueue(PlaceOrder(number: 1), key: .generated(.stripe))
@@ -44,8 +42,7 @@ import Testing
     }
 
     /// An answer that gets lost is asked for again with the same key, and the order is executed once.
-    @Test
-    func lostAnswers() throws {
+    @Test func lostAnswers() throws {
         let fixture = OutboxFixture(
             [.failure(.connectionLost), .failure(.emptyReply), .stall], executing: true)
         let outbox = try fixture.outbox()
@@ -64,8 +61,7 @@ import Testing
     }
 
     /// A new outbox on the same store goes on with the same key, and its ticket comes back by its id.
-    @Test
-    func restart() throws {
+    @Test func restart() throws {
         let store = MemoryOutboxStore()
         let ledger = KeyLedger()
         let id: OutboxID
@@ -90,8 +86,7 @@ import Testing
     }
 
     /// At most once: an entry whose fate is unknown is not sent again.
-    @Test
-    func atMostOnce() throws {
+    @Test func atMostOnce() throws {
         let fixture = OutboxFixture([.failure(.connect), .failure(.connectionLost)])
         let outbox = try fixture.outbox()
         let ticket = try fixture.enqueue(outbox, 1, key: .withoutKey(.atMostOnce))
@@ -107,8 +102,7 @@ import Testing
     }
 
     /// At most once: the client's own retries, even of a PUT, send nothing twice.
-    @Test
-    func atMostOnceWithinTheClient() throws {
+    @Test func atMostOnceWithinTheClient() throws {
         struct Put: OutboxEndpoint {
             static let outboxName = "put"
             typealias Output = Response
@@ -127,8 +121,7 @@ import Testing
     }
 
     /// At least once: an entry whose fate is unknown is sent again.
-    @Test
-    func atLeastOnce() throws {
+    @Test func atLeastOnce() throws {
         let fixture = OutboxFixture([.failure(.connectionLost), .json("{\"number\":1}")])
         let outbox = try fixture.outbox()
         let ticket = try fixture.enqueue(outbox, 1, key: .withoutKey(.atLeastOnce))
@@ -139,8 +132,7 @@ import Testing
     }
 
     /// Entries of one order arrive in their order, though each fails now and then.
-    @Test
-    func order() throws {
+    @Test func order() throws {
         let replies = (0..<30).map { number -> ScriptedTransport.Reply in
             number % 3 == 0 ? .status(.serviceUnavailable) : .failure(.connectionLost)
         }
@@ -153,8 +145,7 @@ import Testing
     }
 
     /// A dead entry blocks its order until it is sent again or removed.
-    @Test
-    func deadLetters() throws {
+    @Test func deadLetters() throws {
         let fixture = OutboxFixture([.status(.init(code: 402))])
         let outbox = try fixture.outbox()
         let first = try fixture.enqueue(outbox, 1, order: "a")
@@ -185,8 +176,7 @@ import Testing
     }
 
     /// An edited dead letter is sent with a new key; a removed one never.
-    @Test
-    func editedAndRemoved() throws {
+    @Test func editedAndRemoved() throws {
         let fixture = OutboxFixture([.status(.badRequest), .status(.badRequest)])
         let outbox = try fixture.outbox()
         let (first, second) = (try fixture.enqueue(outbox, 1), try fixture.enqueue(outbox, 2))
@@ -202,8 +192,7 @@ import Testing
     }
 
     /// After the life of its key an entry is a dead letter, which needs a new key.
-    @Test
-    func keyLife() throws {
+    @Test func keyLife() throws {
         let fixture = OutboxFixture(
             (0..<100).map { _ in .failure(.connectionLost) }, executing: true)
         let outbox = try fixture.outbox { $0.lifetime = nil }
@@ -225,8 +214,7 @@ import Testing
     }
 
     /// A month without a network costs nothing and no attempts, and then all is sent in order.
-    @Test
-    func monthOffline() throws {
+    @Test func monthOffline() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
         let outbox = try fixture.outbox { $0.lifetime = nil }
@@ -240,8 +228,7 @@ import Testing
     }
 
     /// A month without a network that nobody reports: attempts become rare, and all is sent in the end.
-    @Test
-    func monthUnreported() throws {
+    @Test func monthUnreported() throws {
         let broken = OutboxFixture((0..<10_000).map { _ in .failure(.resolve) })
         let outbox = try broken.outbox { $0.lifetime = nil }
         _ = try broken.enqueue(outbox, 1)
@@ -253,8 +240,7 @@ import Testing
     }
 
     /// An entry expires, and says what it failed with last.
-    @Test
-    func expiry() throws {
+    @Test func expiry() throws {
         let fixture = OutboxFixture((0..<100).map { _ in .failure(.connect) })
         let outbox = try fixture.outbox()
         let ticket = try fixture.enqueue(outbox, 1, lifetime: .seconds(60))
@@ -267,8 +253,7 @@ import Testing
     }
 
     /// Only the last value of a topic is sent.
-    @Test
-    func topics() throws {
+    @Test func topics() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
         let outbox = try fixture.outbox()
@@ -282,8 +267,7 @@ import Testing
     }
 
     /// Enqueueing with a given key again returns the first entry; another endpoint with it is refused.
-    @Test
-    func givenKeys() throws {
+    @Test func givenKeys() throws {
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
         let outbox = try fixture.outbox()
@@ -300,8 +284,7 @@ import Testing
     }
 
     /// An entry belongs to the account that wrote it, and waits for it.
-    @Test
-    func accounts() throws {
+    @Test func accounts() throws {
         let session = Session()
         session.logIn(with: Credential(token: "a", account: "anna"))
         let fixture = OutboxFixture(session: session)
@@ -321,8 +304,7 @@ import Testing
     }
 
     /// A store that fails stops the sending, loses no outcome, and is tried again.
-    @Test
-    func failingStore() throws {
+    @Test func failingStore() throws {
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox()
         let ticket = try fixture.enqueue(outbox, 1)
@@ -345,8 +327,7 @@ import Testing
     }
 
     /// A clock that jumps back does not make a key younger; one that jumps ahead sends nothing too late.
-    @Test
-    func clockJumps() throws {
+    @Test func clockJumps() throws {
         final class Clock: Sendable {
             let offset = MutableProperty(0.0)
         }
@@ -377,8 +358,7 @@ import Testing
     }
 
     /// Draining sends what is due, refuses new entries and leaves what waits.
-    @Test
-    func draining() throws {
+    @Test func draining() throws {
         let fixture = OutboxFixture([.status(.serviceUnavailable)])
         let outbox = try fixture.outbox { $0.concurrency = 1 }
         for number in 1...3 { _ = try fixture.enqueue(outbox, number) }
@@ -393,8 +373,7 @@ import Testing
     }
 
     /// The limit of draining cancels what is still running, and the next run repeats it with the same key.
-    @Test
-    func drainLimit() throws {
+    @Test func drainLimit() throws {
         let fixture = OutboxFixture([.stall], executing: true)
         let outbox = try fixture.outbox()
         let ticket = try fixture.enqueue(outbox, 1)
@@ -414,8 +393,7 @@ import Testing
     }
 
     /// Two outboxes on one store: one sends, the other one shows, and takes over.
-    @Test
-    func twoOutboxes() throws {
+    @Test func twoOutboxes() throws {
         let store = MemoryOutboxStore(pollInterval: .seconds(1), leaseTime: .seconds(5))
         let ledger = KeyLedger()
         let fixture = OutboxFixture(store: store, ledger: ledger)
@@ -438,8 +416,7 @@ import Testing
     }
 
     /// A sender whose lease has been taken sends nothing more.
-    @Test
-    func takenLease() throws {
+    @Test func takenLease() throws {
         let store = MemoryOutboxStore(pollInterval: .seconds(1), leaseTime: .seconds(5))
         let fixture = OutboxFixture(store: store)
         let outbox = try fixture.outbox()
@@ -457,8 +434,7 @@ import Testing
     }
 
     /// An attachment is checked before it is sent: one that has changed or is missing makes a dead letter.
-    @Test
-    func attachments() throws {
+    @Test func attachments() throws {
         let fixture = OutboxFixture()
         let files = fixture.transport.files
         for path in ["/a.txt", "/b.txt", "/c.txt"] {
@@ -495,8 +471,7 @@ import Testing
 
     /// A form that nobody can read is a dead letter with the reason, and comes back with the release that
     /// can.
-    @Test
-    func forms() throws {
+    @Test func forms() throws {
         struct Newer: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
             static let outboxVersion = 2
@@ -535,8 +510,7 @@ import Testing
     }
 
     /// A version without a migration is a dead letter.
-    @Test
-    func versions() throws {
+    @Test func versions() throws {
         struct Newer: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
             static let outboxVersion = 2
@@ -562,8 +536,7 @@ import Testing
     }
 
     /// Two endpoints of one name are refused, and so is one that the outbox does not know.
-    @Test
-    func names() throws {
+    @Test func names() throws {
         struct Other: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
             typealias Output = Response
@@ -577,8 +550,7 @@ import Testing
     }
 
     /// Sealed entries show nothing of the endpoint, and are dead letters without the seal.
-    @Test
-    func sealed() throws {
+    @Test func sealed() throws {
         let flip: @Sendable (Data) -> Data = { Data($0.map { $0 ^ 0x55 }) }
         let seal = OutboxSeal(seal: { flip($0) }, open: { flip($0) })
         let fixture = OutboxFixture()
@@ -595,8 +567,7 @@ import Testing
     }
 
     /// The events tell the life of an entry.
-    @Test
-    func events() throws {
+    @Test func events() throws {
         let fixture = OutboxFixture([.status(.serviceUnavailable), .status(.notFound)])
         let outbox = try fixture.outbox()
         let events = Recorder(outbox.events, on: fixture.clock)
@@ -619,8 +590,7 @@ import Testing
     }
 
     /// Retry-After of the server is kept, and its 409 means that the first attempt still runs.
-    @Test
-    func serverTimes() throws {
+    @Test func serverTimes() throws {
         let fixture = OutboxFixture([
             .status(.tooManyRequests, headers: [.retryAfter: "600"]), .status(.conflict),
         ])

@@ -39,8 +39,7 @@ import Testing
     }
 
     /// Entries survive closing; the files belong to their user alone.
-    @Test
-    func survives() async throws {
+    @Test func survives() async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
         let store = SQLiteOutboxStore(folder: folder.file("outbox"))
@@ -106,8 +105,7 @@ import Testing
     }
 
     /// A file that is no database, or has other tables, is refused.
-    @Test
-    func foreign() async throws {
+    @Test func foreign() async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
         let path = folder.file("outbox/outbox.sqlite")
@@ -120,8 +118,7 @@ import Testing
     }
 
     /// The database of a newer release is refused, and keeps its entries.
-    @Test
-    func newerRelease() async throws {
+    @Test func newerRelease() async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
         let path = folder.file("outbox/outbox.sqlite")
@@ -147,8 +144,7 @@ import Testing
     }
 
     /// A removed database is not silently replaced while it is in use.
-    @Test
-    func removed() async throws {
+    @Test func removed() async throws {
         let folder = try TemporaryFolder()
         let store = SQLiteOutboxStore(folder: folder.file("outbox"))
         _ = try await store.add(entry(1), Data()).value()
@@ -157,8 +153,7 @@ import Testing
     }
 
     /// A folder that others can write to is refused.
-    @Test
-    func permissions() async throws {
+    @Test func permissions() async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
         try FileManager.default.setAttributes(
@@ -167,8 +162,7 @@ import Testing
     }
 
     /// Of two stores on one folder, one has the lease, until it is closed or released.
-    @Test
-    func leases() async throws {
+    @Test func leases() async throws {
         let folder = try TemporaryFolder()
         var first: SQLiteOutboxStore? = SQLiteOutboxStore(folder: folder.file("outbox"))
         let second = SQLiteOutboxStore(folder: folder.file("outbox"))
@@ -186,8 +180,7 @@ import Testing
     }
 
     /// An entry that is too large fails alone, not those beside it.
-    @Test
-    func tooLarge() async throws {
+    @Test func tooLarge() async throws {
         let folder = try TemporaryFolder()
         let store = SQLiteOutboxStore(folder: folder.file("outbox"))
         _ = try await store.load().value()

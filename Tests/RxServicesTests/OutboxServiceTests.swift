@@ -29,8 +29,7 @@ import Testing
     }
 
     /// A graceful shutdown sends what is due, and refuses new entries.
-    @Test
-    func shutdown() async throws {
+    @Test func shutdown() async throws {
         let outbox = try outbox(.json("{}", after: .seconds(3)))
         outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()
         try await testGracefulShutdown { trigger in
@@ -50,8 +49,7 @@ import Testing
     }
 
     /// The limit ends the service, and leaves the entry to the next run.
-    @Test
-    func limit() async throws {
+    @Test func limit() async throws {
         let outbox = try outbox(.stall)
         outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()
         try await testGracefulShutdown { trigger in
@@ -68,8 +66,7 @@ import Testing
     }
 
     /// A cancelled service stops at once.
-    @Test
-    func cancelled() async throws {
+    @Test func cancelled() async throws {
         let outbox = try outbox(.stall)
         outbox.enqueue(Order(), key: .generated(.stripe)).subscribe()
         let service = Task { try await outbox.run() }

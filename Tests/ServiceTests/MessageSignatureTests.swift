@@ -132,8 +132,7 @@ import Testing
     }
 
     /// The other implementation verifies what is signed here.
-    @Test
-    func signedHere() async throws {
+    @Test func signedHere() async throws {
         let cases = try cases { test, pair, components in
             let content = Array(try #require(Data(base64Encoded: test.body)))
             test.fields.append(["Content-Digest", ContentDigest(of: content).fieldValue])
@@ -151,8 +150,7 @@ import Testing
     }
 
     /// What the other implementation signs is verified here.
-    @Test
-    func signedThere() async throws {
+    @Test func signedThere() async throws {
         let cases = try cases { _, _, _ in }
         let answers = try await answers(to: cases)
         try #require(answers.count == cases.count)

@@ -25,8 +25,7 @@ import Testing
     }
 
     /// Objects are put, read in parts, listed and removed, with keys of every kind.
-    @Test
-    func objects() async throws {
+    @Test func objects() async throws {
         let folder = try TemporaryFolder()
         let store = try await Service.objectStore(in: folder, accessKeyID: Self.id, secret: Self.secret)
         let client = client(of: store)
@@ -79,8 +78,7 @@ import Testing
     }
 
     /// An object is uploaded in several parts.
-    @Test
-    func multipart() async throws {
+    @Test func multipart() async throws {
         let folder = try TemporaryFolder()
         let store = try await Service.objectStore(in: folder, accessKeyID: Self.id, secret: Self.secret)
         let client = client(of: store)
@@ -103,8 +101,7 @@ import Testing
     }
 
     /// A presigned URL needs no key, and ends.
-    @Test
-    func presigned() async throws {
+    @Test func presigned() async throws {
         let folder = try TemporaryFolder()
         let store = try await Service.objectStore(in: folder, accessKeyID: Self.id, secret: Self.secret)
         let client = client(of: store)

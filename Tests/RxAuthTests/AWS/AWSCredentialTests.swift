@@ -140,8 +140,7 @@ import Testing
     }
 
     /// The standard chain takes the first source that has keys, and stays with it.
-    @Test
-    func standardChain() throws {
+    @Test func standardChain() throws {
         let transport = ScriptedTransport(on: clock) { request in
             switch request.url.path() {
             case "/latest/api/token", "/latest/meta-data/iam/security-credentials/":

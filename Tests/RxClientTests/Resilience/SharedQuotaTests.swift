@@ -74,8 +74,7 @@ import Testing
     }
 
     /// Clients that share a rate send no more than it together, and ask in batches.
-    @Test
-    func together() throws {
+    @Test func together() throws {
         let quota = Quota(on: clock)
         quota.contents.withLock { $0.members = 4 }
         let clients = (0..<4).map { _ in client(quota, rate: 100) }
@@ -92,8 +91,7 @@ import Testing
     }
 
     /// Each of several busy clients gets the same share.
-    @Test
-    func fairness() throws {
+    @Test func fairness() throws {
         let quota = Quota(on: clock)
         quota.contents.withLock { $0.members = 3 }
         let clients = (0..<3).map { _ in client(quota, rate: 30) }
@@ -105,8 +103,7 @@ import Testing
     }
 
     /// A 429 of one client holds all of them, and a response without remaining requests, too.
-    @Test
-    func closures() throws {
+    @Test func closures() throws {
         for isRefusal in [true, false] {
             let fixture = ResilienceFixture()
             let quota = Quota(on: fixture.clock)
@@ -128,8 +125,7 @@ import Testing
     }
 
     /// Without the quota each client takes its share of the rate, and returns to the quota.
-    @Test
-    func detached() throws {
+    @Test func detached() throws {
         let quota = Quota(on: clock)
         quota.contents.withLock {
             $0.members = 5
@@ -146,8 +142,7 @@ import Testing
     }
 
     /// A request that gives up returns nothing, and nobody waits for it.
-    @Test
-    func cancelled() throws {
+    @Test func cancelled() throws {
         let quota = Quota(on: clock)
         let (client, transport) = client(quota, rate: 1, scope: nil)
         let given = (0..<3).map { _ in client.get("/x").subscribe() }
@@ -163,8 +158,7 @@ import Testing
     private func stock(_ rate: RequestRate = .perSecond(10)) -> PermitStock { PermitStock(rate) }
 
     /// Permits may be used from their times on, a burst together.
-    @Test
-    func times() throws {
+    @Test func times() throws {
         var stock = stock()
         #expect(stock.demand(waiting: 5, memberCount: 1, at: .zero) == 5)
         #expect(stock.demand(waiting: 5, memberCount: 1, at: .zero) == nil, "one reservation at a time")
@@ -197,8 +191,7 @@ import Testing
     }
 
     /// A reservation is for a second of the process's demand, and at most for its share.
-    @Test
-    func sizes() {
+    @Test func sizes() {
         for (waiting, members, size) in [(1, 1, 1), (7, 1, 7), (500, 1, 100), (500, 8, 13), (500, 1000, 1)] {
             var stock = stock(.perSecond(100))
             #expect(stock.demand(waiting: waiting, memberCount: members, at: .zero) == size)
@@ -216,8 +209,7 @@ import Testing
     }
 
     /// Impossible numbers of a quota neither trap nor give more than was asked for.
-    @Test
-    func lies() {
+    @Test func lies() {
         let extremes: [Duration] = [.zero, .seconds(-5), .seconds(1 << 60), .nanoseconds(1)]
         for wait in extremes {
             for gap in extremes {
