@@ -144,7 +144,7 @@ let package = Package(
                 "RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes,
                 .inspectorSocks,
             ], resources: pageFiles.map { .embedInCode("Page/\($0)") }),
-        .library("RxFleet", ["RxCache", "RxClient", "RxHTTP", "RxLite", .crypto]),
+        .library("RxFleet", ["RxCache", "RxClient", "RxHTTP", "RxLite", .httpTypes, .crypto]),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
         .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
 

@@ -46,6 +46,7 @@ import Testing
         "HTTPTypes": [
             "RxWebSocket", "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxClient",
             "RxNetworking", "RxInspector", "RxTesting", "RxMetrics", "RxTracing", "RxAuth", "RxOutbox",
+            "RxFleet",
         ],
         "CoreMetrics": ["RxMetrics"],
         "Tracing": ["RxTracing"],

@@ -1,6 +1,7 @@
 #if Fleet
 import FoundationEssentials
 public import RxCache
+import RxClient
 public import RxHTTP
 public import RxLite
 import Synchronization

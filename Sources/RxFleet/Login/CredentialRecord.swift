@@ -1,5 +1,6 @@
 #if Fleet
 import FoundationEssentials
+import HTTPTypes
 import RxClient
 import RxHTTP
 

@@ -1,4 +1,5 @@
 #if Fleet
+import RxClient
 public import RxHTTP
 public import RxLite
 import Synchronization
