@@ -80,6 +80,21 @@ import Testing
         #expect(files.filter { $0.path.contains("+") }.count <= 20)
     }
 
+    /// A hook without its protocol would never be called.
+    @Test func stagesDeclareTheirHooks() throws {
+        let hooks = [
+            "send": "RequestStage", "receive": "EventStage", "end": "EndStage", "cancel": "EndStage",
+        ]
+        var stage = ""
+        for line in try SourceFile.all(in: "Sources/RxClient/Pipeline/Stages").flatMap(\.lines) {
+            if !line.hasPrefix(" "), line.contains("class ") { stage = line }
+            guard stage.contains("Stage"), let hook = line.firstMatch(of: #/^ {4}func (\w+)\(/#)?.1,
+                let name = hooks[String(hook)]
+            else { continue }
+            #expect(stage.contains(name), "\(line) in \(stage)")
+        }
+    }
+
     /// One way to say what a test proves: its name, and a doc comment.
     @Test func testsHaveNoTitles() throws {
         let title = #/@(Test|Suite)\(\s*"/#

@@ -89,7 +89,7 @@ final class CircuitBreaking: RequestStage, EventStage, EndStage {
 }
 
 /// Waits for a place within the client's limits, and holds it until the end of the attempt.
-final class RequestLimiting: RequestStage, EndStage {
+final class RequestLimiting: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.turn = nil
         let call = walk.call
