@@ -49,9 +49,8 @@ import Testing
         var index = 0
         while let line = try await reference.nextLine() {
             try #require(index < cases.count)
-            #expect(
-                line == signatures[index],
-                "\(String(decoding: try encoder.encode(cases[index]), as: UTF8.self))")
+            let text = String(decoding: try encoder.encode(cases[index]), as: UTF8.self)
+            #expect(line == signatures[index], "\(text)")
             index += 1
         }
         #expect(index == cases.count)
