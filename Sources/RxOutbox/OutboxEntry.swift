@@ -4,7 +4,7 @@ import HTTPTypes
 public import RxHTTP
 
 /// The id of an entry, which stays the same over restarts. Print or store ``rawValue`` to ask for the entry later.
-public struct OutboxID: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
+public struct OutboxID: RawRepresentable, Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
     /// The id as text.
     public let rawValue: String
 
@@ -13,6 +13,9 @@ public struct OutboxID: RawRepresentable, Sendable, Hashable, Codable, CustomStr
 
     /// The text.
     public var description: String { rawValue }
+
+    /// The order of the texts.
+    public static func < (one: OutboxID, other: OutboxID) -> Bool { one.rawValue < other.rawValue }
 }
 
 /// An entry of an outbox as it is stored, without the endpoint itself.

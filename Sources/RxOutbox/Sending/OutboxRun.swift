@@ -30,7 +30,7 @@ final class OutboxRun: @unchecked Sendable {
     private var unsaved: [@Sendable () -> Void] = []
     /// The number of entries that are being added.
     private var addingCount = 0
-    private var storeDelay = OutboxRun.firstStoreDelay
+    private var storeDelay = OutboxRun.storeDelays.lowerBound
     private var isTakingLease = false
     private var isStoreTimerSet = false
     private var isDraining = false
@@ -41,8 +41,7 @@ final class OutboxRun: @unchecked Sendable {
     private lazy var storeTimer = OperatorTimer(clock, in: scope)
     private lazy var drainTimer = OperatorTimer(clock, in: scope)
 
-    private static let firstStoreDelay = Duration.seconds(1)
-    private static let longestStoreDelay = Duration.seconds(60)
+    private static let storeDelays = Duration.seconds(1)...Duration.seconds(60)
     /// The longest sleep, since a virtual or a changed clock may be far from what was expected.
     private static let longestSleep = Duration.seconds(24 * 3600)
 
@@ -143,12 +142,17 @@ final class OutboxRun: @unchecked Sendable {
     private func loseLease() {
         guard lease != nil else { return }
         lease = nil
-        for transfer in transfers.values { transfer.cancel() }
-        transfers = [:]
+        cancelTransfers()
         unsaved = []
         plan = DeliveryPlan(schedule: configuration.schedule, concurrency: configuration.concurrency)
         load()
         setPollTimer()
+    }
+
+    private func cancelTransfers() {
+        let running = transfers.sorted { $0.key < $1.key }
+        transfers = [:]
+        for transfer in running { transfer.value.cancel() }
     }
 
     private func load() {
@@ -166,7 +170,7 @@ final class OutboxRun: @unchecked Sendable {
         let latest = snapshot.entries.map(\.latestDate).max()
         if let latest { steady.withLock { $0.raise(to: latest, at: clock.now) } }
         let ids = Set(snapshot.entries.map(\.id))
-        for id in plan.entries.keys where !ids.contains(id) && !plan.isBusy(id) {
+        for id in plan.entries.keys.sorted() where !ids.contains(id) && !plan.isBusy(id) {
             plan.remove(id)
             publish(.gone, of: id)
         }
@@ -216,13 +220,13 @@ final class OutboxRun: @unchecked Sendable {
         isStoreTimerSet = true
         storeTimer.set(after: storeDelay) {
             self.isStoreTimerSet = false
-            self.storeDelay = min(self.storeDelay * 2, Self.longestStoreDelay)
+            self.storeDelay = min(self.storeDelay * 2, Self.storeDelays.upperBound)
             self.repeatStoring()
         }
     }
 
     private func storeWorks() {
-        storeDelay = Self.firstStoreDelay
+        storeDelay = Self.storeDelays.lowerBound
         if state.value.storeFailure != nil { state.update { $0.storeFailure = nil } }
     }
 
@@ -540,8 +544,7 @@ final class OutboxRun: @unchecked Sendable {
     }
 
     private func showCounts() {
-        guard state.value.counts != plan.counts else { return }
-        state.update { $0.counts = plan.counts }
+        if state.value.counts != plan.counts { state.update { $0.counts = plan.counts } }
     }
 
     // MARK: - The end
@@ -575,8 +578,7 @@ final class OutboxRun: @unchecked Sendable {
         isStopped = true
         isDraining = true
         for timer in [wakeTimer, pollTimer, storeTimer, drainTimer] { timer.cancel() }
-        for transfer in transfers.values { transfer.cancel() }
-        transfers = [:]
+        cancelTransfers()
         unsaved = []
         subscriptions.cancel()
         setRole(.closed)
@@ -586,7 +588,6 @@ final class OutboxRun: @unchecked Sendable {
         let reports = drainReports
         drainReports = []
         let remaining = plan.counts.pending
-        // Behind everything that the store is still doing.
         let release = lease.map { store.release($0) } ?? .just(())
         perform(release) { _ in
             self.perform(self.store.close()) { _ in

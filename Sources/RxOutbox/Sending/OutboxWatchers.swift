@@ -6,19 +6,19 @@ final class OutboxWatcher: Sendable {
     init(_ receive: @escaping @Sendable (OutboxUpdate) -> Void) { self.receive = receive }
 }
 
-/// The receivers of news, by the ids of their entries.
+/// The receivers of news, by the ids of their entries, in the order in which they came.
 struct OutboxWatchers {
-    private var watchers: [OutboxID: [ObjectIdentifier: OutboxWatcher]] = [:]
+    private var watchers: [OutboxID: [OutboxWatcher]] = [:]
 
-    /// The entries that somebody watches.
-    var ids: [OutboxID] { Array(watchers.keys) }
+    /// The entries that somebody watches, in order, so that the same run has the same order of events.
+    var ids: [OutboxID] { watchers.keys.sorted() }
 
     mutating func add(_ watcher: OutboxWatcher, of id: OutboxID) {
-        watchers[id, default: [:]][ObjectIdentifier(watcher)] = watcher
+        watchers[id, default: []].append(watcher)
     }
 
     mutating func remove(_ watcher: OutboxWatcher, of id: OutboxID) {
-        watchers[id]?[ObjectIdentifier(watcher)] = nil
+        watchers[id]?.removeAll { $0 === watcher }
         if watchers[id]?.isEmpty == true { watchers[id] = nil }
     }
 
@@ -26,7 +26,7 @@ struct OutboxWatchers {
     mutating func receivers(of update: OutboxUpdate, _ id: OutboxID) -> [OutboxWatcher] {
         guard let own = watchers[id] else { return [] }
         if update.isFinal { watchers[id] = nil }
-        return Array(own.values)
+        return own
     }
 }
 #endif

@@ -61,7 +61,7 @@ public final class MemoryOutboxStore: OutboxStore {
             }
             let replaced = entry.topic.map { topic in
                 contents.rows.values.map(\.entry)
-                    .filter { $0.topic == topic && $0.delivery.phase != .sending }.map(\.id)
+                    .filter { $0.topic == topic && $0.delivery.phase != .sending }.map(\.id).sorted()
             }
             for id in replaced ?? [] { contents.remove(id) }
             contents.latestSequence += 1
