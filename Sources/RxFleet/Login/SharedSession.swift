@@ -7,11 +7,8 @@ extension Session {
     /// Creates a session whose login is that of a fleet: one credential for all processes that share a store.
     ///
     /// ```swift
-    /// let session = Session(sharing: SharedCredential(in: store, key: "shop", sealing: keys)) { credential in
-    ///     renew(credential)
-    /// } login: {
-    ///     logIn()
-    /// }
+    /// let session = Session(
+    ///     sharing: SharedCredential(in: store, key: "shop", sealing: keys), renewal: { renew($0) }, login: { logIn() })
     /// ```
     ///
     /// One process renews the credential, and the others receive it. A logout, by ``RxClient/Session/logOut()`` or because

@@ -21,7 +21,7 @@ private struct VaultKeys: Decodable {
     let secret: String
 }
 
-private struct Keys: Endpoint {
+private struct VaultRequest: Endpoint {
     typealias Output = VaultKeys
     let path = "/keys"
     let method = HTTPRequest.Method.get
@@ -30,7 +30,7 @@ private struct Keys: Endpoint {
 
 func vaultCredentials(_ vault: Client) -> AWSCredentials {
     let credentials = AWSCredentials(named: "vault") { _ in
-        vault.request(Keys()).map { AWSCredential(accessKeyID: $0.id, secretAccessKey: $0.secret) }
+        vault.request(VaultRequest()).map { AWSCredential(accessKeyID: $0.id, secretAccessKey: $0.secret) }
     }
     return credentials
 }

@@ -12,11 +12,9 @@ private func sharedCredential(_ store: any SharedStore, _ keys: SealingKeys) {
 }
 
 private func sharedSession(_ store: any SharedStore, _ keys: SealingKeys) {
-    let session = Session(sharing: SharedCredential(in: store, key: "shop", sealing: keys)) { credential in
-        renew(credential)
-    } login: {
-        logIn()
-    }
+    let session = Session(
+        sharing: SharedCredential(in: store, key: "shop", sealing: keys), renewal: { renew($0) },
+        login: { logIn() })
     show(session)
 }
 
