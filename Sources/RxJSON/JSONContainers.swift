@@ -103,7 +103,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         decoder.child(at: find(key) ?? document.absent, key)
     }
 
-    // MARK: Finding values
+    // MARK: - Finding values
 
     private func find(_ key: some CodingKey) -> Int? {
         decoder.member(key.stringValue)
@@ -123,7 +123,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return place
     }
 
-    // MARK: Reading values
+    // MARK: - Reading values
 
     @inline(__always)
     private func bool(at place: Int, _ key: Key) throws -> Bool {
@@ -277,7 +277,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
 
     private var path: [any CodingKey] { codingPath + [JSONKey.index(currentIndex)] }
 
-    // MARK: Finding elements
+    // MARK: - Finding elements
 
     private func next<T>(
         _ type: T.Type, orThrow description: String = "Unkeyed container is at end."
@@ -299,7 +299,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         return nil
     }
 
-    // MARK: Reading elements
+    // MARK: - Reading elements
 
     @inline(__always)
     private mutating func bool(at place: Int) throws -> Bool {

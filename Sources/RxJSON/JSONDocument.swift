@@ -160,7 +160,7 @@ extension JSONDecoder {
         return JSONGivenUp()
     }
 
-    // MARK: The tape
+    // MARK: - The tape
 
     subscript(place: Int) -> JSONWord { unsafe JSONWord(bits: words[place]) }
 

@@ -145,7 +145,7 @@
         capacity *= 2
     }
 
-    // MARK: Tokens
+    // MARK: - Tokens
 
     private mutating func skipBlanks() {
         while index < end {

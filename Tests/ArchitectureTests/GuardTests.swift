@@ -104,6 +104,15 @@ import Testing
         }
     }
 
+    /// One form of headings within a file, which editors show in their lists of symbols.
+    @Test func headingsHaveOneForm() throws {
+        for file in try SourceFile.all(in: "Sources") + SourceFile.all(in: "Tests") {
+            for line in file.lines where line.contains(#/^ *// ?MARK\b/#) {
+                #expect(line.contains(#/^ *// MARK: - \S/#), "\(file.path)")
+            }
+        }
+    }
+
     /// The types that a user of a module meets in its list of symbols. A type that only serves another one is nested in it.
     @Test(arguments: ["RxClient": 70, "RxHTTP": 38, "RxLite": 40, "RxTesting": 45])
     func publicTypesAreFew(module: String, limit: Int) throws {

@@ -99,7 +99,7 @@ extension Parser {
         }
     }
 
-    // MARK: Corpus
+    // MARK: - Corpus
 
     /// Unmasked frames.
     private static let frames: [[UInt8]] = [

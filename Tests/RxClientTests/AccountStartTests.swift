@@ -163,7 +163,7 @@ import Testing
         #expect(files.paths.isEmpty)
     }
 
-    // MARK: Streams
+    // MARK: - Streams
 
     private func event(_ number: Int) -> ScriptedTransport.Reply {
         EventSourceFixture.answer("id: \(number)\ndata: \(number)\n\n")
@@ -244,7 +244,7 @@ import Testing
             ])
     }
 
-    // MARK: WebSockets
+    // MARK: - WebSockets
 
     @Test(arguments: changes)
     func aQueuedMessageIsNotSentOnTheNextAccountsConnection(credential: Credential?) throws {
@@ -307,7 +307,7 @@ import Testing
         #expect(fixture.sink.state.value == .open)
     }
 
-    // MARK: Lists
+    // MARK: - Lists
 
     private func paging(
         _ credential: Credential

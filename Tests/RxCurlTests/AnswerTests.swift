@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    // MARK: Connections
+    // MARK: - Connections
 
     @Test func aConnectionIsUsedAgain() async throws {
         try await withTransport { transport in
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    // MARK: TLS
+    // MARK: - TLS
 
     @Test func aSelfSignedCertificateIsRefusedAndTheErrorSaysSo() async throws {
         try await withTransport { transport in

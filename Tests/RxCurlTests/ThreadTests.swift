@@ -70,7 +70,7 @@ import Testing
         #expect(result.ends.allSatisfy { $0 == 1 })
     }
 
-    // MARK: Shutting down
+    // MARK: - Shutting down
 
     enum Shutdown: CaseIterable { case transport, loop }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Chunks: pausing, the backlog and coded bodies.
 extension TransferStateTests {
-    // MARK: Pausing
+    // MARK: - Pausing
 
     @Test func aPausedConsumerGetsNothingAndThenEverythingInOrder() {
         var state = Self.inBody(isPaused: true)
@@ -49,7 +49,7 @@ extension TransferStateTests {
         #expect(state.decodedBytes == 10)
     }
 
-    // MARK: Backlog
+    // MARK: - Backlog
 
     @Test func theBacklogComesInOrder() {
         var state = Self.inBody(isPaused: true)
@@ -83,7 +83,7 @@ extension TransferStateTests {
         #expect(state.refusal == .backlogFull)
     }
 
-    // MARK: Coded bodies
+    // MARK: - Coded bodies
 
     @Test func decodingIsNotOvertaken() {
         var state = Self.inBody()

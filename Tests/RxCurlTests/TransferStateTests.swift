@@ -35,7 +35,7 @@ import Testing
         #expect(state.abort() == false)
     }
 
-    // MARK: Heads
+    // MARK: - Heads
 
     @Test func informationalHeadsAreDeliveredUpToALimit() {
         var state = TransferState(isRepeatable: true)
@@ -111,7 +111,7 @@ import Testing
         #expect(state.complete(succeeded: true, isPaused: false) == .fail)
     }
 
-    // MARK: Challenges of a proxy
+    // MARK: - Challenges of a proxy
 
     /// A transfer whose response is a challenge.
     private static func challenged(isPaused: Bool = false) -> TransferState {
@@ -158,7 +158,7 @@ import Testing
         #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliver)
     }
 
-    // MARK: Sending
+    // MARK: - Sending
 
     @Test func aSecondTryForgetsTheInformationalHeadsThatWereHeld() {
         var state = TransferState(isRepeatable: true)

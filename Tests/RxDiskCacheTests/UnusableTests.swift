@@ -116,7 +116,7 @@ import Darwin
         #expect(store.statistics.brokenDatabases == 0)
     }
 
-    // MARK: A separate disk
+    // MARK: - A separate disk
 
     private static func canMount() async throws -> Bool {
         let script = "mkdir -p \"$F\" && mount -t tmpfs -o size=64k none \"$F\""

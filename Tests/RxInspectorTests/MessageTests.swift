@@ -5,7 +5,7 @@ import Testing
 
 /// The messages between a browser and the server.
 @Suite struct MessageTests {
-    // MARK: Heads
+    // MARK: - Heads
 
     @Test func aHeadIsParsed() throws {
         let head = try #require(RequestHead("GET /a?b HTTP/1.1\r\nHost:\t a.test \r\nX: 1\r\nx: 2\r\n".utf8))
@@ -22,7 +22,7 @@ import Testing
     ])
     func malformedHeadsAreRefused(text: String) { #expect(RequestHead(text.utf8) == nil) }
 
-    // MARK: Outbox
+    // MARK: - Outbox
 
     @Test func theOutboxIsBounded() async {
         let outbox = MessageOutbox(byteLimit: 10)
@@ -57,7 +57,7 @@ import Testing
         #expect(!outbox.isOpen)
     }
 
-    // MARK: Commands
+    // MARK: - Commands
 
     @Test(arguments: [
         ("", -32700), ("{", -32700), ("[]", -32600), ("1", -32600), (#"{"method":"a"}"#, -32600),

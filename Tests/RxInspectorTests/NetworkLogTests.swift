@@ -236,7 +236,7 @@ import Testing
         #expect(fixture.params("responseReceived").last?["type"] == "EventSource")
     }
 
-    // MARK: Secrets
+    // MARK: - Secrets
 
     @Test(arguments: [false, true])
     func secretsAreShownByChoice(showsSecrets: Bool) throws {
@@ -277,7 +277,7 @@ import Testing
         #expect(LogFixture.names(fixture.replay()).last == "loadingFinished")
     }
 
-    // MARK: Throttling
+    // MARK: - Throttling
 
     @Test func anEmulatedNetworkIsSlow() throws {
         let fixture = LogFixture([.when(.post, "/a", .bytes([UInt8](repeating: 65, count: 1000)))])

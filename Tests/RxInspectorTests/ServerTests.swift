@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    // MARK: Addresses
+    // MARK: - Addresses
 
     @Test func theTargetIsListedBehindTheToken() async throws {
         let inspector = try await Inspector.start()
@@ -153,7 +153,7 @@ import Testing
         await inspector.stop()
     }
 
-    // MARK: Commands
+    // MARK: - Commands
 
     @Test func malformedAndUnknownCommandsAreAnswered() async throws {
         let inspector = try await Inspector.start()

@@ -53,7 +53,7 @@ import Testing
         #expect(order.withLock { $0 } == [0, 1, 2, 3])
     }
 
-    // MARK: After the shutdown
+    // MARK: - After the shutdown
 
     @Test func workScheduledAfterTheEndRunsOnItsCallerInOrderAndWithoutRecursion() {
         let loop = EventLoop(name: "late")

@@ -22,7 +22,7 @@ import Testing
         await #expect(throws: NetworkError.self) { _ = try await stream.value() }
     }
 
-    // MARK: Input of the caller
+    // MARK: - Input of the caller
 
     static let splitting = ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\r\n\r\nGET /evil HTTP/1.1\r\n\r\n"]
 
@@ -101,7 +101,7 @@ import Testing
         #expect(server.record.requests.count == 1)
     }
 
-    // MARK: Input of the server
+    // MARK: - Input of the server
 
     /// A redirect to another origin carries no secret; one to the same origin does.
     @Test(arguments: [307, 302])
@@ -182,7 +182,7 @@ import Testing
         #expect(file.size == 70_000)
     }
 
-    // MARK: Addresses of a name
+    // MARK: - Addresses of a name
 
     /// Private addresses, when forbidden: by number and by name, and no request reaches them.
     @Test func privateAddresses() async throws {

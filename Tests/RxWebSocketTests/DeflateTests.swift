@@ -86,7 +86,7 @@ import Testing
             Outcome(of: frame(0x41, bytes), by: 1, deflate: PermessageDeflate()).violation == .invalidText)
     }
 
-    // MARK: Limits
+    // MARK: - Limits
 
     @Test func messagesAtTheLimitAreTaken() throws {
         for count in [999, 1000, 1001] {
@@ -132,7 +132,7 @@ import Testing
         #expect(outcome.violation == (number > 0 ? nil : .largeFrame(0)))
     }
 
-    // MARK: Sending
+    // MARK: - Sending
 
     /// The frames of a server.
     static func sent(

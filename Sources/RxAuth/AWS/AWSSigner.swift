@@ -103,7 +103,7 @@ public final class AWSSigner: RequestSigner {
             && trustedDomains.contains { origin.host == $0 || origin.host.hasSuffix("." + $0) }
     }
 
-    // MARK: Signing
+    // MARK: - Signing
 
     private func sign(
         _ request: Request, by credential: AWSCredential, in context: SigningContext
@@ -198,7 +198,7 @@ public final class AWSSigner: RequestSigner {
         return request
     }
 
-    // MARK: Chunks
+    // MARK: - Chunks
 
     private func length(
         of body: Body, _ files: any FileSystem

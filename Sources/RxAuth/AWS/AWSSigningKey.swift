@@ -84,7 +84,7 @@ struct AWSSigningKey: Sendable {
         Array(([version.algorithm + suffix, date.text, scope] + hashes).joined(separator: "\n").utf8)
     }
 
-    // MARK: Version 4A
+    // MARK: - Version 4A
 
     /// The order of the group of P-256, minus 2 (FIPS 186-5, SP 800-186 §3.2.1.3).
     private static let greatestCandidate: [UInt8] = [

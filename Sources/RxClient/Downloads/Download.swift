@@ -27,7 +27,7 @@ struct Download: Sendable {
         plan.flatMap(.concat) { plan in attempt(plan, send) }
     }
 
-    // MARK: Local state
+    // MARK: - Local state
 
     private var plan: Observable<DownloadPlan, NetworkError> {
         guard isResumable else { return .just(.fromTheStart) }
@@ -48,7 +48,7 @@ struct Download: Sendable {
             }
     }
 
-    // MARK: Response
+    // MARK: - Response
 
     private enum Step: Sendable {
         case event(DownloadEvent)

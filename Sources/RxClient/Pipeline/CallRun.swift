@@ -42,7 +42,7 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
         super.init(of: call.prepared.request, accessories)
     }
 
-    // MARK: Start
+    // MARK: - Start
 
     func start() {
         let client = call.client
@@ -92,7 +92,7 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
         .start(request)
     }
 
-    // MARK: Values
+    // MARK: - Values
 
     private func receive(_ event: CallEvent) {
         if call.kind.isTyped, case .response(let response) = event, reading != nil || response.isLarge {
@@ -128,7 +128,7 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
         observer.next(value)
     }
 
-    // MARK: End
+    // MARK: - End
 
     private func end(_ completion: Completion<NetworkError>) {
         if let reading, case .finished = completion { return reading.end(completion) }

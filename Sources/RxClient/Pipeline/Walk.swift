@@ -86,7 +86,7 @@ final class Walk: @unchecked Sendable {
         descend(with: request, to: first)
     }
 
-    // MARK: Down
+    // MARK: - Down
 
     /// Sends a request down from a stage on. If a way down has just failed, the loop that began it does so.
     func descend(with request: Request, to place: Int) {
@@ -193,7 +193,7 @@ final class Walk: @unchecked Sendable {
                 }, end: { self.end($0) }))
     }
 
-    // MARK: Up
+    // MARK: - Up
 
     private func receive(_ event: CallEvent) { ascend(event, from: reach) }
 

@@ -34,7 +34,7 @@ final class WebSocketChannel: @unchecked Sendable {
     /// Records that the connection has ended.
     func end() { state.end() }
 
-    // MARK: Receiving
+    // MARK: - Receiving
 
     /// Adds received bytes.
     func append(_ bytes: [UInt8]) {
@@ -64,7 +64,7 @@ final class WebSocketChannel: @unchecked Sendable {
 
     private static let replyLimit = 64 << 10
 
-    // MARK: Sending
+    // MARK: - Sending
 
     func send(_ messages: [WebSocketMessage]) {
         var bytes: [UInt8] = []

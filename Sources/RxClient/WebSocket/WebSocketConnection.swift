@@ -53,7 +53,7 @@ final class WebSocketConnection: @unchecked Sendable {
     private var outlet: WebSocketOutlet? { reading.outlet }
     private var outbox: WebSocketOutbox? { outlet?.outbox }
 
-    // MARK: Opening
+    // MARK: - Opening
 
     func start(_ request: Request, _ handshake: WebSocketHandshake, _ next: Next) {
         observer.scope.onClose { self.lane.enter { self.leave() } }
@@ -148,7 +148,7 @@ final class WebSocketConnection: @unchecked Sendable {
             })
     }
 
-    // MARK: Messages
+    // MARK: - Messages
 
     private func parse() {
         isParsing = true
@@ -207,7 +207,7 @@ final class WebSocketConnection: @unchecked Sendable {
         }
     }
 
-    // MARK: The subscriber
+    // MARK: - The subscriber
 
     /// Delivers an event, or keeps it for a subscriber that has paused. Frames are parsed all the same, so that pings
     /// and close frames among them are answered.
@@ -282,7 +282,7 @@ final class WebSocketConnection: @unchecked Sendable {
         if exchange.isOpen { exchange.resume() }
     }
 
-    // MARK: The end
+    // MARK: - The end
 
     private func receive(_ completion: Completion<NetworkError>) {
         channel?.end()

@@ -64,7 +64,7 @@ final class WebSocketOutbox: Sendable {
         self.overflow = overflow
     }
 
-    // MARK: Senders
+    // MARK: - Senders
 
     func send(_ content: Content) -> Observable<Void, NetworkError> {
         Observable { [self] observer in
@@ -99,7 +99,7 @@ final class WebSocketOutbox: Sendable {
         }
     }
 
-    // MARK: The subscription
+    // MARK: - The subscription
 
     /// Reserves the sink for a subscription; `nil` if another one has it. A subscription whose account is gone has it no
     /// more, even if it has not noticed yet: what it has left waiting fails.

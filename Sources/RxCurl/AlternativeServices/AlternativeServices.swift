@@ -85,7 +85,7 @@ final class AlternativeServices: Sendable {
     /// Records that HTTP/3 worked at `place`.
     func recordSuccess(_ place: Place) { contents.withLock { $0.table.recordSuccess(place) } }
 
-    // MARK: The file
+    // MARK: - The file
 
     /// Whether there is a file that has not been read yet.
     var isAwaited: Bool { path != nil && contents.withLock { !$0.isLoaded } }

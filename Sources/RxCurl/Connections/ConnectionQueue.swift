@@ -35,7 +35,7 @@ final class ConnectionQueue {
             total: configuration.maxConnections)
     }
 
-    // MARK: The timer
+    // MARK: - The timer
 
     /// Starts a timer that calls `onTime` repeatedly while any transfer waits; `onTime` must call
     /// ``widen()``.
@@ -62,7 +62,7 @@ final class ConnectionQueue {
         if queue.waitingCount > 0 { setTimer() }
     }
 
-    // MARK: Entering
+    // MARK: - Entering
 
     /// Gives the transfer a place, or lets it wait for one; false if it waits.
     func enter(_ transfer: Transfer) -> Bool {
@@ -123,7 +123,7 @@ final class ConnectionQueue {
         return nil
     }
 
-    // MARK: Waiting
+    // MARK: - Waiting
 
     /// Ends a waiting transfer if a limit has passed, and otherwise schedules the next check. The limit of
     /// the queue applies, and the limits for connecting apply to the time spent waiting for the connection of
@@ -171,7 +171,7 @@ final class ConnectionQueue {
         return (held, time - held)
     }
 
-    // MARK: Waiting for the connection of another transfer
+    // MARK: - Waiting for the connection of another transfer
 
     /// If the transfer is the first one at its origin, lets others wait for its connection.
     private func lead(_ transfer: Transfer) {
@@ -205,7 +205,7 @@ final class ConnectionQueue {
         if let origin = transfer.queuePlace.origin { queue.multiplex(origin) }
     }
 
-    // MARK: Leaving
+    // MARK: - Leaving
 
     /// Gives back the place of the transfer, or removes it from the queue. Closes the source of its content.
     func leave(_ transfer: Transfer) {

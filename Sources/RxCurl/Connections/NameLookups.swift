@@ -46,7 +46,7 @@ struct NameLookups {
     /// The number of handles that libcurl has for requests that have ended.
     var detachedCount: Int { detached.count }
 
-    // MARK: Lookups
+    // MARK: - Lookups
 
     /// Records that libcurl is about to look up a name; false if it must not.
     ///
@@ -95,7 +95,7 @@ struct NameLookups {
         (handles, detached, hosts, kept) = ([:], [:], [:], [])
     }
 
-    // MARK: Waiting
+    // MARK: - Waiting
 
     /// Lets a transfer wait for a lookup of its host, or for a free place.
     mutating func wait(_ transfer: Transfer, for name: String) {

@@ -92,7 +92,7 @@ extension Transfer {
         multi.perform(.add(self))
     }
 
-    // MARK: Notices
+    // MARK: - Notices
 
     /// Takes a notice from libcurl's log. It may concern other transfers: curl reads the frames of a whole
     /// connection for any of them.

@@ -98,7 +98,7 @@ final class EasyHandle {
         unsafe content?.deallocate()
     }
 
-    // MARK: One transfer
+    // MARK: - One transfer
 
     /// Sets all options that vary, for the current transfer of the handle.
     func configure(for transfer: Transfer, headers: HeaderList) throws(CurlError) {
@@ -279,7 +279,7 @@ final class EasyHandle {
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
     }
 
-    // MARK: Setting options
+    // MARK: - Setting options
 
     func set(_ option: CURLoption, _ value: Int) {
         unsafe record(rxcurl_easy_setopt_long(raw, option, value), option)

@@ -86,7 +86,7 @@ final class Multi: @unchecked Sendable {
     /// that.
     var context: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
-    // MARK: The handles of curl
+    // MARK: - The handles of curl
 
     /// The curl handle, created on first use.
     func open() throws(CurlError) -> UnsafeMutableRawPointer {

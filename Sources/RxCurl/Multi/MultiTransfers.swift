@@ -138,7 +138,7 @@ extension Multi {
 }
 
 extension Multi {
-    // MARK: Connections
+    // MARK: - Connections
 
     /// Sets curl's limit of connections. The queue does not admit more transfers than connections, so with
     /// this limit curl closes idle connections for new ones and never waits. During a name lookup over HTTPS
@@ -171,7 +171,7 @@ extension Multi {
         unsafe _ = rxcurl_multi_setopt_long(raw, CURLMoption(rawValue: 21), 1)
     }
 
-    // MARK: Time
+    // MARK: - Time
 
     /// Checks whether a limit of the transfer has passed, and when to check next. Only the second check ends
     /// the transfer (``OverdueTransfers``).

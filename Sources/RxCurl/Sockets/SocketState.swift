@@ -32,7 +32,7 @@ struct SocketState: Equatable {
     /// if the socket has room for a few KiB at a time.
     static var patience: Int { 32 }
 
-    // MARK: Beginning and end
+    // MARK: - Beginning and end
 
     /// The state of a socket that curl opens through the transport.
     ///
@@ -59,7 +59,7 @@ struct SocketState: Equatable {
         return isPolling ? .nothing : poll(.readable)
     }
 
-    // MARK: Events from curl
+    // MARK: - Events from curl
 
     /// Records that curl waits for `events`.
     mutating func want(_ events: Poll.Events) -> PollAction {
@@ -81,7 +81,7 @@ struct SocketState: Equatable {
         return .close
     }
 
-    // MARK: Events from the loop
+    // MARK: - Events from the loop
 
     /// Takes events that the loop reports, or its failure to watch the socket, after which libuv has stopped
     /// the poll.
@@ -104,7 +104,7 @@ struct SocketState: Equatable {
     /// Records that there can be no poll.
     mutating func cannotPoll() { polled = nil }
 
-    // MARK: Idle writes
+    // MARK: - Idle writes
 
     /// Records that the socket was writable and nothing else.
     ///
@@ -123,7 +123,7 @@ struct SocketState: Equatable {
     /// Watches for writability again, because there may be something to write.
     mutating func unmute() -> PollAction { wanted.isEmpty ? .nothing : poll(wanted) }
 
-    // MARK: The poll
+    // MARK: - The poll
 
     /// Whether the loop reports any events.
     private var isPolling: Bool { polled.map { !$0.isEmpty } ?? false }

@@ -40,7 +40,7 @@ final class SocketTable {
     /// Sets the receiver of the polls' reports, which must outlive them.
     func report(to multi: Multi) { self.multi = multi }
 
-    // MARK: Events from curl
+    // MARK: - Events from curl
 
     /// Records a socket that curl opens for a transfer.
     func open(_ socket: curl_socket_t, for transfer: Transfer) {
@@ -93,7 +93,7 @@ final class SocketTable {
             && ConnectedSocket(descriptor: socket).hasInput
     }
 
-    // MARK: Events from the loop
+    // MARK: - Events from the loop
 
     /// Takes the report of a poll; `nil` if the socket is no longer known.
     func receive(_ socket: curl_socket_t, _ events: Poll.Events, isFailed: Bool) -> SocketState.Report? {
@@ -112,7 +112,7 @@ final class SocketTable {
         if index < entries.count { _ = perform(entries[index].state.restart(), on: index) }
     }
 
-    // MARK: Muting
+    // MARK: - Muting
 
     /// Records that curl asks for content.
     func recordContentRead() { contentReads &+= 1 }
@@ -146,7 +146,7 @@ final class SocketTable {
         }
     }
 
-    // MARK: Refused connections
+    // MARK: - Refused connections
 
     /// Whether there may be transfers whose connection was refused.
     var mayHaveRefused: Bool { !unwatched.isEmpty || !refused.isEmpty }
@@ -168,7 +168,7 @@ final class SocketTable {
         entries[index].connecting = nil
     }
 
-    // MARK: The polls
+    // MARK: - The polls
 
     /// Closes the polls and forgets all entries.
     func removeAll() {

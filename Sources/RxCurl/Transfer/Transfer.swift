@@ -67,7 +67,7 @@ final class Transfer: @unchecked Sendable {
     /// Whether nothing more is delivered.
     var isOver: Bool { state.isOver }
 
-    // MARK: Events from curl
+    // MARK: - Events from curl
 
     func willSend(to endpoints: ConnectionEndpoints) -> Bool {
         if let handle, handle.lookup != nil { multi.endLookup(of: handle) }
@@ -194,7 +194,7 @@ final class Transfer: @unchecked Sendable {
         multi.release(handle)
     }
 
-    // MARK: Events from the consumer
+    // MARK: - Events from the consumer
 
     /// Cancels the transfer. Safe to call from any thread.
     func cancel() {

@@ -35,7 +35,7 @@ struct TransferState {
         self.limits = limits
     }
 
-    // MARK: Sending
+    // MARK: - Sending
 
     /// Records that the request is about to be sent on a connection.
     ///
@@ -61,7 +61,7 @@ struct TransferState {
         return true
     }
 
-    // MARK: Head
+    // MARK: - Head
 
     /// Takes a status line, or the line in its place.
     ///
@@ -138,7 +138,7 @@ struct TransferState {
     /// Records that the response is refused.
     mutating func refuse(_ reason: Refusal) { refusal = reason }
 
-    // MARK: Body
+    // MARK: - Body
 
     /// Takes a chunk.
     ///
@@ -206,7 +206,7 @@ struct TransferState {
         return true
     }
 
-    // MARK: Resuming
+    // MARK: - Resuming
 
     /// Returns the next action when the consumer may have resumed. Must be called again after each action,
     /// because a consumer can pause again at any event.
@@ -245,7 +245,7 @@ struct TransferState {
         }
     }
 
-    // MARK: End
+    // MARK: - End
 
     /// Records that curl has completed the transfer.
     mutating func complete(succeeded: Bool, isPaused: Bool) -> EndAction {

@@ -73,7 +73,7 @@ final class UpgradeExchange {
         multi.recordUpgrades(-1)
     }
 
-    // MARK: The socket
+    // MARK: - The socket
 
     private func handle(_ events: Poll.Events, _ error: UVError?) {
         multi.commands.begin()
@@ -127,7 +127,7 @@ final class UpgradeExchange {
         _ = multi.loop.post { transfer.upgrade?.handle(.readable, nil) }
     }
 
-    // MARK: Received bytes
+    // MARK: - Received bytes
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
         var rest = unsafe bytes
@@ -270,7 +270,7 @@ final class UpgradeExchange {
         watch()
     }
 
-    // MARK: The end
+    // MARK: - The end
 
     private func endOfStream() {
         switch phase {

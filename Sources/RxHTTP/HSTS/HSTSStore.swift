@@ -112,7 +112,7 @@ public final class HSTSStore: Sendable {
 }
 
 extension HSTSStore {
-    // MARK: Reading
+    // MARK: - Reading
 
     /// Reads the file, as the first request also does. One value, then the end.
     ///
@@ -156,7 +156,7 @@ extension HSTSStore {
         withExtendedLifetime(ended) {}
     }
 
-    // MARK: Writing
+    // MARK: - Writing
 
     /// Waits until all changes so far are in the file: one value, then the end. Fails if the file cannot be
     /// written; the next change or flush tries again.
@@ -252,7 +252,7 @@ enum HSTSFile {
         )
     }
 
-    // MARK: Dates
+    // MARK: - Dates
 
     /// The last second of the year 9999.
     private static let latest = Date(timeIntervalSince1970: 253_402_300_799)

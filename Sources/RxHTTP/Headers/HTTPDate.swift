@@ -120,7 +120,7 @@ struct HTTPDateReader {
             year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
     }
 
-    // MARK: Tokens
+    // MARK: - Tokens
 
     private mutating func take(_ literal: String) -> Bool {
         let found = rest.prefix(literal.utf8.count)

@@ -95,7 +95,7 @@ extension SecretFinder {
         return String(decoding: UnescapedText(json: bytes[inner]).bytes, as: UTF8.self)
     }
 
-    // MARK: Values
+    // MARK: - Values
 
     /// The end of a value: of a string, an object or array with all its content, or a word.
     private func endOfValue(from start: Int) -> Int {
@@ -175,7 +175,7 @@ extension SecretFinder {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 
-    // MARK: Codes of errors
+    // MARK: - Codes of errors
 
     /// Members of an object that describes an error or a response.
     private static let membersOfResponses: Set<String> = [

@@ -55,7 +55,7 @@ package struct SecretFinder {
             || String(validating: bytes[..<start], as: UTF8.self) != nil
     }
 
-    // MARK: Tokens
+    // MARK: - Tokens
 
     /// The JSON Web Tokens (RFC 7519 §3), signed or encrypted: base64url texts separated by points; the first is a JSON
     /// object. The end of the text may cut off a token after the first point.
@@ -124,7 +124,7 @@ package struct SecretFinder {
         }
     }
 
-    // MARK: Parts
+    // MARK: - Parts
 
     private func multipart(_ form: MultipartText, _ names: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
@@ -156,7 +156,7 @@ package struct SecretFinder {
         }
     }
 
-    // MARK: Event streams
+    // MARK: - Event streams
 
     /// The secrets in the data of events, which is JSON in most cases, and in the other lines. The lines of one event's
     /// data are one text.

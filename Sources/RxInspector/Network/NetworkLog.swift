@@ -137,7 +137,7 @@ struct NetworkLog {
 
     private func rowID(of event: TrafficEvent) -> String? { calls[event.request.id]?.rows[event.exchange] }
 
-    // MARK: Rows
+    // MARK: - Rows
 
     /// Begins an exchange: in the row of the one that redirects to it, or in its own.
     private mutating func begin(_ event: TrafficEvent) {
@@ -216,7 +216,7 @@ struct NetworkLog {
         }
     }
 
-    // MARK: Calls
+    // MARK: - Calls
 
     /// A row for a stored response.
     private mutating func takeCached(_ head: ResponseHead, _ event: TrafficEvent) {
@@ -279,7 +279,7 @@ struct NetworkLog {
         calls[event.request.id] = nil
     }
 
-    // MARK: Keeping
+    // MARK: - Keeping
 
     private mutating func update(_ id: String?, _ change: (inout NetworkRow) -> [NetworkRow.Told]) {
         guard let id, let index = rows.index(forKey: id) else { return }

@@ -13,7 +13,7 @@ enum NetworkMessage {
         ["method": .string("Network.\(method)"), "params": params]
     }
 
-    // MARK: Requests
+    // MARK: - Requests
 
     /// - Parameters:
     ///   - issuedAt: the time when the call was ready to be sent, before it waited for its turn.
@@ -58,7 +58,7 @@ enum NetworkMessage {
             ])
     }
 
-    // MARK: Responses
+    // MARK: - Responses
 
     static func responseReceived(_ row: NetworkRow, _ metrics: TransferMetrics?, isCached: Bool = false)
         -> JSON
@@ -118,7 +118,7 @@ enum NetworkMessage {
             ])
     }
 
-    // MARK: Ends
+    // MARK: - Ends
 
     static func finished(_ row: NetworkRow, encodedCount: Int, at time: Duration) -> JSON {
         event(

@@ -102,7 +102,7 @@ actor TrafficRecorder {
     /// Follows nothing anymore.
     nonisolated func stop() { inbox.finish() }
 
-    // MARK: Front ends
+    // MARK: - Front ends
 
     /// The result of a command of the Network domain.
     func answer(_ command: Command, of frontEnd: FrontEnd) throws(Command.Failure) -> JSON {
@@ -169,7 +169,7 @@ actor TrafficRecorder {
 
     private func applySettings() { clients.apply(DeveloperTools(combining: listeners.map(\.tools))) }
 
-    // MARK: Bodies
+    // MARK: - Bodies
 
     /// The kept rows by the last exchange of each.
     var rows: [TrafficEvent.ExchangeID: NetworkRow] {

@@ -165,7 +165,7 @@ struct CassetteEvents {
         events.append(Cassette.Event(max(time, events.last?.time ?? .zero), kind))
     }
 
-    // MARK: Written by this library
+    // MARK: - Written by this library
 
     private mutating func readOwn(end: FixtureObject) throws(FixtureError) {
         for interim in try entry["_interim"]?.elements() ?? [] {
@@ -265,7 +265,7 @@ struct CassetteEvents {
         for event in merged + others { add(event.time, event.kind) }
     }
 
-    // MARK: Written by others
+    // MARK: - Written by others
 
     private mutating func readForeign() throws(FixtureError) {
         let timings = try entry["timings"]?.object()
@@ -339,7 +339,7 @@ struct CassetteEvents {
         }
     }
 
-    // MARK: WebSockets
+    // MARK: - WebSockets
 
     /// Reads messages, whose times are milliseconds of this library or dates.
     ///

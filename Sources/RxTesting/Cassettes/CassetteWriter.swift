@@ -111,7 +111,7 @@ enum CassetteWriter {
     }
 }
 
-// MARK: The members with an underscore
+// MARK: - The members with an underscore
 
 extension CassetteWriter {
     private static func uploads(in events: [Cassette.Event]) -> [CassetteValue] {

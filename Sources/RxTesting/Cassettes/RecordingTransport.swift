@@ -206,7 +206,7 @@ final class ExchangeDraft: Sendable {
                     curlCode: error.curlCode)))
     }
 
-    // MARK: The request's content
+    // MARK: - The request's content
 
     /// The request, whose streamed content and messages are recorded while they are sent. Compression of a WebSocket is
     /// not offered, so that its messages can be read.
@@ -232,7 +232,7 @@ final class ExchangeDraft: Sendable {
         return observed
     }
 
-    // MARK: WebSockets
+    // MARK: - WebSockets
 
     private func open() {
         let limits = WebSocketLimits(messageBytes: .max)
@@ -276,7 +276,7 @@ final class ExchangeDraft: Sendable {
         }
     }
 
-    // MARK: The exchange
+    // MARK: - The exchange
 
     /// The exchange so far, with placeholders for its secrets.
     func exchange(_ names: inout Pseudonyms) -> Cassette.Exchange {

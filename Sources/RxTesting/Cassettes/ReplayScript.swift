@@ -174,7 +174,7 @@ final class ReplayConversation: Sendable {
             "the client of \(asked) \(text)", request: asked, nearest: number, differences: lines)
     }
 
-    // MARK: Comparing
+    // MARK: - Comparing
 
     private func differences(_ sent: Item, at index: Int) -> [String] {
         var difference = ReplayDifference()

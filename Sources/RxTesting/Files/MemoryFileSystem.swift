@@ -147,7 +147,7 @@ public final class MemoryFileSystem: FileSystem {
         disk.contents.withLock { $0.delays.append((operation, Self.normal(path), time)) }
     }
 
-    // MARK: FileSystem
+    // MARK: - FileSystem
 
     /// See `FileSystem.locate(_:)`.
     public func locate(_ path: String) -> Observable<FileLocation, NetworkError> {

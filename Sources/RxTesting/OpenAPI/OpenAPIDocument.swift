@@ -120,7 +120,7 @@ struct OpenAPIReader {
         references = FixtureReferences(document)
     }
 
-    // MARK: Operations
+    // MARK: - Operations
 
     mutating func rules() throws(FixtureError) -> [ScriptedTransport.Rule] {
         var found: [(path: PathPattern, rule: ScriptedTransport.Rule)] = []
@@ -208,7 +208,7 @@ struct OpenAPIReader {
         return path.hasPrefix("/") ? String(path.hasSuffix("/") ? path.dropLast() : path) : ""
     }
 
-    // MARK: Responses
+    // MARK: - Responses
 
     mutating func responses(of operation: FixtureObject) throws(FixtureError) -> FixtureNode {
         try references.object(try operation.required("responses")).node

@@ -188,7 +188,7 @@ final class WebSocketPlayback: @unchecked Sendable {
         }
     }
 
-    // MARK: The client's messages
+    // MARK: - The client's messages
 
     private func take(_ bytes: [UInt8]) {
         guard !isIgnoring else { return }
@@ -212,7 +212,7 @@ final class WebSocketPlayback: @unchecked Sendable {
         if isOver { end() } else { run() }
     }
 
-    // MARK: The steps
+    // MARK: - The steps
 
     private func run() {
         while !held.isEmpty, observer.scope.isOpen, !observer.scope.isPaused { pass(held.removeFirst()) }

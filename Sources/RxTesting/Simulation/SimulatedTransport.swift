@@ -97,7 +97,7 @@ final class SimulatedCall: @unchecked Sendable {
         wait(Self.latency) { self.connect() }
     }
 
-    // MARK: The request
+    // MARK: - The request
 
     private func connect() {
         server = simulation.server(of: request)
@@ -133,7 +133,7 @@ final class SimulatedCall: @unchecked Sendable {
         wait(delay) { self.arrive() }
     }
 
-    // MARK: The response
+    // MARK: - The response
 
     private func arrive() {
         guard let server, !server.isOff else { return lose() }
@@ -218,7 +218,7 @@ final class SimulatedCall: @unchecked Sendable {
             }, end: observer.end)
     }
 
-    // MARK: Ends
+    // MARK: - Ends
 
     /// Breaks the connection. Also for calls from outside the lane.
     func lose() {
@@ -273,7 +273,7 @@ final class SimulatedCall: @unchecked Sendable {
         }
     }
 
-    // MARK: Details
+    // MARK: - Details
 
     private func strikes(_ fault: Fault) -> Bool {
         guard faults.contains(fault) else { return false }

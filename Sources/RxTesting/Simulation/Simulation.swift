@@ -103,7 +103,7 @@ public final class Simulation: Sendable {
         files = MemoryFileSystem(on: clock, latency: .milliseconds(1))
     }
 
-    // MARK: The scenario
+    // MARK: - The scenario
 
     /// Adds a server.
     ///
@@ -178,7 +178,7 @@ public final class Simulation: Sendable {
         return !faults.isEmpty
     }
 
-    // MARK: The log
+    // MARK: - The log
 
     func note(_ subject: String, _ kind: SimulationEvent.Kind) {
         let event = SimulationEvent(time: clock.now, subject: subject, kind: kind)
@@ -318,7 +318,7 @@ extension Simulation {
             milestones: Dictionary(milestones, uniquingKeysWith: { $0 || $1 }), options: options)
     }
 
-    // MARK: Processes and servers
+    // MARK: - Processes and servers
 
     func start(_ name: String) {
         guard let start = contents.withLock({ $0.starts[name] }) else { return }

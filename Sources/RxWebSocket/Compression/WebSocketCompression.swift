@@ -58,7 +58,7 @@ package struct PermessageDeflate: Sendable, Hashable {
         self.minimumSize = minimumSize
     }
 
-    // MARK: The client's side
+    // MARK: - The client's side
 
     /// The value of `Sec-WebSocket-Extensions` in a request.
     static func offer(_ compression: WebSocketCompression) -> String {
@@ -96,7 +96,7 @@ package struct PermessageDeflate: Sendable, Hashable {
         clientWindowBits = clientBits
     }
 
-    // MARK: The server's side
+    // MARK: - The server's side
 
     /// Accepts an offer, with the value of `Sec-WebSocket-Extensions` for the response; `nil` declines it.
     static func accept(

@@ -100,7 +100,7 @@ extension WebSocketConnectionState {
         return frame.isFinal ? .message(try message.finish()) : nil
     }
 
-    // MARK: Headers
+    // MARK: - Headers
 
     /// The frame whose payload comes next; `nil` if its header is incomplete.
     private mutating func frame(
@@ -136,7 +136,7 @@ extension WebSocketConnectionState {
         return nil
     }
 
-    // MARK: Complete frames
+    // MARK: - Complete frames
 
     private func payload(_ part: UnsafeRawBufferPointer, of frame: FrameHeader) -> [UInt8] {
         var payload: [UInt8] = []
@@ -271,7 +271,7 @@ struct IncomingMessage: ~Copyable, Sendable {
         guard isValid else { throw .invalidText }
     }
 
-    // MARK: Decompression
+    // MARK: - Decompression
 
     private mutating func inflate(_ input: UnsafeRawBufferPointer) throws(WebSocketViolation) {
         let inflater = self.inflater ?? Inflater(windowBits: windowBits)

@@ -62,7 +62,7 @@ extension WebSocketConnectionState {
         append(opcode, payload, to: &output)
     }
 
-    // MARK: Messages
+    // MARK: - Messages
 
     private mutating func send(_ bytes: UnsafeRawBufferPointer, _ opcode: Opcode, into output: inout [UInt8])
     {
@@ -105,7 +105,7 @@ extension WebSocketConnectionState {
         }
     }
 
-    // MARK: Control frames
+    // MARK: - Control frames
 
     /// Appends a control frame of at most 125 bytes.
     mutating func append(_ opcode: Opcode, _ payload: [UInt8], to output: inout [UInt8]) {

@@ -8,7 +8,7 @@ import Testing
 
 /// The parsers and decisions of downloads.
 @Suite struct DownloadRuleTests {
-    // MARK: Content-Range
+    // MARK: - Content-Range
 
     /// Content-Range.
     @Test(
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    // MARK: Record
+    // MARK: - Record
 
     private static func head(_ status: Int = 200, _ fields: HTTPFields) -> ResponseHead {
         ResponseHead(status: .init(code: status), headerFields: fields)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    // MARK: Decisions
+    // MARK: - Decisions
 
     private static let record = DownloadRecord(
         Array(#"{"url":"u","etag":"\"a\"","length":100}"#.utf8))

@@ -166,7 +166,7 @@ import Testing
         #expect(fixture.files.paths == ["/d/f"])
     }
 
-    // MARK: Names
+    // MARK: - Names
 
     private static let fields: [(field: String, name: String)] = [
         ("attachment; filename=map.osm", "map.osm"), ("inline; filename=\"a b.txt\"", "a b.txt"),

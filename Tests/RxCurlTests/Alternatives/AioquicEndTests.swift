@@ -39,7 +39,7 @@ struct AioquicEndTests {
         }
     }
 
-    // MARK: By the client
+    // MARK: - By the client
 
     @Test(arguments: [true, false]) func theServerHearsOfACancel(hasOthers: Bool) async throws {
         let server = try await AioquicServer()
@@ -97,7 +97,7 @@ struct AioquicEndTests {
         }
     }
 
-    // MARK: By the server
+    // MARK: - By the server
 
     @Test func aServerThatDiesInTheMiddleOfABody() async throws {
         try await expectLoss { try await $0.kill() }
@@ -161,7 +161,7 @@ struct AioquicEndTests {
         }
     }
 
-    // MARK: Rejected requests and closed connections
+    // MARK: - Rejected requests and closed connections
 
     /// libcurl does not tell `H3_REQUEST_REJECTED` from other errors, so that the request may have been
     /// processed.

@@ -84,7 +84,7 @@ struct AioquicTests {
         #expect(server.count(of: "connected") == 0)
     }
 
-    // MARK: Heads
+    // MARK: - Heads
 
     @Test func interimHeadsAndTrailersCome() async throws {
         let server = try await AioquicServer.shared()

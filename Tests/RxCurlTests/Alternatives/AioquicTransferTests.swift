@@ -27,7 +27,7 @@ struct AioquicTransferTests {
         return "\(Self.content.count) \(try await sum.ended().text.prefix(64))"
     }
 
-    // MARK: Downloads
+    // MARK: - Downloads
 
     @Test func aLargeBodyComes() async throws {
         let server = try await AioquicServer.shared()
@@ -138,7 +138,7 @@ struct AioquicTransferTests {
         #expect(connections == 1)
     }
 
-    // MARK: Uploads
+    // MARK: - Uploads
 
     enum Kind: CaseIterable, Sendable {
         case bytes, file, known, unknown

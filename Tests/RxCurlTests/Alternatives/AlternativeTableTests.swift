@@ -106,7 +106,7 @@ import Testing
         #expect(table.entries[.init(host: "a.test", port: 7)] == nil)
     }
 
-    // MARK: Failures
+    // MARK: - Failures
 
     @Test func eachFailureKeepsItAwayForTwiceAsLong() {
         var table = AlternativeTable()
@@ -138,7 +138,7 @@ import Testing
         #expect(table.isBroken(.init(host: "a.test", port: 2000), at: 2000))
     }
 
-    // MARK: File
+    // MARK: - File
 
     @Test func itIsWrittenAsCurlWritesIt() {
         // 2030-12-31 23:59:59.

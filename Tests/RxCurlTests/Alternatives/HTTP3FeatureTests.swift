@@ -103,7 +103,7 @@ import Darwin
         }
     }
 
-    // MARK: Alternatives in responses
+    // MARK: - Alternatives in responses
 
     /// The next request would ask for HTTP/3, so there is none.
     @Test(arguments: [(200, true), (404, true), (421, false)])

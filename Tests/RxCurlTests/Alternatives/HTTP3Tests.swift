@@ -25,7 +25,7 @@ struct HTTP3Tests {
             }, body)
     }
 
-    // MARK: Use
+    // MARK: - Use
 
     @Test(arguments: [CurlTransport.HTTPVersion.http3, .http3Only])
     func atOnce(version: CurlTransport.HTTPVersion) async throws {
@@ -134,7 +134,7 @@ struct HTTP3Tests {
         }
     }
 
-    // MARK: Unreachable servers
+    // MARK: - Unreachable servers
 
     /// The sink receives UDP packets and does not respond.
     @Test(arguments: [CurlTransport.HTTPVersion.http3, .automatic])
@@ -203,7 +203,7 @@ struct HTTP3Tests {
         }
     }
 
-    // MARK: HTTP/3 only
+    // MARK: - HTTP/3 only
 
     @Test func onlyMeansHTTPS() async throws {
         try await withTransport(configured: { $0.httpVersion = .http3Only }) { transport in

@@ -118,7 +118,7 @@ struct HTTP3TransferTests {
         }
     }
 
-    // MARK: Ends
+    // MARK: - Ends
 
     @Test(arguments: [true, false]) func theServerHearsOfACancel(hasOthers: Bool) async throws {
         let server = try await CaddyServer.shared()

@@ -15,7 +15,7 @@ import Testing
 
     init() throws { server = try .shared() }
 
-    // MARK: Idle connections
+    // MARK: - Idle connections
 
     @Test(arguments: [nil, Duration.seconds(600)]) func aConnectionIsUsedAgain(lifetime: Duration?)
         async throws
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    // MARK: Versions
+    // MARK: - Versions
 
     /// The negotiated version, over TLS and without.
     @Test(
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    // MARK: Names and addresses
+    // MARK: - Names and addresses
 
     @Test func aNameThatNobodyIsAskedFor() async throws {
         let server = try RawServer { request in [.respond(body: request.field("Host") ?? "")] }
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    // MARK: Private addresses
+    // MARK: - Private addresses
 
     /// Loopback is refused under any name before a connection is made.
     @Test(arguments: [

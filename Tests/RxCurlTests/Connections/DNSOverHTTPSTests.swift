@@ -72,7 +72,7 @@ import Testing
         #expect(Set(names.questions.map(\.name)) == Set(hosts))
     }
 
-    // MARK: Trust
+    // MARK: - Trust
 
     /// The DNS server is verified like every other server.
     @Test(arguments: [(true, false), (true, true), (false, false)])
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    // MARK: Ends
+    // MARK: - Ends
 
     /// The loop closes all connections, or the process ends.
     @Test(arguments: [false, true])
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    // MARK: Flaws
+    // MARK: - Flaws
 
     @Test(arguments: [
         "", "http://127.0.0.1/dns-query", "https://", "https:///dns-query", "names.test/dns-query",

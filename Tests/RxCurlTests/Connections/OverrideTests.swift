@@ -132,7 +132,7 @@ import Testing
         #expect(server.record.connections.count == 3)
     }
 
-    // MARK: Flaws
+    // MARK: - Flaws
 
     static let hosts = [
         "", "a,b", "a:80", "a b", "a\r\nb", "a\u{0}b", "-a.test", "bücher.test", "[::1]", "a/b", "u@a",

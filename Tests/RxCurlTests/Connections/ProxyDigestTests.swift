@@ -96,7 +96,7 @@ import Testing
         #expect(server.record.requests.allSatisfy { $0.field("Proxy-Authorization") == nil })
     }
 
-    // MARK: Flaws
+    // MARK: - Flaws
 
     static let unusable: [Proxy] =
         [

@@ -115,7 +115,7 @@ import Darwin
         #expect(log.error?.isUnsent == true)
     }
 
-    // MARK: Credentials
+    // MARK: - Credentials
 
     // "me:s3cret" and "me:s3 cret" in base64.
     @Test(arguments: [
@@ -157,7 +157,7 @@ import Darwin
         }
     }
 
-    // MARK: Failures
+    // MARK: - Failures
 
     @Test func aTunnelThatIsRefused() async throws {
         let proxy = try ProxyServer(.http, refusesTunnels: true)
@@ -211,7 +211,7 @@ import Darwin
         #expect(unknown.isUnsent)
     }
 
-    // MARK: Exceptions
+    // MARK: - Exceptions
 
     /// Exceptions from the proxy.
     @Test(arguments: [

@@ -90,7 +90,7 @@ import Testing
         #expect(found == expected)
     }
 
-    // MARK: Pins
+    // MARK: - Pins
 
     @Test func aPinIsHeldTo() async throws {
         #expect(try await ask("good.test") { $0.pinnedPublicKey = try pin() }.error == nil)
@@ -104,7 +104,7 @@ import Testing
         try expect(unverified, fails: .pinMismatch)
     }
 
-    // MARK: Versions
+    // MARK: - Versions
 
     @Test func theOldestVersionThatIsAccepted() async throws {
         let old = try await ask("good.test", port: server.tlsPort)
@@ -116,7 +116,7 @@ import Testing
             fails: .protocolVersion)
     }
 
-    // MARK: The client's certificate
+    // MARK: - The client's certificate
 
     @Test func theClientShowsItsCertificate() async throws {
         let log = try await ask("client.test") {

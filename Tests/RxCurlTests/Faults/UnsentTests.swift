@@ -82,7 +82,7 @@ import Testing
         try await expect(isGnuTLS && isBroken ? .connect : .tls, .to("https://127.0.0.1:\(server.port)/"))
     }
 
-    // MARK: Invalid requests
+    // MARK: - Invalid requests
 
     @Test(arguments: [
         "ftp://127.0.0.1", "file:///etc/passwd", "/relative", "http://", "http://:80/", "mailto:a@b",

@@ -21,7 +21,7 @@ import Testing
         return state
     }
 
-    // MARK: Events from curl
+    // MARK: - Events from curl
 
     @Test func whatCurlWantsIsReported() {
         var state = SocketState.opened(isAwaited: false)
@@ -51,7 +51,7 @@ import Testing
         #expect(state.want(.readable) == .report(.readable))
     }
 
-    // MARK: Idle connections
+    // MARK: - Idle connections
 
     @Test func thePollOfAnIdleConnectionStays() {
         var state = Self.kept()
@@ -95,7 +95,7 @@ import Testing
         #expect(state.receive(.readable, isFailed: false) == .stop(isUnasked: false))
     }
 
-    // MARK: Failures of polling
+    // MARK: - Failures of polling
 
     @Test func whenPollingFailsCurlLooksEverywhereAndThePollBeginsAnew() {
         var state = Self.writing([.readable, .writable])
@@ -120,7 +120,7 @@ import Testing
         #expect(state.restart() == .nothing)
     }
 
-    // MARK: Idle writes
+    // MARK: - Idle writes
 
     /// Records idle writes up to the last one that changes nothing.
     private static func exhaust(_ state: inout SocketState) {
@@ -174,7 +174,7 @@ import Testing
         #expect(state.polled == .readable)
     }
 
-    // MARK: Refused connections
+    // MARK: - Refused connections
 
     @Test func aTransferIsToldOnceThatThereIsNoConnection() {
         var state = SocketState.opened(isAwaited: true)

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    // MARK: Death of the server
+    // MARK: - Death of the server
 
     @Test(arguments: offsets, [false, true])
     func goesOnWhenTheServerBreaksOff(count: Int, isReset: Bool) async throws {
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    // MARK: Death of the process
+    // MARK: - Death of the process
 
     @Test(arguments: offsets)
     func goesOnInAnotherProcess(count: Int) async throws {
@@ -222,7 +222,7 @@ import Testing
         #expect(try directory.names == ["f"])
     }
 
-    // MARK: Two downloads to one file
+    // MARK: - Two downloads to one file
 
     /// Other ways to write a path of a folder's file `f`, each for the path of the folder.
     private static let spellings: [@Sendable (String) -> String] = [
@@ -318,7 +318,7 @@ import Testing
         #expect(attributes[.type] as? FileAttributeType == .typeRegular)
     }
 
-    // MARK: Folders
+    // MARK: - Folders
 
     /// Whatever the server says, nothing outside of the folder changes.
     @Test func aFolderGetsAFileOfTheServersName() async throws {

@@ -10,7 +10,7 @@ import Testing
 /// Servers that break the rules of WebSockets. Each test runs on a loop of its own, whose end proves that nothing
 /// is left on it.
 @Suite(.timeLimit(.minutes(2))) struct WebSocketFaultTests {
-    // MARK: The handshake
+    // MARK: - The handshake
 
     /// Responses that open no WebSocket, and the codes of the errors. `ACCEPT` stands for the right value.
     @Test(
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    // MARK: Frames
+    // MARK: - Frames
 
     /// Bytes after the handshake, and the code that the error and the close frame have.
     @Test(arguments: FrameFault.all)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    // MARK: Ends
+    // MARK: - Ends
 
     /// The ends of a connection without a close frame.
     @Test(

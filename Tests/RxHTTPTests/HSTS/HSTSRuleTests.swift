@@ -125,7 +125,7 @@ import Testing
         #expect(hosts.entries["h\(HSTSHosts.limit).test"] != nil)
     }
 
-    // MARK: File
+    // MARK: - File
 
     @Test func bytes() throws {
         let store = try store([

@@ -92,7 +92,7 @@ import Testing
             ])
     }
 
-    // MARK: File
+    // MARK: - File
 
     @Test func theFirstRequestWaitsForTheFile() throws {
         let files = MemoryFileSystem(on: clock, latency: .milliseconds(5))

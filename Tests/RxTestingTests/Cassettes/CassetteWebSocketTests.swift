@@ -63,7 +63,7 @@ import Testing
         try replay.verify()
     }
 
-    // MARK: The client's side
+    // MARK: - The client's side
 
     private static func exchange(_ events: [Cassette.Event.Kind]) -> Cassette.Exchange {
         let head = Cassette.Event.Kind.head(ResponseHead(status: .switchingProtocols))

@@ -12,7 +12,7 @@ struct ProxySession {
     let refusesTunnels: Bool
     let record: (ProxyServer.Request) -> Void
 
-    // MARK: HTTP
+    // MARK: - HTTP
 
     func serveHTTP() {
         guard let head = readHead(), let line = head.split(separator: "\r\n").first else { return }
@@ -50,7 +50,7 @@ struct ProxySession {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    // MARK: SOCKS
+    // MARK: - SOCKS
 
     func serveSOCKS() {
         guard let greeting = read(2), let methods = read(Int(greeting[1])) else { return }
@@ -108,7 +108,7 @@ struct ProxySession {
         }
     }
 
-    // MARK: Bytes
+    // MARK: - Bytes
 
     private func connect(port: Substring?) -> Descriptor? {
         guard let port, let number = UInt16(port) else { return nil }
