@@ -43,12 +43,12 @@ public final class Outbox: Sendable {
     /// The state: the current one, then each new one.
     public var state: Property<OutboxState> { Property(run.state) }
 
-    /// What happens from now on, for metrics and logs. Never ends.
+    /// The events from the time of subscription, for metrics and logs. Never ends.
     public var events: Observable<OutboxEvent, Never> { run.events.observable }
 
     /// Stores an endpoint. Emits its ticket once it is durable, and ends.
     ///
-    /// Each subscription stores another entry; nothing happens before, and a subscriber that leaves changes nothing.
+    /// Each subscription stores another entry; nothing happens before, and cancelling has no effect on a stored entry.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint. Its type must be among those of the outbox.

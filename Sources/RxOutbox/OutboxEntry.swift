@@ -85,7 +85,7 @@ public struct OutboxEntry: Sendable, Hashable {
 /// The order that entries keep: those with the same key are sent one after another, in the order in which they were
 /// written; others are sent in parallel.
 public struct OutboxOrder: Sendable, Hashable, Codable, ExpressibleByStringInterpolation {
-    /// What a dead entry means for those behind it.
+    /// The treatment of the entries behind a dead one.
     public enum AfterDeath: String, Sendable, Hashable, Codable {
         /// They wait until the dead entry has been sent again or removed.
         case block
@@ -95,14 +95,14 @@ public struct OutboxOrder: Sendable, Hashable, Codable, ExpressibleByStringInter
 
     /// The key, such as an account or a document.
     public let key: String
-    /// What a dead entry means for those behind it.
+    /// The treatment of the entries behind a dead one.
     public let afterDeath: AfterDeath
 
     /// Creates an order.
     ///
     /// - Parameters:
     ///   - key: the key, such as an account or a document.
-    ///   - afterDeath: what a dead entry means for those behind it. Default: they wait.
+    ///   - afterDeath: the treatment of the entries behind a dead one. Default: they wait.
     public init(_ key: String, afterDeath: AfterDeath = .block) {
         self.key = key
         self.afterDeath = afterDeath

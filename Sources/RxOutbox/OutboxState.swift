@@ -38,19 +38,19 @@ public struct OutboxCounts: Sendable, Hashable {
 
 /// The state of an ``Outbox``.
 public struct OutboxState: Sendable, Hashable {
-    /// What the outbox does with the entries.
+    /// The part of an outbox among those that share a store.
     public enum Role: Sendable, Hashable {
-        /// It opens the store.
+        /// The outbox opens the store.
         case opening
-        /// It sends them.
+        /// The outbox sends the entries.
         case sender
-        /// Another outbox sends them; this one takes over when that one ends.
+        /// Another outbox sends the entries; this one takes over when the other ends.
         case standby
-        /// It has been drained, or is being drained: new entries are refused.
+        /// The outbox is drained or draining, and refuses new entries.
         case closed
     }
 
-    /// What the outbox does with the entries.
+    /// The part of this outbox among those that share the store.
     public internal(set) var role = Role.opening
     /// The number of entries in each phase, as far as this outbox knows.
     public internal(set) var counts = OutboxCounts()

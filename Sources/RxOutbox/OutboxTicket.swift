@@ -3,8 +3,7 @@ public import FoundationEssentials
 public import RxHTTP
 public import RxLite
 
-/// A stored entry, for those who want to know what becomes of it. Its ``id`` brings it back after a restart:
-/// ``Outbox/ticket(_:of:)``.
+/// A stored entry and its progress. After a restart, ``Outbox/ticket(_:of:)`` finds the entry by its ``id``.
 public struct OutboxTicket<E: OutboxEndpoint>: Sendable {
     /// The id of the entry.
     public let id: OutboxID

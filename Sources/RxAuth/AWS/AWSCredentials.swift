@@ -19,7 +19,7 @@ import Synchronization
 public struct AWSCredentials: Sendable {
     private let cache: AWSCredentialCache
 
-    /// A source of your own.
+    /// Creates a custom source.
     ///
     /// - Parameters:
     ///   - name: the name of the source in errors.
@@ -87,7 +87,7 @@ public struct AWSCredentials: Sendable {
         }
     }
 
-    /// The keys at hand that need no renewal at `date`.
+    /// The cached keys, if they need no renewal at `date`.
     func current(at date: Date) -> AWSCredential? { cache.current(at: date) }
 
     /// Valid keys: one value, then completion.

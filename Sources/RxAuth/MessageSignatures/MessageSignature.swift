@@ -65,7 +65,7 @@ public struct MessageSignatureParameters: Sendable, Hashable {
     }
 }
 
-/// What one signature covers: the member of `Signature-Input` under its label (RFC 9421 §4.1).
+/// The components that one signature covers: the member of `Signature-Input` under its label (RFC 9421 §4.1).
 struct MessageSignatureInput: Sendable {
     let components: [SignatureComponent]
     let parameters: MessageSignatureParameters

@@ -14,7 +14,7 @@ public import RxHTTP
 /// A message is accepted if one of its signatures is valid and satisfies the policy. The algorithm is that of the key; a
 /// signature that names another one is refused.
 public struct MessageVerifier: Sendable {
-    /// What a signature must cover, and how old it may be.
+    /// The components that a signature must cover, and its greatest age.
     public struct Policy: Sendable {
         /// The components that the signature must cover.
         public var requiredComponents: [SignatureComponent]
@@ -67,10 +67,10 @@ public struct MessageVerifier: Sendable {
         public let parameters: MessageSignatureParameters
     }
 
-    /// The most signatures of a message that are looked at.
+    /// The maximum number of signatures of a message that are checked.
     private static let limit = 16
 
-    /// What signatures must satisfy.
+    /// The requirements that a signature must meet.
     public var policy: Policy
     /// The kinds of structured fields that the app has defined; see ``MessageSigner/structuredFields``.
     public var structuredFields: [HTTPField.Name: StructuredFieldKind] = [:]

@@ -251,7 +251,7 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     var isWhole: Bool { self == .request || self == .progress || self == .response }
 }
 
-/// What one call has instead of, or besides, the values of its endpoint and client.
+/// The values of one call that replace those of its endpoint and client, or add to them.
 struct CallOverrides: Sendable {
     /// The server to use, instead of the endpoint's.
     var server: Servers.Choice?

@@ -48,7 +48,7 @@ struct QueueWait: Sendable {
 
 }
 
-/// A request in the queue, and then at its place until it leaves.
+/// A request in the queue, and then in its slot until it ends.
 final class QueueTurn: @unchecked Sendable {
     // Unchecked: runs only inside the lane of the request, which is serial; the limiter admits it through that lane.
     private let wait: QueueWait

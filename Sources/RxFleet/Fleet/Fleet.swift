@@ -58,7 +58,7 @@ public final class Fleet: Sendable {
     /// The processes of the fleet that are alive, in the order in which they joined; this one alone before ``join()``.
     public var members: Property<[FleetMember]> { membership.members }
 
-    /// What happens in the fleet, as far as this process learns of it, from the time of subscription.
+    /// The events that this process observes in the fleet, from the time of subscription.
     public var events: Observable<FleetEvent, Never> { signal.observable }
 
     /// Begins to tell the others that this process is alive.

@@ -2,7 +2,7 @@
 public import RxCache
 public import RxHTTP
 
-/// What happens in a fleet, as one process learns of it.
+/// An event in a fleet, as one process observes it.
 public enum FleetEvent: Sendable {
     /// Something about the shared login.
     case login(Login)

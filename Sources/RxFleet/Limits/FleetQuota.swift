@@ -13,9 +13,8 @@ import Synchronization
 ///     rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "vendor key"))
 /// ```
 ///
-/// Permits are reserved ahead, in the order in which processes ask: the reply says from when on they may be used. So a
-/// process asks once for a batch, however many others ask, and none has to ask again in vain. All processes must give a
-/// scope the same rate. Thread-safe.
+/// Permits are reserved ahead, in the order in which processes ask, and the reply says when they become usable. So a
+/// process asks once per batch and never polls. All processes must give a scope the same rate. Thread-safe.
 public final class FleetQuota: SharedQuota {
     private let store: any SharedStore
     private let clock: any Scheduler

@@ -84,7 +84,7 @@ extension SealingKeys: RedactedDescription {
 }
 
 extension NetworkError.Code {
-    /// What a fleet has stored is not what this version stores: other bytes, another kind, or a wrong checksum.
+    /// The stored entry is not one that this library wrote: other bytes, another kind, or a wrong checksum.
     public static let corruptEntry = Self(rawValue: "corruptEntry")
     /// A later version of this library has stored the entry, in a form that this one does not know.
     public static let laterFormat = Self(rawValue: "laterFormat")
@@ -100,7 +100,7 @@ enum SealedForm {
     private static let magic = Array("RXF".utf8)
     static let version: UInt8 = 1
 
-    /// What an entry is.
+    /// The kind of a sealed entry.
     enum Kind: UInt8 {
         case credential = 1
         case response = 2

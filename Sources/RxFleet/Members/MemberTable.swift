@@ -6,7 +6,7 @@ import RxHTTP
 public struct FleetMember: Sendable, Hashable, Codable {
     /// Distinguishes the process from all others, also from earlier ones of the same name.
     public var id: String
-    /// What the process says it is, such as its host and number.
+    /// The name that the process gives itself, such as its host and process id.
     public var name: String
     /// When the process joined, by its own clock.
     public var joined: Date

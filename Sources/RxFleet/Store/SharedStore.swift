@@ -2,7 +2,7 @@
 public import RxHTTP
 public import RxLite
 
-/// What the processes of a fleet share: entries with versions, leases, budgets and messages.
+/// The store that the processes of a fleet share: versioned entries, leases, budgets and messages.
 ///
 /// All streams are cold, send one value and finish unless said otherwise, and fail if the store cannot be reached.
 /// Thread-safe.
@@ -75,7 +75,7 @@ public enum SwapResult: Sendable, Hashable {
 
 /// A granted lease.
 public struct SharedLease: Sendable, Hashable {
-    /// What the lease is of.
+    /// The name of the leased resource.
     public var name: String
     /// Grows with each grant of the name.
     public var fence: UInt64
@@ -89,7 +89,7 @@ public struct SharedLease: Sendable, Hashable {
 
 /// A budget that fills steadily.
 public struct SharedBudget: Sendable, Hashable {
-    /// What is added per second.
+    /// The number of permits added per second.
     public var perSecond: Double
     /// The capacity; the budget starts full.
     public var burst: Int
@@ -107,7 +107,7 @@ public struct BudgetReply: Sendable, Hashable {
     public var isLimited: Bool
     /// The capacity.
     public var limit: Int
-    /// What is left.
+    /// The number of permits left.
     public var remaining: Int
     /// The time until as many can be taken, if it was limited.
     public var retryAfter: Duration

@@ -132,7 +132,7 @@ extension NetworkError.Code: CustomStringConvertible {
 }
 
 extension NetworkError.Code {
-    /// What may help after a kind of failure. Statuses and the request itself decide the rest.
+    /// The kinds of recovery that a failure of this code permits. The status and the request decide among them.
     package struct RecoveryOptions: OptionSet {
         package let rawValue: Int
 

@@ -24,7 +24,7 @@ actor TrafficRecorder {
     /// The maximum number of bytes of earlier requests that a front end is sent when it opens.
     private let replayLimit: Int
     private var log: NetworkLog
-    /// The request that the next panel is told of.
+    /// The request to announce to the next panel.
     private var awaitedLink: UInt64?
     /// In the order in which they came.
     private var listeners: [Listener] = []

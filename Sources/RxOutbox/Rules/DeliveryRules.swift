@@ -47,7 +47,7 @@ public struct OutboxSchedule: Sendable, Hashable {
     }
 }
 
-/// What the outcome of an attempt means for its entry.
+/// Decides from the outcome of an attempt whether its entry is sent again.
 enum DeliveryRules {
     enum Verdict: Sendable, Hashable {
         /// Another attempt, not before the server's time.

@@ -21,7 +21,7 @@ public import RxLite
 ///
 /// Thread-safe. Operations run on a dedicated thread, in the order of their subscriptions.
 public final class SQLiteOutboxStore: OutboxStore {
-    /// What a durable entry survives.
+    /// The failures that a stored entry survives.
     public enum Durability: Sendable, Hashable {
         /// A crash of the machine and a power failure: each transaction waits until the disk has it
         /// (`PRAGMA synchronous = FULL`).
