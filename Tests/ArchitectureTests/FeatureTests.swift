@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Docs/Features.md lists every feature, each with an existing API, tests and a page.
+/// Docs/Features.md lists every feature with its page, Docs/FeatureTests.md has its API and its tests; all of these exist.
 @Suite struct FeatureTests {
     /// The required features of the framework.
     static let ids = [
@@ -69,42 +69,90 @@ import Testing
         }
     }
 
+    @Test func rowsAreShort() throws {
+        for line in try Self.lines(of: "Features").get() where line.hasPrefix("|") {
+            #expect(line.count <= 160, "\(line)")
+        }
+    }
+
     @Test func rowsAreRead() {
-        let row = Row(
-            "| A1 | What | `T`, `T.m(a:)` | [X](../Tests/R/X.swift): `a`, `b` · [Y](../Tests/S/Y.swift) | [P](P.md#q) |"
-        )
+        let sections = Self.sections(in: [
+            "## Group", "", "### A1", "", "What `it` does.", "", "`T`,", "`T.m(a:)`", "",
+            "- [X](../Tests/R/X.swift): `a`,", "  `b`", "- [Y](../Tests/S/Y.swift)", "", "### A2", "",
+        ])
+        let pages = ["P": "P.md#q", "R": "R.md"]
+        let row = Row("| [A1](FeatureTests.md#a1) | What | [P], [Other text][R] |", sections, pages)
         #expect(row?.id == "A1")
         #expect(row?.symbols == ["T", "T.m(a:)"])
         #expect(row?.tests.map(\.path) == ["../Tests/R/X.swift", "../Tests/S/Y.swift"])
         #expect(row?.tests.map(\.functions) == [["a", "b"], []])
-        #expect(row?.pages == ["P.md#q"])
-        #expect(Row("| | What | API | Tests | Page |") == nil)
-        #expect(Row("|---|---|---|---|---|") == nil)
+        #expect(row?.pages == ["P.md#q", "R.md"])
+        #expect(Row("| | What | Page |", sections, pages) == nil)
+        #expect(Row("|---|---|---|", sections, pages) == nil)
     }
 
+    /// A row of Docs/Features.md, with its section of Docs/FeatureTests.md.
     struct Row {
         let id: String
         let symbols: [String]
         let tests: [(path: String, functions: [String])]
         let pages: [String]
 
-        init?(_ line: some StringProtocol) {
+        /// - Parameters:
+        ///   - sections: the lines of the sections, by id.
+        ///   - links: the targets of links, by label.
+        init?(_ line: String, _ sections: [String: [String]], _ links: [String: String]) {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false)
                 .map { $0.trimmingCharacters(in: .whitespaces) }
-            guard cells.count == 7, cells[1].wholeMatch(of: #/[A-Z][0-9]/#) != nil else { return nil }
-            id = cells[1]
-            symbols = cells[3].matches(of: #/`([^`]+)`/#).map { String($0.1) }
-            tests = cells[4].components(separatedBy: "·").compactMap { test in
+            guard cells.count == 5,
+                let number = cells[1].wholeMatch(of: #/\[([A-Z]\d+)\]\(FeatureTests\.md#([a-z]\d+)\)/#),
+                number.1.lowercased() == number.2
+            else { return nil }
+            id = String(number.1)
+            // The description, the API, and the tests as a list.
+            let parts = sections[id, default: []].split(separator: "").map { $0.joined(separator: "\n") }
+            let named = #/`([^`]+)`/#
+            symbols = parts.count > 1 ? parts[1].matches(of: named).map { String($0.1) } : []
+            tests = (parts.count > 2 ? parts[2] : "").components(separatedBy: "- [").compactMap { test in
                 guard let path = test.firstMatch(of: #/\]\(([^)]+)\)/#)?.1 else { return nil }
-                return (String(path), test.matches(of: #/`(\w+)`/#).map { String($0.1) })
+                return (String(path), test.matches(of: named).map { String($0.1) })
             }
-            pages = cells[5].matches(of: #/\]\(([^)]+)\)/#).map { String($0.1) }
+            pages = cells[3].matches(of: #/\[([^\]]+)\](?:\[([^\]]+)\])?/#).map { link in
+                let label = String(link.2 ?? link.1)
+                return links[label] ?? label
+            }
         }
     }
 
+    private static func lines(of page: String) -> Result<[String], any Error> {
+        Result {
+            try String(contentsOf: SourceFile.root.appending(path: "Docs/\(page).md"), encoding: .utf8)
+                .components(separatedBy: "\n")
+        }
+    }
+
+    /// The lines below each heading of the third level.
+    private static func sections(in lines: [String]) -> [String: [String]] {
+        var (sections, id): ([String: [String]], String) = ([:], "")
+        for line in lines {
+            if line.hasPrefix("#") {
+                id = line.hasPrefix("### ") ? String(line.dropFirst(4)) : ""
+            } else {
+                sections[id, default: []].append(line)
+            }
+        }
+        return sections
+    }
+
     private static let rows = Result {
-        try String(contentsOf: SourceFile.root.appending(path: "Docs/Features.md"), encoding: .utf8)
-            .split(separator: "\n").compactMap { Row($0) }
+        let lines = try Self.lines(of: "Features").get()
+        let sections = Self.sections(in: try Self.lines(of: "FeatureTests").get())
+        var links: [String: String] = [:]
+        for line in lines {
+            guard let link = line.wholeMatch(of: #/\[(.+)\]: (\S+)/#) else { continue }
+            links[String(link.1)] = String(link.2)
+        }
+        return lines.compactMap { Row($0, sections, links) }
     }
 
     /// The types of Sources, each with the names of the declarations in it and its extensions. Membership is
