@@ -30,7 +30,7 @@ public enum CacheMode: String, Sendable, Hashable, Codable {
     case noStore = "no-store"
     /// Asks the server, and stores the response.
     case reload
-    /// Uses a stored response only after the server has confirmed it.
+    /// Uses a stored response only after revalidation.
     case noCache = "no-cache"
     /// Uses a stored response of any age; without one, asks the server.
     case forceCache = "force-cache"
@@ -44,7 +44,7 @@ public struct CacheStatistics: Sendable, Hashable {
     public var hits = 0
     /// Requests without a stored response.
     public var misses = 0
-    /// Stored responses that the server confirmed with a 304.
+    /// Stored responses that the server revalidated with a 304.
     public var revalidated = 0
     /// Requests with a stale stored response.
     public var staleServed = 0
@@ -70,7 +70,7 @@ package struct CacheDemand: Sendable, Equatable {
     package var writesStore = true
     /// Whether a stored response of any age may be used, within ``maxAge``, ``maxStale`` and ``minFresh``.
     package var acceptsAnyAge = false
-    /// Whether the server must confirm a stored response.
+    /// Whether a stored response requires revalidation.
     package var mustConfirm = false
     /// Whether the server must not be asked.
     package var onlyIfCached = false

@@ -6,7 +6,7 @@ package import RxHTTP
 ///
 /// All times are in seconds.
 public struct CacheTerms: Hashable, Sendable, Codable {
-    /// The time of arrival, or of the latest confirmation by a 304.
+    /// The time of arrival, or of the latest revalidation with a 304.
     public var date: Date
     /// The age at that time (`corrected_initial_age`, RFC 9111 §4.2.3).
     public var initialAge: TimeInterval
@@ -16,7 +16,7 @@ public struct CacheTerms: Hashable, Sendable, Codable {
     public var staleWhileRevalidate: TimeInterval
     /// For how long after that it may be used if renewing fails (RFC 5861 §4).
     public var staleIfError: TimeInterval
-    /// Whether the server must confirm each use (`no-cache`, RFC 9111 §5.2.2.4).
+    /// Whether each use requires revalidation (`no-cache`, RFC 9111 §5.2.2.4).
     public var alwaysRevalidates: Bool
     /// Whether the response must not be used once it is stale (`must-revalidate`, RFC 9111 §5.2.2.2).
     public var neverStale: Bool
@@ -49,7 +49,7 @@ extension CacheTerms {
     ///
     /// - Parameters:
     ///   - head: the head as stored.
-    ///   - aging: the head that arrived now: of the response itself, or of the 304 that confirmed it.
+    ///   - aging: the head that arrived now: of the response itself, or of the 304 that revalidated it.
     ///   - url: the URL of the request.
     ///   - asked: when the request was sent.
     ///   - now: when the response arrived.
