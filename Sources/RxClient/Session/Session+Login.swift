@@ -279,7 +279,7 @@ extension Session {
         leeway: Duration = .seconds(30),
         requiresLogin: Bool = false,
         loginAttemptLimit: AttemptLimit = AttemptLimit(),
-        onSecondRefusal: Session.SecondRefusal = .fail,
+        onSecondRefusal: SecondRefusal = .fail,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) async throws -> Credential)? = nil,
         login: @escaping @Sendable () async throws -> Credential

@@ -109,7 +109,7 @@ import Testing
             ("TypedResponse", answer), ("ProgressEvent", [ProgressEvent.finished(answer)]),
             ("Request", request), ("Response", response), ("ResponseHead", head), ("NetworkError", error),
             ("ResponsePart", ResponsePart(headerFields: fields, body: bytes)),
-            ("Body", request.body), ("Part", part), ("Multipart", form),
+            ("Body", request.body), ("Multipart.Part", part), ("Multipart", form),
             ("Headers", configuration.options.headers),
             ("Headers.Field", configuration.options.headers.fields), ("Redaction", request.redaction),
             ("Authentication", configuration.authentication), ("TransferEvent", events),
