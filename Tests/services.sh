@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Runs the client against servers that others wrote: Django REST framework, datasette, FastAPI, httpbin, the WebSockets
-# of websockets, aiohttp and wsproto, nginx and caddy, and the object store SeaweedFS, on loopback; and compares signatures
-# with botocore and http-message-signatures. Installs them first: the Python ones, of the versions
+# of websockets, aiohttp and wsproto, nginx and caddy, on loopback. Installs them first: the Python ones, of the versions
 # in Tests/Services/requirements.txt, in a separate virtual environment.
 #
 #   Tests/services.sh [arguments of swift test, such as --filter ServiceTests.PagingTests]

@@ -62,29 +62,6 @@ extension Service {
             ], environment: ["HOME": folder.path], ready: "running on")
     }
 
-    /// The object store SeaweedFS with the interface of S3, which verifies signatures of these keys.
-    static func objectStore(in folder: TemporaryFolder, accessKeyID: String, secret: String) async throws
-        -> Service
-    {
-        let keys = #"{"accessKey":"\#(accessKeyID)","secretKey":"\#(secret)"}"#
-        let identity = #"{"name":"test","credentials":[\#(keys)],"actions":["Admin","Read","Write","List"]}"#
-        let configuration = try folder.file("s3.json", Array(#"{"identities":[\#(identity)]}"#.utf8))
-        var free: [UInt16] = []
-        while free.count < 8 {
-            let port = try DeadPort(.refusing).port
-            if !free.contains(port) { free.append(port) }
-        }
-        let names = ["master", "volume", "filer", "s3"].flatMap { ["\($0).port", "\($0).port.grpc"] }
-        let ports = zip(names, free).map { "-\($0)=\($1)" }
-        return try await Service(
-            [
-                program("weed"), "server", "-dir=\(folder.path)", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
-                "-filer", "-s3",
-                "-s3.config=\(configuration)", "-s3.port.iceberg=0",
-            ] + ports, environment: ["HOME": folder.path], port: free[6],
-            ready: "Start Seaweed S3 API Server")
-    }
-
     /// caddy, in front of another service and with the files of `folder` below `/files`. Its log has an
     /// ``AccessEntry`` for
     /// each request.
