@@ -264,6 +264,33 @@ import Testing
         #expect(server.logins == 1)
     }
 
+    /// A login that could not be saved is given up for the credential of another process, and does not hide that its refresh
+    /// token may have been sent.
+    @Test func outdatedLogin() throws {
+        let members = try fixture.members(3)
+        members[0].store.isConnected = false
+        members[0].session.logIn(with: Credential(token: "own", refreshToken: "own"))
+        try clock.run()
+        server.expire()
+        fixture.get(members[1])
+        try clock.run()
+        server.expire()
+        server.contents.withLock { $0.losesReply = true }
+        fixture.get(members[1])
+        try clock.run()
+        members[0].store.isConnected = true
+        try clock.run()
+        #expect(members[0].session.credential?.token == "t2")
+        let saved = Recorder(members[0].session.flush(), on: clock)
+        try clock.run()
+        #expect(saved.isFinished)
+        let recorders = members.map { fixture.get($0) }
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(server.revocations.isEmpty)
+        #expect(server.logins == 2)
+    }
+
     /// A store that cannot be read at the moment is no reason for a login.
     @Test func unreadable() throws {
         let members = try fixture.members(1)

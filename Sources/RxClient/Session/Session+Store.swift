@@ -29,21 +29,25 @@ extension Session {
         let date = clock.date
         let change = contents.withLock { contents -> Following? in
             guard contents.state.credentialVersion == start else { return nil }
-            stored?.adopt(found)
+            let waiters = stored?.adopt(found) ?? []
             let former = contents.state.credential
             guard let found else {
                 contents.state.change(to: nil, date: date)
                 countsLogins.store(false, ordering: .relaxed)
                 let jars = contents.switchJars(from: former, to: nil, seed)
-                return Following(contents.endLogin(), .loggedOut(nil), jars)
+                return Following(contents.endLogin(), waiters, .loggedOut(nil), jars)
             }
             let arrival = contents.state.receive(found, date: date)
             contents.adopted = contents.state.credentialVersion
-            guard case .loggedIn = arrival else { return Following(contents.endLogin(), .renewed, []) }
+            guard case .loggedIn = arrival else { return Following(contents.endLogin(), waiters, .renewed, []) }
             let jars = contents.switchJars(from: former, to: found, seed)
-            return Following(contents.endLogin(), .loggedIn, jars)
+            return Following(contents.endLogin(), waiters, .loggedIn, jars)
         }
         guard let change else { return followStore() }
+        for waiter in change.waiters {
+            waiter.send(())
+            waiter.finish()
+        }
         for jar in change.jars { jar.finishSwitch() }
         // Also ends the login that waits, and lets its requests proceed.
         accountChanged.send()
@@ -54,11 +58,17 @@ extension Session {
     private struct Following {
         /// The login that has been overtaken, for release.
         let ended: Observable<Void, NetworkError>
+        /// The callers that waited for a change which has become outdated.
+        let waiters: [WriteCoalescer.Waiter]
         let event: Event
         let jars: [CookieJar]
 
-        init(_ ended: Observable<Void, NetworkError>, _ event: Event, _ jars: [CookieJar]) {
+        init(
+            _ ended: Observable<Void, NetworkError>, _ waiters: [WriteCoalescer.Waiter], _ event: Event,
+            _ jars: [CookieJar]
+        ) {
             self.ended = ended
+            self.waiters = waiters
             self.event = event
             self.jars = jars
         }

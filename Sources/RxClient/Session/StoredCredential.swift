@@ -152,11 +152,17 @@ final class StoredCredential: Sendable {
         }
     }
 
-    /// Records that this session uses the credential that it has found in the store, or that the store has none.
-    func adopt(_ found: Credential?) {
+    /// Records that this session uses the credential that it has found in the store, or that the store has none. A change
+    /// that could not be written is forgotten. Calls no other code, so it is safe under a lock.
+    ///
+    /// - Returns: the callers that waited for the change, to be told of its end.
+    func adopt(_ found: Credential?) -> [WriteCoalescer.Waiter] {
         previous.value = found
-        // A change that could not be written would replace what has been found.
-        contents.withLock { $0.latest = found.map { .saveRenewed($0) } ?? .erasePrevious }
+        return contents.withLock { contents in
+            // For a write that runs: it would replace what has been found.
+            contents.latest = found.map { .saveRenewed($0) } ?? .erasePrevious
+            return contents.saving.discardChanges()
+        }
     }
 
     /// Whether a change of this session has not reached the store yet.

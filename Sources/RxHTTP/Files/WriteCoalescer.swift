@@ -57,6 +57,15 @@ package struct WriteCoalescer {
         return ready
     }
 
+    /// Forgets the changes that no write has picked up, and returns the callers that wait for them.
+    package mutating func discardChanges() -> [Waiter] {
+        guard !isWriting else { return [] }
+        saved = changes
+        isUrgent = false
+        defer { waiters = [] }
+        return waiters.map(\.waiter)
+    }
+
     /// Whether to write changes made during a write as soon as it ends.
     package var isAwaited: Bool { isUrgent || !waiters.isEmpty }
 }
