@@ -39,7 +39,7 @@ public struct OutboxEntry: Sendable, Hashable {
     var terms: Terms
     /// The place among all entries of the store, in which they became durable.
     public internal(set) var sequence: Int64
-    /// How far its delivery is.
+    /// The state of its delivery.
     public internal(set) var delivery = OutboxDelivery()
 
     init(id: OutboxID, _ terms: Terms, sequence: Int64 = 0, _ delivery: OutboxDelivery = OutboxDelivery()) {
@@ -112,7 +112,7 @@ public struct OutboxOrder: Sendable, Hashable, Codable, ExpressibleByStringInter
     public init(stringLiteral key: String) { self.init(key) }
 }
 
-/// How far the delivery of an entry is, as it is stored.
+/// The state of an entry's delivery, as it is stored.
 public struct OutboxDelivery: Sendable, Hashable, Codable {
     /// The phase of a delivery.
     public enum Phase: Sendable, Hashable, Codable {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxFleet
 
-/// Who is in a fleet.
+/// The members of a fleet.
 @Suite struct MemberTests {
     private let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 1000))
     private let store: MemoryStore

@@ -8,7 +8,7 @@ import RxOutbox
 import RxTesting
 import Testing
 
-/// What the client does within one attempt of an entry.
+/// The exchanges of the client within one attempt of an entry.
 @Suite(.timeLimit(.minutes(1))) struct ExchangeTraceTests {
     private struct Post: OutboxEndpoint {
         static let outboxName = "post"

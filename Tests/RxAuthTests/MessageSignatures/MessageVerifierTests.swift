@@ -82,7 +82,7 @@ import Testing
         #expect(transport.requests.count == 1, "a label is not used twice")
     }
 
-    /// What cannot be signed is refused before anything is sent.
+    /// A request that cannot be signed fails before anything is sent.
     @Test func refusals() throws {
         let cases: [(MessageSigner.Recipe, Body)] = [
             (.init(components: ["x-absent"], key: Self.key), .empty),

@@ -276,7 +276,7 @@ import Testing
         }
     }
 
-    /// What the store could not remove is not used, and removed later.
+    /// A response that the store could not remove is not used, and is removed later.
     @Test(arguments: [1, 2, 3])
     func removalsThatFail(_ count: Int) throws {
         let clock = clock
