@@ -96,17 +96,26 @@ public final class MemoryStore: SharedStore {
     // MARK: - Commands
 
     /// Sends a command, and returns what the store replies.
+    ///
+    /// - Parameters:
+    ///   - check: throws if the command is not one.
+    ///   - execute: executes the command, under a lock.
+    ///   - effect: called once the command is executed, even if the reply is lost.
     private func command<Value: Sendable>(
-        _ execute: @escaping @Sendable (inout Data.Contents, _ now: Duration) -> Value
+        checking check: @escaping @Sendable () throws(NetworkError) -> Void,
+        _ execute: @escaping @Sendable (inout Data.Contents, _ now: Duration) -> Value,
+        effect: @escaping @Sendable (Value) -> Void = { _ in }
     ) -> Observable<Value, NetworkError> {
         let way = Observable<Void, Never>.timer(latency, on: scheduler).setFailureType(to: NetworkError.self)
-        return .deferred { [self] in
+        return .deferred { [self] () throws(NetworkError) in
+            try check()
             line.withLock { $0.commandCount += 1 }
             return way.map { [self] () throws(NetworkError) in
                 guard isConnected else { throw Self.failure }
                 let now = data.clock.now
                 let value: Value? = data.contents.withLock { $0.isShutDown ? nil : execute(&$0, now) }
                 guard let value else { throw Self.failure }
+                effect(value)
                 return value
             }
             .flatMap(.concat) { [self] (value: Value) in
@@ -124,7 +133,9 @@ public final class MemoryStore: SharedStore {
 
     /// Reads an entry.
     public func read(_ key: String) -> Observable<SharedEntry?, NetworkError> {
-        command { contents, now in
+        command { () throws(NetworkError) in
+            try StoreRules.check(name: key)
+        } _: { contents, now in
             contents.entry(key, at: now).map { SharedEntry(bytes: $0.bytes, version: $0.version) }
         }
     }
@@ -134,7 +145,10 @@ public final class MemoryStore: SharedStore {
         _ key: String, to bytes: [UInt8]?, expecting expected: ExpectedVersion, under lease: SharedLease?,
         for lifetime: Duration?
     ) -> Observable<SwapResult, NetworkError> {
-        command { contents, now in
+        command { () throws(NetworkError) in
+            try StoreRules.check(name: key)
+            if let bytes { try StoreRules.check(entry: bytes) }
+        } _: { contents, now in
             if let lease, contents.fences[lease.name, default: 0] > lease.fence { return .fenced }
             let version = contents.entry(key, at: now)?.version
             switch expected {
@@ -142,7 +156,8 @@ public final class MemoryStore: SharedStore {
             case .absent: if version != nil { return .conflict }
             case .exactly(let wanted): if version != wanted { return .conflict }
             }
-            return .swapped(version: contents.write(key, bytes, until: lifetime.map { now + $0 }))
+            let end = lifetime.map { now + StoreRules.lifetime($0) }
+            return .swapped(version: contents.write(key, bytes, until: end))
         }
     }
 
@@ -150,31 +165,35 @@ public final class MemoryStore: SharedStore {
     public func take(
         _ count: Int, from key: String, _ budget: SharedBudget
     ) -> Observable<BudgetReply, NetworkError> {
-        command { contents, now in
-            let gap = Duration.seconds(1 / max(budget.perSecond, 1e-6))
-            let capacity = gap * max(1, budget.burst)
-            let full = max(contents.budgets[key] ?? now, now)
-            let next = full + gap * max(0, count)
-            let isLimited = next - now > capacity
-            if !isLimited { contents.budgets[key] = next }
-            let used = (isLimited ? full : next) - now
-            return BudgetReply(
-                isLimited: isLimited, limit: budget.burst, remaining: Int((capacity - used) / gap + 1e-9),
-                retryAfter: isLimited ? next - now - capacity : .zero, resetAfter: used)
+        .deferred { [self] () throws(NetworkError) in
+            let rate = try CellRate(budget, taking: count)
+            return command { () throws(NetworkError) in
+                try StoreRules.check(name: key)
+            } _: { contents, now in
+                let (reply, full) = rate.take(from: contents.budgets[key], at: now)
+                if let full { contents.budgets[key] = full }
+                return reply
+            }
         }
     }
 
     /// Sends a message to the connections that are not cut.
     public func publish(_ message: [UInt8], to channel: String) -> Observable<Void, NetworkError> {
-        command { contents, _ in contents.listeners[channel, default: []] }
-            .map { (listeners: [Listener]) in
-                for listener in listeners { listener.receive(message) }
-            }
+        command { () throws(NetworkError) in
+            try StoreRules.check(name: channel)
+            try StoreRules.check(message: message)
+        } _: { contents, _ in
+            contents.listeners[channel, default: []]
+        } effect: { (listeners: [Listener]) in
+            for listener in listeners { listener.receive(message) }
+        }
+        .map { _ in }
     }
 
     /// The messages of a channel; those sent while the connection is cut are missed.
     public func messages(of channel: String) -> Observable<SharedMessage, Never> {
         .create { [self] emitter in
+            guard channel.utf8.count <= StoreRules.longestName else { return emitter.send(.disconnected) }
             let number = data.contents.withLock { contents in
                 contents.count += 1
                 return contents.count
@@ -207,12 +226,17 @@ public final class MemoryStore: SharedStore {
     /// A lease, granted in the order of the requests.
     public func lease(_ name: String, for time: Duration) -> Observable<SharedLease, NetworkError> {
         .create { [self] emitter in
+            guard name.utf8.count <= StoreRules.longestName else {
+                return emitter.fail(NetworkError(.tooLarge, "the name of a lease has more than 1024 bytes"))
+            }
+            let time = StoreRules.leaseTime(time)
             let request = data.contents.withLock { contents -> LeaseRequest in
                 contents.count += 1
                 return LeaseRequest(number: contents.count, time: time, store: self, emitter)
             }
             line.withLock { $0.commandCount += 1 }
-            emitter.onClose { [data] in data.leave(request, of: name) }
+            // A holder that does not know of its lease does not return it.
+            emitter.onClose { [data] in if !request.isForgotten { data.leave(request, of: name) } }
             _ = scheduler.schedule(after: latency) { [self] in
                 guard isConnected else { return emitter.fail(Self.failure) }
                 data.enter(request, for: name)
@@ -226,6 +250,9 @@ public final class MemoryStore: SharedStore {
         let time: Duration
         let store: MemoryStore
         let emitter: Emitter<SharedLease, NetworkError>
+        /// Whether the reply that granted the lease was lost: it then lasts until its time is over.
+        private let forgotten = Mutex(false)
+        var isForgotten: Bool { forgotten.withLock { $0 } }
 
         init(
             number: Int, time: Duration, store: MemoryStore, _ emitter: Emitter<SharedLease, NetworkError>
@@ -239,7 +266,10 @@ public final class MemoryStore: SharedStore {
         /// The lease is granted; it is extended from the holder's process, as long as that runs.
         func grant(_ lease: SharedLease) {
             _ = store.scheduler.schedule(after: store.latency) { [self] in
-                guard store.isConnected else { return emitter.fail(MemoryStore.failure) }
+                guard store.isConnected, !store.losesReplies else {
+                    forgotten.withLock { $0 = true }
+                    return emitter.fail(MemoryStore.failure)
+                }
                 emitter.send(lease)
             }
             extend(lease)
