@@ -106,6 +106,23 @@ import Testing
         #expect(processes[1].events.values.contains { if case .limit("key", _) = $0 { true } else { false } })
     }
 
+    /// Who receives the message of a closure finds the scope closed, also if the message is all that gets through.
+    @Test func closureIsStoredFirst() throws {
+        let quota = FleetQuota(in: store.connection(on: clock, latency: .milliseconds(1)), clock: clock)
+        let isStored = Recorder(
+            store.messages(of: "limits").filter { $0 != .connected }
+                .map { [store] _ in store["limit:key:closed"] != nil }, on: clock)
+        quota.close("key", for: .seconds(5))
+        try clock.run()
+        #expect(isStored.values == [true])
+        // A name that no store accepts for the entry.
+        let events = Recorder(quota.events, on: clock)
+        quota.close(String(repeating: "k", count: 2000), for: .seconds(5))
+        try clock.run()
+        #expect(isStored.values.count == 2)
+        #expect(events.values.count == 2, "the closure, and what was not stored")
+    }
+
     /// Without the store each process takes its share, together little more than the rate; then the store
     /// again.
     @Test func degraded() throws {

@@ -114,12 +114,15 @@ public final class FleetQuota: SharedQuota {
         signal.send(.limit(scope: scope, closedFor: duration))
         let message = Message(writer: writer, scope: scope, milliseconds: milliseconds)
         guard let data = try? JSONEncoder().encode(message) else { return }
+        // The entry first: who receives the message, or asks for the first time after it, finds the scope closed.
+        let entry = store.swap(
+            Self.closure(of: scope), to: [1], expecting: .any, under: nil, for: .milliseconds(milliseconds)
+        ).map { _ in }.catch { [weak self] error -> Observable<Void, NetworkError> in
+            self?.record(error)
+            return .just(())
+        }
         Observable.concat([
-            store.publish(Array(data), to: Self.channel).ignoreElements(as: Void.self),
-            store.swap(
-                Self.closure(of: scope), to: [1], expecting: .any, under: nil,
-                for: .milliseconds(milliseconds)
-            ).map { _ in },
+            entry.ignoreElements(as: Void.self), store.publish(Array(data), to: Self.channel),
         ])
         .subscribe(onFailure: { [weak self] error in self?.record(error) })
     }
@@ -153,7 +156,9 @@ struct Reservation: Sendable, Equatable {
 
     init(_ count: Int, at rate: RequestRate) {
         let perSecond = rate.perSecond.isFinite ? min(max(rate.perSecond, 1 / 86400), 1e6) : 1e6
-        burst = min(max(1, rate.burst), Self.mostTokens)
+        // So that the store can keep the budget with its horizon.
+        let refill = Int(min(perSecond * CellRate.longestRefill / 2, Double(Self.mostTokens)))
+        burst = min(max(1, rate.burst), max(1, refill))
         let ahead = Int((perSecond * (Self.horizon / .seconds(1))).rounded(.up))
         budget = SharedBudget(perSecond: perSecond, burst: burst + max(1, ahead))
         self.count = min(max(1, count), max(1, ahead))
