@@ -1,0 +1,112 @@
+#if Fleet
+/// A value of the Redis serialization protocol, version 3 (https://redis.io/docs/latest/develop/reference/protocol-spec).
+enum RESPValue: Sendable, Equatable {
+    /// A short text without line ends, such as `OK`.
+    case simple(String)
+    /// Bytes: of a bulk string, or of a verbatim string without its format.
+    case string([UInt8])
+    /// A reply of failure.
+    case error(RESPFailure)
+    case integer(Int64)
+    case double(Double)
+    case boolean(Bool)
+    /// The decimal digits of an integer of any size, with its sign.
+    case bigNumber(String)
+    /// Also the null strings and null arrays of version 2.
+    case null
+    case array([RESPValue])
+    case set([RESPValue])
+    /// Keys and values in turn.
+    case map([RESPValue])
+    /// A message that is no reply.
+    case push([RESPValue])
+}
+
+/// The text of a failure, which begins with its code: `NOAUTH Authentication required.`
+struct RESPFailure: Sendable, Equatable {
+    let text: String
+
+    /// The first word of the text.
+    var code: Substring { text.prefix { $0 != " " } }
+}
+
+extension RESPValue {
+    /// The bytes of a text.
+    var bytes: [UInt8]? {
+        switch self {
+        case .string(let bytes): bytes
+        case .simple(let text): Array(text.utf8)
+        default: nil
+        }
+    }
+
+    /// The text; bytes that are not UTF-8 are replaced.
+    var text: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The elements of an array, a set or a push.
+    var elements: [RESPValue]? {
+        switch self {
+        case .array(let elements), .set(let elements), .push(let elements): elements
+        default: nil
+        }
+    }
+
+    /// The value of a key in a map; the first, if the key occurs twice.
+    subscript(key: String) -> RESPValue? {
+        guard case .map(let parts) = self else { return nil }
+        for index in stride(from: 0, to: parts.count - 1, by: 2) where parts[index].text == key {
+            return parts[index + 1]
+        }
+        return nil
+    }
+
+    /// The kind in words, for messages.
+    var kind: String {
+        switch self {
+        case .simple, .string: "a text"
+        case .error: "an error"
+        case .integer, .bigNumber: "an integer"
+        case .double: "a number"
+        case .boolean: "a boolean"
+        case .null: "null"
+        case .array, .set: "an array"
+        case .map: "a map"
+        case .push: "a push"
+        }
+    }
+}
+
+/// A command: an array of byte strings.
+struct RedisCommand: Sendable, Equatable {
+    var arguments: [[UInt8]]
+
+    init(_ arguments: [[UInt8]]) { self.arguments = arguments }
+
+    /// A command of words, and of arguments that are any bytes.
+    init(_ words: String..., bytes: [[UInt8]] = []) {
+        arguments = words.map { Array($0.utf8) } + bytes
+    }
+
+    /// The number of bytes that ``append(to:)`` adds, roughly.
+    var size: Int { arguments.reduce(16) { $0 + $1.count + 16 } }
+
+    /// Appends the command in the form in which it is sent.
+    func append(to output: inout [UInt8]) {
+        output.reserveCapacity(output.count + size)
+        Self.appendLine("*", arguments.count, to: &output)
+        for argument in arguments {
+            Self.appendLine("$", argument.count, to: &output)
+            output += argument
+            output += Self.lineEnd
+        }
+    }
+
+    private static let lineEnd: [UInt8] = [0x0D, 0x0A]
+
+    private static func appendLine(_ kind: Unicode.Scalar, _ count: Int, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: kind))
+        output += "\(count)".utf8
+        output += lineEnd
+    }
+}
+#endif
