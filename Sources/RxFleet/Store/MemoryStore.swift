@@ -109,6 +109,7 @@ public final class MemoryStore: SharedStore {
         let way = Observable<Void, Never>.timer(latency, on: scheduler).setFailureType(to: NetworkError.self)
         return .deferred { [self] () throws(NetworkError) in
             try check()
+            guard !data.isShutDown else { throw Self.failure }
             line.withLock { $0.commandCount += 1 }
             return way.map { [self] () throws(NetworkError) in
                 guard isConnected else { throw Self.failure }
@@ -230,13 +231,16 @@ public final class MemoryStore: SharedStore {
                 return emitter.fail(NetworkError(.tooLarge, "the name of a lease has more than 1024 bytes"))
             }
             let time = StoreRules.leaseTime(time)
+            guard !data.isShutDown else { return emitter.fail(Self.failure) }
             let request = data.contents.withLock { contents -> LeaseRequest in
                 contents.count += 1
                 return LeaseRequest(number: contents.count, time: time, store: self, emitter)
             }
             line.withLock { $0.commandCount += 1 }
             // A holder that does not know of its lease does not return it.
-            emitter.onClose { [data] in if !request.isForgotten { data.leave(request, of: name) } }
+            emitter.onClose { [data, weak request] in
+                if let request, !request.isForgotten { data.leave(request, of: name) }
+            }
             _ = scheduler.schedule(after: latency) { [self] in
                 guard isConnected else { return emitter.fail(Self.failure) }
                 data.enter(request, for: name)
@@ -276,8 +280,8 @@ public final class MemoryStore: SharedStore {
         }
 
         private func extend(_ lease: SharedLease) {
-            _ = store.scheduler.schedule(after: time / 3) { [weak self] in
-                guard let self, !emitter.isCancelled else { return }
+            _ = store.scheduler.schedule(after: time / 3) { [self] in
+                guard !emitter.isCancelled else { return }
                 if store.isConnected, !store.data.extend(lease, for: time, by: number) {
                     return emitter.fail(
                         NetworkError(.superseded, "the lease of \(lease.name) has ended"))
@@ -348,6 +352,8 @@ public final class MemoryStore: SharedStore {
         let contents = Mutex(Contents())
 
         init(on clock: any Scheduler) { self.clock = clock }
+
+        var isShutDown: Bool { contents.withLock { $0.isShutDown } }
 
         func enter(_ request: LeaseRequest, for name: String) {
             guard !request.emitter.isCancelled else { return }

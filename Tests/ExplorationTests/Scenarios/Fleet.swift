@@ -146,7 +146,6 @@ extension House {
         private let store: MemoryStore
         private let session: Session
         private let client: Client
-        private let events = SubscriptionBag()
 
         init(_ process: SimulatedProcess, over hub: MemoryStore, _ simulation: Simulation) {
             self.process = process
@@ -175,20 +174,22 @@ extension House {
                 })
             configuration.session = session
             client = Client(configuration: configuration, transport: process.transport)
-            credential.events.subscribe { event in
+            // Until the session is released, which is after the last request.
+            let name = process.name
+            credential.events.subscribe { [weak simulation] event in
                 switch event {
-                case .renewalLost: simulation.note("renewal lost", process.name)
-                case .superseded: simulation.note("superseded", process.name)
-                case .received: simulation.note("received", process.name)
-                case .loggedOut: simulation.note("logged out", process.name)
+                case .renewalLost: simulation?.note("renewal lost", name)
+                case .superseded: simulation?.note("superseded", name)
+                case .received: simulation?.note("received", name)
+                case .loggedOut: simulation?.note("logged out", name)
                 case .renewed: break
                 }
-            }.store(in: events)
-            session.events.subscribe { [weak session] event in
-                if case .storageFailed = event { simulation.note("not saved", process.name) }
-                if case .loggedOut(.some) = event { simulation.note("refused", process.name) }
-                simulation.note("\(process.name) has", session?.credential?.token ?? "none")
-            }.store(in: events)
+            }
+            session.events.subscribe { [weak simulation, weak session] event in
+                if case .storageFailed = event { simulation?.note("not saved", name) }
+                if case .loggedOut(.some) = event { simulation?.note("refused", name) }
+                simulation?.note("\(name) has", session?.credential?.token ?? "none")
+            }
         }
 
         func start() {
