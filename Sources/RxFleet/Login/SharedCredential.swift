@@ -36,6 +36,15 @@ public final class SharedCredential: CredentialStore {
         var entry: Entry?
         /// The newest version that this process has seen.
         var newest: UInt64 = 0
+        /// The credential that this process has got last.
+        var gain: Gain?
+    }
+
+    /// A credential that the server has given to this process, and what it replaces.
+    private struct Gain {
+        let token: String
+        /// The newest version when this process began to get it.
+        let base: UInt64
     }
 
     private enum Entry {
@@ -168,18 +177,25 @@ public final class SharedCredential: CredentialStore {
 
     /// Replaces the credential, under the lease, and tells the other processes.
     ///
-    /// Fails with `superseded` if another process has changed it since it was read here; and with `unsealable` or
+    /// Fails with `superseded` if another process has changed it since it was read here, or since this process began to get
+    /// the credential that it saves, even if it has read the change and taken the lease again; and with `unsealable` or
     /// `laterFormat`, without a change, if the store has one that this process cannot read.
     public func save(_ credential: Credential?) -> Observable<Void, NetworkError> {
-        write { record, seen in record.following(with: credential, after: seen) }
-            .flatMap(.concat) { [self] record -> Observable<Void, NetworkError> in
-                if credential != nil { signal.send(.renewed(version: record.version)) }
-                // The others find it in any case when they take the lease.
-                return Observable<Void, NetworkError>.concat([
-                    store.publish(Self.message(of: writer), to: key).catch { _ in .just(()) }, .just(()),
-                ])
-                .take(1)
-            }
+        let gain = contents.withLock { $0.gain }
+        // A process that was stopped while the server answered comes late with its credential.
+        let base = gain.flatMap { $0.token == credential?.token ? $0.base : nil }
+        return write { record, seen in
+            if let base, max(record.version, seen) != base { return nil }
+            return record.following(with: credential, after: seen)
+        }
+        .flatMap(.concat) { [self] record -> Observable<Void, NetworkError> in
+            if credential != nil { signal.send(.renewed(version: record.version)) }
+            // The others find it in any case when they take the lease.
+            return Observable<Void, NetworkError>.concat([
+                store.publish(Self.message(of: writer), to: key).catch { _ in .just(()) }, .just(()),
+            ])
+            .take(1)
+        }
     }
 
     /// Replaces the record that was last read by the one that `change` makes of it and the newest version seen.
@@ -257,17 +273,29 @@ public final class SharedCredential: CredentialStore {
 
     // MARK: - Renewals
 
+    /// `login`, or another way to get a credential that replaces the one of now.
+    func gaining(
+        by login: @escaping @Sendable () -> Observable<Credential, NetworkError>
+    ) -> Observable<Credential, NetworkError> {
+        .deferred { [self] in
+            let base = version
+            return login().handleEvents(onNext: { [weak self] credential in
+                self?.contents.withLock { $0.gain = Gain(token: credential.token, base: base) }
+            })
+        }
+    }
+
     /// `renewal`, after a note in the store that the refresh token of `credential` is about to be sent.
     ///
     /// Fails with `renewalLost` if there is such a note already: only a new login is safe then.
     func renewing(
         _ credential: Credential, by renewal: @escaping @Sendable () -> Observable<Credential, NetworkError>
     ) -> Observable<Credential, NetworkError> {
-        guard let token = credential.refreshToken else { return renewal() }
+        guard let token = credential.refreshToken else { return gaining(by: renewal) }
         let attempt = RandomSource.number()
         return begin(attempt, with: token, of: credential).flatMap(.concat) {
             [self] () -> Observable<Credential, NetworkError> in
-            renewal().catch { [self] error -> Observable<Credential, NetworkError> in
+            gaining(by: renewal).catch { [self] error -> Observable<Credential, NetworkError> in
                 guard case .definite = RenewalOutcome(of: error) else { return .fail(error) }
                 let settling = write { record, _ in record.settled(by: attempt) }
                 return settling.map { _ in }.catch { _ in .just(()) }

@@ -52,7 +52,8 @@ extension Session {
             // A login follows a renewal whose response was lost, as it follows a refused one.
             isRejection: { $0.code == .renewalLost || isRejection($0) }, placement: placement, leeway: leeway,
             requiresLogin: requiresLogin, loginAttemptLimit: loginAttemptLimit,
-            onSecondRefusal: onSecondRefusal, clock: clock, renewal: renewing, login: login)
+            onSecondRefusal: onSecondRefusal, clock: clock, renewal: renewing,
+            login: { credential.gaining(by: login) })
     }
 }
 #endif
