@@ -91,6 +91,7 @@ let package = Package(
         .library("RxLite"),
         .library("RxLoop", ["RxLite", "CLibuv"]),
         .library("RxJSON"),
+        .library("RxSQLite", [.grdb]),
         .library("RxWebSocket", ["CZlib", .httpTypes]),
         .library("RxHTTP", ["RxJSON", "RxLite", .httpTypes]),
         .library("RxCache", ["RxHTTP", "RxJSON", "RxLite", .httpTypes]),
@@ -144,7 +145,8 @@ let package = Package(
                 "RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes,
                 .inspectorSocks,
             ], resources: pageFiles.map { .embedInCode("Page/\($0)") }),
-        .library("RxFleet", ["RxCache", "RxClient", "RxHTTP", "RxLite", .httpTypes, .crypto]),
+        .library(
+            "RxFleet", ["RxCache", "RxClient", "RxHTTP", "RxLite", "RxSQLite", .httpTypes, .crypto, .grdb]),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
         .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
 
@@ -215,7 +217,8 @@ let package = Package(
         .tests(
             "RxFleetTests",
             [
-                "RxCache", "RxClient", "RxFleet", "RxHTTP", "RxLite", "RxParameters", "RxTesting", .httpTypes,
+                "RxCache", "RxClient", "RxFleet", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
+                "TestServers", .httpTypes, .grdb,
             ]),
         .tests(
             "RxClientTests",
@@ -346,7 +349,7 @@ extension Target.Dependency {
     static var serviceLifecycleTestKit: Self { lifecycle("ServiceLifecycleTestKit") }
     static var tracing: Self { optional("Tracing", "swift-distributed-tracing", "Tracing") }
     static var inMemoryTracing: Self { optional("InMemoryTracing", "swift-distributed-tracing", "Tracing") }
-    static var grdb: Self { optional("GRDB", "GRDB.swift", "DiskCache", "Outbox") }
+    static var grdb: Self { optional("GRDB", "GRDB.swift", "DiskCache", "Fleet", "Outbox") }
     static var inspectorSocks: Self { optional("FlyingSocks", "FlyingFox", "Inspector") }
 
     private static func lifecycle(_ name: String) -> Self {

@@ -6,6 +6,7 @@ import Testing
     static let arrows: [String: Set<String>] = [
         "RxLite": [],
         "RxJSON": [],
+        "RxSQLite": [],
         "RxWebSocket": ["CZlib"],
         "RxHTTP": ["RxJSON", "RxLite"],
         "RxLoop": ["RxLite", "CLibuv"],
@@ -23,7 +24,7 @@ import Testing
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
         "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
-        "RxFleet": ["RxCache", "RxClient", "RxHTTP", "RxLite"],
+        "RxFleet": ["RxCache", "RxClient", "RxHTTP", "RxLite", "RxSQLite"],
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxAuth": ["RxClient", "RxHTTP", "RxLite", "RxParameters"],
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite", "RxOutbox"],
@@ -51,7 +52,7 @@ import Testing
         "RawStructuredFieldValues": ["RxClient", "RxAuth"],
         "Crypto": ["RxAuth", "RxFleet"],
         "CryptoExtras": ["RxAuth"],
-        "GRDB": ["RxDiskCache", "RxOutbox"],
+        "GRDB": ["RxDiskCache", "RxFleet", "RxOutbox", "RxSQLite"],
         "FlyingSocks": ["RxInspector"],
         "Logging": ["RxClient", "RxNetworking", "RxOutbox"],
         // Of the toolchain, for test targets only.

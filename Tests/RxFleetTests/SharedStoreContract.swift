@@ -6,6 +6,7 @@ import RxHTTP
 import RxLite
 import RxTesting
 import Synchronization
+import TestServers
 import Testing
 
 /// A store under the checks of ``SharedStoreContract``: how to connect to it, and how its time passes.
@@ -81,6 +82,16 @@ extension StoreSubject {
     }
 }
 
+/// Counts the events of all journals, so that tests can wait for the next one.
+enum Journals {
+    static let board = Board(0)
+
+    /// Waits until a condition on journals holds, without letting a clock pass.
+    static func until(_ isMet: @escaping @Sendable () -> Bool) async throws {
+        try await board.until { _ in isMet() ? () : nil }
+    }
+}
+
 /// The events of a stream, which may come from any thread.
 final class Journal<Element: Sendable, Failure: Error>: Sendable {
     private struct Contents {
@@ -95,11 +106,15 @@ final class Journal<Element: Sendable, Failure: Error>: Sendable {
     init(_ stream: Observable<Element, Failure>) {
         let contents = Kept(Contents())
         self.contents = contents
-        subscription = stream.subscribe(onNext: { value in contents { $0.values.append(value) } }) { end in
+        subscription = stream.subscribe { value in
+            contents { $0.values.append(value) }
+            Journals.board.update { $0 += 1 }
+        } onEnd: { end in
             contents {
                 if case .failed(let error) = end { $0.failure = error }
                 $0.hasEnded = true
             }
+            Journals.board.update { $0 += 1 }
         }
     }
 
@@ -258,6 +273,8 @@ enum SharedStoreContract: String, CaseIterable, Sendable {
         let (one, two) = (try await subject.connect(), try await subject.connect())
         let first = try await subject.granted(one, "a", for: .seconds(2))
         let second = Journal(two.lease("a", for: .seconds(2)))
+        // The commands of different connections take their time.
+        try await subject.pass(.milliseconds(20))
         // In the same process, too.
         let third = Journal(one.lease("a", for: .seconds(2)))
         let elsewhere = try await subject.granted(two, "b", for: .seconds(2))

@@ -194,7 +194,7 @@ public final class MemoryStore: SharedStore {
     /// The messages of a channel; those sent while the connection is cut are missed.
     public func messages(of channel: String) -> Observable<SharedMessage, Never> {
         .create { [self] emitter in
-            guard channel.utf8.count <= StoreRules.longestName else { return emitter.send(.disconnected) }
+            guard (try? StoreRules.check(name: channel)) != nil else { return emitter.send(.disconnected) }
             let number = data.contents.withLock { contents in
                 contents.count += 1
                 return contents.count
@@ -227,9 +227,7 @@ public final class MemoryStore: SharedStore {
     /// A lease, granted in the order of the requests.
     public func lease(_ name: String, for time: Duration) -> Observable<SharedLease, NetworkError> {
         .create { [self] emitter in
-            guard name.utf8.count <= StoreRules.longestName else {
-                return emitter.fail(NetworkError(.tooLarge, "the name of a lease has more than 1024 bytes"))
-            }
+            do throws(NetworkError) { try StoreRules.check(name: name) } catch { return emitter.fail(error) }
             let time = StoreRules.leaseTime(time)
             guard !data.isShutDown else { return emitter.fail(Self.failure) }
             let request = data.contents.withLock { contents -> LeaseRequest in

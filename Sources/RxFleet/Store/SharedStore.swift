@@ -7,7 +7,7 @@ public import RxLite
 /// All streams are cold, send one value and finish unless said otherwise, and fail if the store cannot be reached. A
 /// command that fails may have been executed: its reply may be what was lost.
 ///
-/// Keys, channels and names of leases have at most 1024 bytes of UTF-8, messages at most 256 KiB, and the content of an entry
+/// Keys, channels and names of leases have 1 to 1024 bytes of UTF-8, messages at most 256 KiB, and the content of an entry
 /// at most 8 MiB; longer ones fail with ``RxHTTP/NetworkError/Code/tooLarge`` and change nothing. Thread-safe.
 public protocol SharedStore: AnyObject, Sendable {
     /// An entry; `nil` if there is none.

@@ -13,6 +13,10 @@ enum StoreRules {
     static let leaseTimes = Duration.milliseconds(10)...Duration.seconds(86_400)
 
     static func check(name: String) throws(NetworkError) {
+        guard !name.isEmpty else {
+            throw NetworkError(
+                .invalidConfiguration, "a key, channel or lease of a shared store has an empty name")
+        }
         try check(name.utf8.count, longestName, "a key, channel or lease of a shared store")
     }
 

@@ -41,6 +41,12 @@ func shareACache(_ store: any SharedStore, _ keys: SealingKeys) {
     show(cache)
 }
 
+func shareAFolder() {
+    let store = FileStore(folder: "/var/lib/shop/fleet")
+    let fleet = Fleet(sharing: store, as: "worker 3")
+    show(fleet)
+}
+
 private func logIn() -> Observable<Credential, NetworkError> { .just(Credential(token: "a")) }
 private func renew(_ credential: Credential) -> Observable<Credential, NetworkError> { .just(credential) }
 #endif

@@ -18,6 +18,12 @@ private func sharedSession(_ store: any SharedStore, _ keys: SealingKeys) {
     show(session)
 }
 
+private func fileStore() {
+    let store = FileStore(folder: "/var/lib/shop/fleet")
+    let fleet = Fleet(sharing: store, as: "worker 3")
+    show(fleet)
+}
+
 private func sealingKeys(_ key: [UInt8]) throws {
     let keys = try SealingKeys(SealingKey(id: "2026-11", bytes: key))
     show(keys)

@@ -1,0 +1,62 @@
+#if Fleet
+import FoundationEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The time of a file store: that since the machine was started, which all of its processes share and nobody can set.
+struct StoreClock: Sendable {
+    /// The time since the start of the machine, including the time in which it was suspended.
+    var now: @Sendable () -> Duration
+    /// The time since 1970, which is used only to carry times over to the next start of the machine.
+    var wall: @Sendable () -> Duration
+    /// Identifies the start of the machine.
+    var boot: String
+    /// Whether a test moves the time. Then a store wakes only when it is told to.
+    var isSteered = false
+
+    /// The clock of the system.
+    static let system = StoreClock(
+        now: {
+            #if canImport(Glibc)
+            reading(of: CLOCK_BOOTTIME)
+            #else
+            // Includes the time in which the machine was suspended.
+            reading(of: CLOCK_MONOTONIC)
+            #endif
+        }, wall: { reading(of: CLOCK_REALTIME) }, boot: bootID())
+
+    private static func reading(of clock: clockid_t) -> Duration {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    /// The kernel's random number for this start (proc_sys_kernel(5)); without one, the time of the start in minutes.
+    private static func bootID() -> String {
+        #if canImport(Glibc)
+        if let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) {
+            return String(text.prefix { $0 != "\n" })
+        }
+        let start = reading(of: CLOCK_REALTIME) - reading(of: CLOCK_BOOTTIME)
+        #else
+        let start = reading(of: CLOCK_REALTIME) - reading(of: CLOCK_MONOTONIC)
+        #endif
+        return "minute \(Int64(start / .seconds(60)))"
+    }
+}
+
+extension Duration {
+    /// The time in nanoseconds, rounded up, and at most 292 years.
+    var storedNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let limit = Int64.max / 1_000_000_000 - 1
+        guard abs(seconds) < limit else { return seconds < 0 ? Int64.min + 1 : Int64.max - 1 }
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+            + (attoseconds > 0 && attoseconds % 1_000_000_000 > 0 ? 1 : 0)
+    }
+}
+#endif

@@ -1,0 +1,87 @@
+#if Fleet
+import FoundationEssentials
+import RxHTTP
+import RxSQLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The stores that have a folder open, as files of it: each locks one as long as it is open, which the kernel unlocks when its
+/// process ends. Beside them is the bell, a file that is written to wake the others.
+struct StoreMembers {
+    /// Distinguishes this store from all others, also from those of this process.
+    let id: String
+    /// Announces the bell, and the ends of other stores; `nil` if the system has no watches left.
+    let watch: FolderWatch?
+    private let folder: SQLiteFolder
+    private let own: FileLock
+    private let bell: CInt
+    private static let bellName = "bell"
+
+    /// Enters this store.
+    init(in parent: SQLiteFolder) throws {
+        folder = SQLiteFolder(path: parent.file("stores"), patience: .zero)
+        try folder.create()
+        id = RandomSource.uuid().uuidString
+        // Under another name until it is locked: a file that is not locked belongs to a store that has ended.
+        guard let own = try folder.lock("new-" + id) else {
+            throw SQLiteFailure(.busy, "the file of a new store is locked")
+        }
+        guard unsafe rename(folder.file("new-" + id), folder.file(id)) == 0 else {
+            let code = errno
+            own.release()
+            throw SQLiteFailure("rename", code)
+        }
+        self.own = own
+        do { bell = try folder.open(Self.bellName) } catch {
+            own.release()
+            throw error
+        }
+        watch = FolderWatch.begin(folder.path)
+    }
+
+    /// Wakes all stores that watch the folder.
+    func ring() {
+        // What is written does not matter. If it is lost, the others look again after a while.
+        _ = unsafe pwrite(bell, [1 as UInt8], 1, 0)
+    }
+
+    /// The stores of which there are files, without this one.
+    func others() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0 != Self.bellName && $0 != id && !$0.hasPrefix("new-") }
+    }
+
+    /// Whether the process of a store has ended, or the store has been closed.
+    func hasEnded(_ store: String) -> Bool {
+        guard !store.contains("/") else { return true }
+        #if canImport(Glibc)
+        let descriptor = unsafe Glibc.open(folder.file(store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        #else
+        let descriptor = unsafe Darwin.open(folder.file(store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        #endif
+        guard descriptor >= 0 else { return errno == ENOENT }
+        defer { close(descriptor) }
+        // Shared, so that two that look at the same time both find it.
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return false }
+        _ = flock(descriptor, LOCK_UN)
+        return true
+    }
+
+    /// Removes the file of a store that has ended.
+    func remove(_ store: String) {
+        guard !store.contains("/") else { return }
+        _ = unsafe unlink(folder.file(store))
+    }
+
+    /// Removes this store. Call at most once.
+    func leave() {
+        _ = unsafe unlink(folder.file(id))
+        own.release()
+        close(bell)
+    }
+}
+#endif
