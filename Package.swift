@@ -197,6 +197,8 @@ let package = Package(
                 "TestServers", "outbox-probe", .httpTypes, .grdb, .logging, .inMemoryLogging,
             ]),
 
+        .program("fleet-probe", ["RxFleet", "RxNetworking"], path: "Tests/FleetProbe"),
+
         .tests("RxLiteTests", ["RxLite", "RxLoop", "RxTesting"]),
         .tests(
             "RxTestingTests",
@@ -218,7 +220,7 @@ let package = Package(
             "RxFleetTests",
             [
                 "RxCache", "RxClient", "RxFleet", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
-                "TestServers", .httpTypes, .grdb,
+                "TestServers", "fleet-probe", .httpTypes, .grdb,
             ]),
         .tests(
             "RxClientTests",

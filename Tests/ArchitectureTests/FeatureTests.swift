@@ -15,6 +15,7 @@ import Testing
         "K1", "K2", "K3", "K4",
         "B1", "B2", "B3", "B4", "B5",
         "X1", "X2", "X3",
+        "F1", "F2",
         "N1", "N2", "N3", "N4", "N5", "N6", "N7", "U1", "M1", "M2", "M3", "M4", "M5", "M6", "M7",
         "A1", "A2",
         "V1", "V2", "V3", "O1", "O2", "O3",
@@ -24,7 +25,7 @@ import Testing
     private static let socketTests = [
         "RxNetworkingTests", "RxCurlTests", "ConformanceDriverTests", "ServiceTests", "RxMetricsTests",
         "RxTracingTests", "RxServicesTests", "RxInspectorTests",
-        "RxOutboxTests",
+        "RxOutboxTests", "RxFleetTests",
     ]
 
     @Test func everyFeatureHasOneRow() throws {

@@ -113,6 +113,12 @@ public final class ChildProcess: Sendable {
         try await reading.board.until { $0.ending == nil ? nil : $0 }
     }
 
+    /// Stops the process and its children (SIGSTOP) until ``resume()``.
+    public func stop() { reading.send(SIGSTOP) }
+
+    /// Lets a stopped process run again (SIGCONT).
+    public func resume() { reading.send(SIGCONT) }
+
     /// Kills the process and its children immediately (SIGKILL), and waits for its end.
     @discardableResult
     public func kill() async throws -> Record {

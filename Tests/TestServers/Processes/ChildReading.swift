@@ -22,8 +22,11 @@ final class ChildReading: Sendable {
     }
 
     /// Kills the process group.
-    func kill() {
-        isUnreaped.withLock { if $0 { _ = systemKill(-process, SIGKILL) } }
+    func kill() { send(SIGKILL) }
+
+    /// Sends a signal to the process group.
+    func send(_ signal: CInt) {
+        isUnreaped.withLock { if $0 { _ = systemKill(-process, signal) } }
     }
 
     /// Records the output of the process until its end.

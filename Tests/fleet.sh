@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Lets a login that eight processes share expire many times, while some of them are killed and stopped, and responses are
+# lost.
+#
+#   Tests/fleet.sh [EXPIRIES, default 1000] [SEED, default 1] [STORE, default a temporary folder]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+source Playground/install.sh
+need_libraries
+need_trait_libraries
+install_missing
+
+export ALL_TRAITS=1 # read by Package.swift
+export TEST_TARGETS=RxFleetTests
+export FLEET_EXPIRIES=${1:-1000} FLEET_SEED=${2:-1}
+if [ $# -ge 3 ]; then export FLEET_STORE=$3; fi
+swift test --filter RxFleetTests.FleetProcessTests
