@@ -109,7 +109,7 @@ final class EasyHandle {
         isUsed = true
         // The user and password of a URL stay in the handle.
         mustDiscard = transfer.target.hasUserInfo || transfer.request.upgrade != nil
-        if transfer.request.upgrade != nil { setConnectOnly() }
+        if let upgrade = transfer.request.upgrade { setConnectOnly(speaksHTTP: upgrade.opening == nil) }
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
         if transfer.request.upgrade == nil { setReuse(transfer) }
         let expectsSharing = transfer.expectsSharing

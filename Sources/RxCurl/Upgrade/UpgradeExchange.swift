@@ -58,7 +58,15 @@ final class UpgradeExchange {
         }
         output.append(head)
         flush(on: connection.throughCurl)
+        if transfer.request.upgrade?.opening != nil { openWithoutAgreement() }
         watch()
+    }
+
+    /// Continues as after a response with the status 101, for a protocol that begins with the connection.
+    private func openWithoutAgreement() {
+        for line in ["HTTP/1.1 101 Switching Protocols\r\n", "\r\n"] where !transfer.isOver {
+            _ = unsafe Array(line.utf8).withUnsafeBytes { unsafe takeLine([], $0) }
+        }
     }
 
     /// Ends the exchange; curl may then close the connection.
@@ -336,7 +344,8 @@ extension Transfer {
             // Only the connection is curl's, and it may stay open for long.
             handle.forgetHeaders()
             do throws(UVError) {
-                try upgrade.start(RequestHeadBytes.bytes(of: request, to: target, list))
+                try upgrade.start(
+                    request.upgrade?.opening ?? RequestHeadBytes.bytes(of: request, to: target, list))
             } catch {
                 let shortage = Shortage.number(-error.rawValue)
                 var failure = NetworkError(
@@ -362,8 +371,11 @@ extension Multi {
 extension EasyHandle {
     /// Makes curl only connect, through proxies and with TLS; the handle is not used again
     /// (`CURLOPT_CONNECT_ONLY`).
-    func setConnectOnly() {
+    ///
+    /// - Parameter speaksHTTP: whether the handshake of TLS may offer HTTP (ALPN, RFC 7301).
+    func setConnectOnly(speaksHTTP: Bool) {
         set(CURLOPT_CONNECT_ONLY, 1)
+        if !speaksHTTP { set(CURLOPT_SSL_ENABLE_ALPN, 0) }
         // With HTTP/2 in the handshake, the server would expect that version.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         // A proxy must pass on the bytes of both protocols unseen.

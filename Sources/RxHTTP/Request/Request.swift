@@ -289,12 +289,30 @@ public struct ProtocolUpgrade: Sendable {
     /// the network is slow, and cancelled when the exchange ends. Its failure is the failure of the exchange;
     /// its end leaves the connection open.
     public let output: Observable<[UInt8], NetworkError>
+    /// The first bytes of a protocol that needs no agreement, in place of the head of the request; `nil` to ask the
+    /// server by HTTP.
+    package let opening: [UInt8]?
     private let identity = Identity()
 
     private final class Identity: Sendable {}
 
     /// Creates a change to a protocol that sends `output`. The header fields of the request name the protocol.
-    public init(output: Observable<[UInt8], NetworkError>) { self.output = output }
+    public init(output: Observable<[UInt8], NetworkError>) {
+        self.output = output
+        opening = nil
+    }
+
+    /// Creates a connection that never speaks HTTP: to the host and port of the request's URL, over TLS if that is
+    /// https, and through the transport's proxy. A head with the status 101, which no server has sent, tells that it has
+    /// been made.
+    ///
+    /// - Parameters:
+    ///   - opening: the first bytes to send, at least one.
+    ///   - output: the bytes to send after them.
+    package init(opening: [UInt8], output: Observable<[UInt8], NetworkError>) {
+        self.output = output
+        self.opening = opening
+    }
 }
 
 extension ProtocolUpgrade: Hashable {

@@ -32,6 +32,24 @@ import Testing
         }
     }
 
+    /// A protocol that begins with the connection: no HTTP is sent, and none expected.
+    @Test func noAgreement() async throws {
+        let server = try RawServer([[.drop(5), .send("HTTP/1.1 500"), .drop(4), .send("\r\nbye"), .close]])
+        try await withTransport { transport in
+            let output = UpgradeOutput()
+            var request = try Request.to(server.baseURL)
+            request.timeouts = .unlimited
+            request.upgrade = ProtocolUpgrade(opening: Array("HELLO".utf8), output: output.stream)
+            let recording = Recording(transport.send(request))
+            _ = try await recording.until { $0.body.count == 12 ? () : nil }
+            output.send(Array("more".utf8))
+            let log = try await recording.ended()
+            #expect(log.head?.status.code == 101)
+            #expect(String(decoding: log.body, as: UTF8.self) == "HTTP/1.1 500\r\nbye")
+            #expect(log.kinds.first == "head" && log.kinds.last == "finished")
+        }
+    }
+
     @Test func fieldsAreSentAsTheyAre() async throws {
         let server = try RawServer([[.readHead, .send(Self.switched), .close]])
         try await withTransport { transport in
