@@ -146,7 +146,11 @@ let package = Package(
                 .inspectorSocks,
             ], resources: pageFiles.map { .embedInCode("Page/\($0)") }),
         .library(
-            "RxFleet", ["RxCache", "RxClient", "RxHTTP", "RxLite", "RxSQLite", .httpTypes, .crypto, .grdb]),
+            "RxFleet",
+            [
+                "RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite", .httpTypes, .crypto,
+                .grdb,
+            ]),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
         .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
 
@@ -219,8 +223,8 @@ let package = Package(
         .tests(
             "RxFleetTests",
             [
-                "RxCache", "RxClient", "RxFleet", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
-                "TestServers", "fleet-probe", .httpTypes, .grdb,
+                "RxCache", "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxLoop", "RxParameters",
+                "RxTesting", "TestServers", "fleet-probe", .httpTypes, .grdb,
             ]),
         .tests(
             "RxClientTests",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the client against servers that others wrote: Django REST framework, datasette, FastAPI, httpbin, the WebSockets
-# of websockets, aiohttp and wsproto, nginx and caddy, on loopback. Installs them first: the Python ones, of the versions
+# of websockets, aiohttp and wsproto, nginx and caddy, and a fleet against Redis, on loopback. Installs them first: the Python ones, of the versions
 # in Tests/Services/requirements.txt, in a separate virtual environment.
 #
 #   Tests/services.sh [arguments of swift test, such as --filter ServiceTests.PagingTests]
@@ -12,12 +12,13 @@ need_libraries
 need_trait_libraries
 need_command caddy caddy caddy
 need_command nginx nginx-light nginx
+need_command redis-server redis-server redis
 need_python
 install_missing
 
 environment=$PWD/.build-services
 virtual_environment "$environment" Tests/Services/requirements.txt
-[ $# -gt 0 ] || set -- --filter '^ServiceTests\.'
+[ $# -gt 0 ] || set -- --filter '^(ServiceTests\.|RxFleetTests\.RedisStoreTests)'
 
 # One at a time: each has its own servers, and all of them together have two cores.
 export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift

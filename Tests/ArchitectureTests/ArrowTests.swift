@@ -24,7 +24,7 @@ import Testing
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
         "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
-        "RxFleet": ["RxCache", "RxClient", "RxHTTP", "RxLite", "RxSQLite"],
+        "RxFleet": ["RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite"],
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxAuth": ["RxClient", "RxHTTP", "RxLite", "RxParameters"],
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite", "RxOutbox"],

@@ -274,7 +274,7 @@ enum SharedStoreContract: String, CaseIterable, Sendable {
         let first = try await subject.granted(one, "a", for: .seconds(2))
         let second = Journal(two.lease("a", for: .seconds(2)))
         // The commands of different connections take their time.
-        try await subject.pass(.milliseconds(20))
+        try await subject.pass(.milliseconds(50))
         // In the same process, too.
         let third = Journal(one.lease("a", for: .seconds(2)))
         let elsewhere = try await subject.granted(two, "b", for: .seconds(2))

@@ -24,6 +24,12 @@ public final class Gate: Sendable {
     /// Opens the gate for current and later waits. A second call has no effect.
     public func open() { writing.withLock { $0 = nil } }
 
+    /// Blocks the calling thread until the gate is open.
+    public func wait() {
+        var polls = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        while unsafe poll(&polls, 1, -1) < 0, errno == EINTR {}
+    }
+
     /// Readable (at its end) once the gate is open.
     var descriptor: CInt { reading.raw }
 }

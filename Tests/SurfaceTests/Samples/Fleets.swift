@@ -20,6 +20,12 @@ func shareAFleet(_ store: any SharedStore, _ keys: SealingKeys) {
     show(configuration)
 }
 
+func shareARedis() throws {
+    let store = try RedisStore("rediss://worker:secret@redis.internal:6379")
+    let fleet = Fleet(sharing: store, as: "worker 3")
+    show(fleet)
+}
+
 func shareALogin(_ store: any SharedStore, _ key: [UInt8]) throws {
     let keys = SealingKeys(try SealingKey(id: "2026-11", bytes: key))
     let credential = SharedCredential(in: store, key: "shop", sealing: keys)

@@ -24,6 +24,12 @@ private func fileStore() {
     show(fleet)
 }
 
+private func redisStore() throws {
+    let store = try RedisStore("rediss://worker:secret@redis.internal:6379")
+    let fleet = Fleet(sharing: store, as: "worker 3")
+    show(fleet)
+}
+
 private func sealingKeys(_ key: [UInt8]) throws {
     let keys = try SealingKeys(SealingKey(id: "2026-11", bytes: key))
     show(keys)
