@@ -56,7 +56,7 @@ public final class Client: Sendable {
         validations = Validations(configuration.options)
         options = MergedOptions(over: configuration.options)
         pipeline = Pipeline(configuration)
-        configuration.session?.attach(configuration.cookies, on: transport.scheduler)
+        configuration.session?.attach(configuration.cookies, to: transport)
         configuration.cookies?.clock.setIfUnset(transport.scheduler)
         configuration.cache.clock.setIfUnset(transport.scheduler)
         hosts = HostRegistry(configuration, on: transport.scheduler)

@@ -14,13 +14,19 @@ public struct Credential: Sendable, Hashable, Codable {
     /// A name of the account that is the same after each login, and unique. With it, the next process finds
     /// the account's stored responses again.
     public var account: String?
+    /// The server that has issued the tokens, if there may be several: the refresh token is sent to no other.
+    public var issuer: String?
 
     /// Creates a credential.
-    public init(token: String, refreshToken: String? = nil, expires: Date? = nil, account: String? = nil) {
+    public init(
+        token: String, refreshToken: String? = nil, expires: Date? = nil, account: String? = nil,
+        issuer: String? = nil
+    ) {
         self.token = token
         self.refreshToken = refreshToken
         self.expires = expires
         self.account = account
+        self.issuer = issuer
     }
 
     /// This credential, with the account's name of a former one if it has none itself: a login or a renewal rarely

@@ -108,6 +108,8 @@ extension Session {
         // The login sent no request, so the failure is that of the one that started it.
         var failure = NetworkError.loginExpired(error.message, because: own)
         failure.code = error.code
+        failure.envelopeCode = error.envelopeCode
+        failure.serverMessage = error.serverMessage
         failure.refusedLogin = error.refusedLogin
         return failure
     }

@@ -67,6 +67,8 @@ public final class Session: Sendable {
     }
 
     let contents: Mutex<Contents>
+    /// The transport of a login that uses that of the session's first client.
+    let loginTransport = Mutex<SessionTransport?>(nil)
     /// Whether there are logins that have not helped so far. Written under the lock; read without it, so that
     /// other requests do not need to take it.
     let countsLogins = Atomic<Bool>(false)

@@ -1,5 +1,5 @@
 import RxCookies
-import RxHTTP
+package import RxHTTP
 import RxLite
 import Synchronization
 
@@ -101,6 +101,43 @@ enum AccountMoment {
     }
 }
 
+// MARK: - The transport of a login
+
+/// The transport of a login that sends requests itself: a given one, or that of the first client of its session.
+package final class SessionTransport: Sendable {
+    private struct Contents {
+        var transport: (any Transport)?
+        weak var session: Session?
+    }
+
+    private let contents = Mutex(Contents())
+
+    package init() {}
+
+    package var transport: (any Transport)? { contents.withLock { $0.transport } }
+
+    /// The generation of the session's current credential; `nil` for a login without a session.
+    package var generation: Int? {
+        // The session is released after the lock.
+        let session = contents.withLock { $0.session }
+        return session?.inspectedState.generation
+    }
+
+    package func setIfUnset(_ transport: any Transport) {
+        contents.withLock { $0.transport = $0.transport ?? transport }
+    }
+
+    fileprivate func join(_ session: Session) { contents.withLock { $0.session = session } }
+}
+
+extension Session {
+    /// Lets a login use the transport of this session's first client.
+    package func take(_ transport: SessionTransport) {
+        transport.join(self)
+        loginTransport.withLock { $0 = transport }
+    }
+}
+
 // MARK: - Cookies
 
 /// A jar that is kept alive by its clients, not by the session.
@@ -110,8 +147,9 @@ struct WeakCookieJar {
 
 extension Session {
     /// Registers a client that uses the session: its clock, and the jar with the account's cookies.
-    func attach(_ jar: CookieJar?, on scheduler: any Scheduler) {
-        clock.setIfUnset(scheduler)
+    func attach(_ jar: CookieJar?, to transport: any Transport) {
+        clock.setIfUnset(transport.scheduler)
+        loginTransport.withLock { $0 }?.setIfUnset(transport)
         guard let jar else { return }
         contents.withLock { contents in
             contents.jars.removeAll { $0.jar == nil || $0.jar === jar }

@@ -73,12 +73,12 @@ struct DigestChallenge: Equatable {
 
 /// Reads the challenges of a `WWW-Authenticate` field, and the parameters of an `Authentication-Info` field
 /// (RFC 9110 §11.2, §11.6), in one pass. Malformed parts are skipped.
-struct ChallengeReader {
-    struct Challenge: Equatable {
+package struct ChallengeReader {
+    package struct Challenge: Equatable {
         /// In lower case.
-        var scheme: String
+        package var scheme: String
         /// By lowercase name; the first of several with the same name counts.
-        var parameters: [String: String] = [:]
+        package var parameters: [String: String] = [:]
     }
 
     private let bytes: [UInt8]
@@ -87,7 +87,7 @@ struct ChallengeReader {
     init(_ field: String) { bytes = Array(field.utf8) }
 
     /// All challenges, in order.
-    static func challenges(in field: String) -> [Challenge] {
+    package static func challenges(in field: String) -> [Challenge] {
         var reader = ChallengeReader(field)
         return reader.readAll().filter { !$0.scheme.isEmpty }
     }
