@@ -26,7 +26,7 @@ import Testing
         "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
         "RxFleet": ["RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite"],
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
-        "RxAuth": ["RxClient", "RxHTTP", "RxLite", "RxParameters"],
+        "RxAuth": ["RxClient", "RxHTTP", "RxLite", "RxLoop", "RxParameters"],
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite", "RxOutbox"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop", "RxOutbox"],

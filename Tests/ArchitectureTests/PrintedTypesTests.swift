@@ -23,7 +23,7 @@ import Testing
             "WebSocketSettings", "DiskCacheStore", "DownloadedFile", "FileLocation",
             "Envelope", "Envelope.Codes", "ErrorTexts",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
-            "MessageSignatureError", "MessageSignatureError.Code",
+            "MessageSignatureError", "MessageSignatureError.Code", "OAuth.Metadata",
             "CircuitBreaker", "PayloadPath", "RequestLimiter", "RequestLimits", "RequestLimits.Closure",
             "RequestLimits.Sharing", "NetworkError.TLSFailure", "TransferMetrics",
         ],

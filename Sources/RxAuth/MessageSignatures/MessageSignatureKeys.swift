@@ -50,6 +50,11 @@ public struct MessageSigningKey: Sendable {
         MessageSigningKey(algorithm: .ed25519, key: .ed25519(Curve25519.Signing.PrivateKey()))
     }
 
+    /// A new key of P-256.
+    public static func generatedP256() -> MessageSigningKey {
+        MessageSigningKey(algorithm: .ecdsaP256SHA256, key: .p256(P256.Signing.PrivateKey()))
+    }
+
     /// A secret that both sides know.
     ///
     /// - Throws: `invalidConfiguration` for fewer than 16 bytes.
@@ -211,10 +216,32 @@ public struct MessageVerifyingKey: Sendable {
 
     /// The thumbprint of a key of Ed25519 (RFC 7638, RFC 8037 Appendix A.3); `nil` for other keys.
     public var thumbprint: String? {
-        guard case .ed25519(let key) = key else { return nil }
-        let x = Data(key.rawRepresentation).base64URLText
-        let members = #"{"crv":"Ed25519","kty":"OKP","x":"\#(x)"}"#
-        return Data(SHA256.hash(data: Array(members.utf8))).base64URLText
+        guard case .ed25519 = key, let members = publicMembers else { return nil }
+        return JSONWebKeySet.thumbprint(of: members)
+    }
+
+    /// The required members of the public key as a JSON Web Key (RFC 7638 §3.2); `nil` for a secret.
+    var publicMembers: [String: String]? {
+        switch key {
+        case .ed25519(let key): ["crv": "Ed25519", "kty": "OKP", "x": key.rawRepresentation.base64URLText]
+        case .p256(let key): Self.members(of: Array(key.rawRepresentation), on: "P-256")
+        case .p384(let key): Self.members(of: Array(key.rawRepresentation), on: "P-384")
+        case .rsa(let key):
+            (try? key.getKeyPrimitives()).map { numbers in
+                [
+                    "kty": "RSA", "n": numbers.modulus.base64URLText,
+                    "e": numbers.publicExponent.base64URLText,
+                ]
+            }
+        case .hmac: nil
+        }
+    }
+
+    private static func members(of point: [UInt8], on curve: String) -> [String: String] {
+        let half = point.count / 2
+        return [
+            "crv": curve, "kty": "EC", "x": point[..<half].base64URLText, "y": point[half...].base64URLText,
+        ]
     }
 }
 
@@ -254,21 +281,6 @@ private struct PEMText {
     func content(after prefix: [UInt8], count: Int) -> [UInt8]? {
         bytes.count == prefix.count + count && bytes.starts(with: prefix)
             ? Array(bytes[prefix.count...]) : nil
-    }
-}
-
-extension Data {
-    /// Base64 for URLs, without padding (RFC 4648 §5).
-    fileprivate var base64URLText: String {
-        String(
-            decoding: base64EncodedString().utf8.compactMap { byte -> UInt8? in
-                switch byte {
-                case UInt8(ascii: "+"): UInt8(ascii: "-")
-                case UInt8(ascii: "/"): UInt8(ascii: "_")
-                case UInt8(ascii: "="): nil
-                default: byte
-                }
-            }, as: UTF8.self)
     }
 }
 

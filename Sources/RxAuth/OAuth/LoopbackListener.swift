@@ -1,0 +1,386 @@
+#if Auth
+import RxHTTP
+import RxLite
+import RxLoop
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Listens at 127.0.0.1 for the redirect of one login (RFC 8252 §7.3).
+///
+/// The socket is there before the login begins, and is gone after the response has been answered, or when the
+/// subscription ends. Requests that are no response to the login are answered and do not end it, so that no other page in
+/// the browser can.
+struct LoopbackListener: Sendable {
+    enum Event: Sendable, Equatable {
+        /// The redirect URL, once the socket accepts connections.
+        case listening(String)
+        /// The code of the response, and the redirect URL.
+        case code(String, String)
+    }
+
+    /// The response to the login, or `nil` if it belongs to another one.
+    typealias Judge = @Sendable (AuthorizationResponse) -> Result<String, NetworkError>?
+
+    private let port: UInt16
+    private let path: String
+    private let loop: EventLoop
+    private let sockets: LoopbackSockets
+    private let judge: Judge
+
+    init(
+        port: UInt16, path: String, on loop: EventLoop, sockets: LoopbackSockets = .system,
+        judge: @escaping Judge
+    ) {
+        self.port = port
+        self.path = path
+        self.loop = loop
+        self.sockets = sockets
+        self.judge = judge
+    }
+
+    /// The events of one login, on the loop.
+    var events: Observable<Event, NetworkError> {
+        .create { emitter in
+            let server = LoopbackServer(path: path, on: loop, sockets: sockets, judge, into: emitter)
+            guard loop.post({ server.start(port: port) }) else {
+                return emitter.fail(
+                    NetworkError(
+                        .oauthLoopback, "the redirect cannot be received: the event loop does not run"))
+            }
+            // After the end of the loop, its hook has closed the sockets.
+            emitter.onClose { _ = loop.post { server.close() } }
+        }
+    }
+}
+
+/// The calls of the system that a listener makes, which tests replace.
+struct LoopbackSockets: Sendable {
+    /// Accepts a connection; negative with `errno` if that fails.
+    var accept: @Sendable (_ listener: Int32) -> Int32
+    /// The wait after a failure for want of descriptors or memory, in milliseconds.
+    var pause = 100
+
+    static let system = LoopbackSockets(accept: { listener in
+        #if canImport(Darwin)
+        let descriptor = Darwin.accept(listener, nil, nil)
+        #elseif canImport(Musl)
+        let descriptor = Musl.accept(listener, nil, nil)
+        #else
+        // Swift's Glibc lacks accept4.
+        let descriptor = Glibc.accept(listener, nil, nil)
+        #endif
+        if descriptor >= 0 { LoopbackSockets.prepare(descriptor) }
+        return descriptor
+    })
+
+    /// Programs that the app starts do not inherit the socket, and its calls do not wait.
+    static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+}
+
+/// One listening socket and its connections.
+private final class LoopbackServer: @unchecked Sendable {
+    // Unchecked: everything is touched on the loop only, which is asserted where events arrive.
+    private let path: String
+    private let loop: EventLoop
+    private let sockets: LoopbackSockets
+    private let judge: LoopbackListener.Judge
+    private let emitter: Emitter<LoopbackListener.Event, NetworkError>
+    private var descriptor: Int32 = -1
+    private var url = ""
+    private var poll: Poll?
+    private var pause: LoopTimer?
+    private var hook: (any Cancellable)?
+    private var connections: [Int32: LoopbackConnection] = [:]
+
+    /// The most connections at a time; a browser opens a few ahead. More wait in the queue of the socket.
+    private static let connectionLimit = 16
+    private static let backlog: Int32 = 16
+
+    init(
+        path: String, on loop: EventLoop, sockets: LoopbackSockets, _ judge: @escaping LoopbackListener.Judge,
+        into emitter: Emitter<LoopbackListener.Event, NetworkError>
+    ) {
+        self.path = path
+        self.loop = loop
+        self.sockets = sockets
+        self.judge = judge
+        self.emitter = emitter
+    }
+
+    func start(port: UInt16) {
+        loop.assertCurrent()
+        guard !emitter.isCancelled else { return }
+        guard path.hasPrefix("/"), path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+            !path.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
+        else {
+            return emitter.fail(
+                NetworkError(
+                    .invalidConfiguration,
+                    "the path of a redirect begins with a slash and has no query and no fragment"))
+        }
+        do throws(NetworkError) {
+            let port = try listen(at: port)
+            url = "http://127.0.0.1:\(port)\(path)"
+        } catch {
+            close()
+            return emitter.fail(error)
+        }
+        hook = loop.onShutdown { self.close() }
+        emitter.send(.listening(url))
+    }
+
+    /// - Returns: the port.
+    private func listen(at port: UInt16) throws(NetworkError) -> UInt16 {
+        #if canImport(Darwin)
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        LoopbackSockets.prepare(descriptor)
+        #else
+        descriptor = socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        #endif
+        guard descriptor >= 0 else { throw .loopback(port, errno) }
+        if port != 0 { allowReuse() }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe address.withSocketAddress { unsafe bind(descriptor, $0, length) == 0 }
+        guard isBound else { throw .loopback(port, errno) }
+        // Only after the kernel has chosen a port: otherwise it might choose one that is used in the same way.
+        if port == 0 { allowReuse() }
+        #if canImport(Darwin)
+        let isListening = Darwin.listen(descriptor, Self.backlog) == 0
+        #elseif canImport(Musl)
+        let isListening = Musl.listen(descriptor, Self.backlog) == 0
+        #else
+        let isListening = Glibc.listen(descriptor, Self.backlog) == 0
+        #endif
+        guard isListening else { throw .loopback(port, errno) }
+        let isNamed = unsafe address.withSocketAddress { unsafe getsockname(descriptor, $0, &length) == 0 }
+        guard isNamed else { throw .loopback(port, errno) }
+        do throws(UVError) {
+            poll = try Poll(on: loop, descriptor: descriptor) { [weak self] _, error in
+                self?.accept(after: error)
+            }
+        } catch { throw .loopback(port, -error.rawValue) }
+        pause = LoopTimer(on: loop) { [weak self] in self?.watch() }
+        watch()
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// Lets a later login use the port, although this one leaves connections in TIME_WAIT.
+    private func allowReuse() {
+        var on: Int32 = 1
+        _ = unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func watch() { poll?.start(.readable) }
+
+    private func accept(after error: UVError?) {
+        loop.assertCurrent()
+        guard error == nil else { return wait() }
+        while descriptor >= 0 {
+            guard connections.count < Self.connectionLimit else {
+                // Watched again when a connection ends.
+                poll?.stop()
+                return
+            }
+            let connection = sockets.accept(descriptor)
+            guard connection < 0 else {
+                add(connection)
+                continue
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EAGAIN: return
+            default:
+                // The connection stays in the queue, and the socket readable: without a wait, this would be a busy loop.
+                return wait()
+            }
+        }
+    }
+
+    private func wait() {
+        poll?.stop()
+        pause?.start(milliseconds: sockets.pause)
+    }
+
+    private func add(_ connection: Int32) {
+        let reader = LoopbackConnection(connection, on: loop) { [weak self] request in
+            self?.receive(request, from: connection)
+        }
+        guard let reader else { return }
+        connections[connection] = reader
+    }
+
+    /// Answers a request; `nil` for a connection that has ended without one.
+    private func receive(_ request: LoopbackRequest?, from connection: Int32) {
+        loop.assertCurrent()
+        guard let reader = connections[connection] else { return }
+        let outcome = request.map { answer(to: $0) }
+        if let page = outcome?.page { reader.send(page) }
+        reader.close()
+        connections[connection] = nil
+        switch outcome?.result {
+        case .success(let code):
+            let url = url
+            close()
+            emitter.send(.code(code, url))
+            emitter.finish()
+        case .failure(let error):
+            close()
+            emitter.fail(error)
+        case nil: watch()
+        }
+    }
+
+    private func answer(
+        to request: LoopbackRequest
+    ) -> (page: LoopbackPage, result: Result<String, NetworkError>?) {
+        guard case .get(let target) = request else { return (.malformed, nil) }
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
+        guard String(target[..<(mark ?? target.endIndex)]).hasSameBytes(as: path) else {
+            return (.missing, nil)
+        }
+        let query = mark.map { target[target.utf8.index(after: $0)...] } ?? ""
+        guard let response = AuthorizationResponse(query: query) else { return (.malformed, nil) }
+        guard let result = judge(response) else { return (.stranger, nil) }
+        switch result {
+        case .success: return (.accepted, result)
+        case .failure: return (.refused, result)
+        }
+    }
+
+    func close() {
+        guard descriptor >= 0 || poll != nil else { return }
+        loop.assertCurrent()
+        hook?.cancel()
+        hook = nil
+        pause?.close()
+        pause = nil
+        poll?.close()
+        poll = nil
+        for connection in connections.values { connection.close() }
+        connections = [:]
+        if descriptor >= 0 { closeDescriptor(descriptor) }
+        descriptor = -1
+    }
+}
+
+/// One connection: reads the head of a request, and answers it.
+private final class LoopbackConnection {
+    private let descriptor: Int32
+    private var poll: Poll?
+    private var limit: LoopTimer?
+    private var parser = LoopbackRequest.Parser()
+    private let onRequest: (LoopbackRequest?) -> Void
+
+    /// The longest that a request may take, in milliseconds.
+    private static let patience = 10_000
+
+    /// - Parameter onRequest: called once, with the request, or with `nil` if the connection ends without one.
+    init?(_ descriptor: Int32, on loop: EventLoop, onRequest: @escaping (LoopbackRequest?) -> Void) {
+        self.descriptor = descriptor
+        self.onRequest = onRequest
+        do throws(UVError) {
+            let poll = try Poll(on: loop, descriptor: descriptor) { [weak self] _, _ in self?.read() }
+            self.poll = poll
+            poll.start(.readable)
+        } catch {
+            closeDescriptor(descriptor)
+            return nil
+        }
+        let limit = LoopTimer(on: loop) { onRequest(nil) }
+        limit.start(milliseconds: Self.patience)
+        self.limit = limit
+    }
+
+    private func read() {
+        var part = [UInt8](repeating: 0, count: 4096)
+        while poll != nil {
+            let count = unsafe recv(descriptor, &part, part.count, 0)
+            if count > 0 {
+                guard let request = parser.append(part[..<count]) else { continue }
+                return onRequest(request)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return }
+            return onRequest(nil)
+        }
+    }
+
+    /// Sends a page, which is smaller than the buffer of a new connection.
+    func send(_ page: LoopbackPage) {
+        let bytes = page.bytes
+        #if canImport(Darwin)
+        let flags: Int32 = 0
+        #else
+        let flags = Int32(MSG_NOSIGNAL)
+        #endif
+        _ = Self.sendBytes(descriptor, bytes, bytes.count, flags)
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    private static func sendBytes(_ descriptor: Int32, _ bytes: [UInt8], _ count: Int, _ flags: Int32) -> Int
+    {
+        #if canImport(Darwin)
+        unsafe Darwin.send(descriptor, bytes, count, flags)
+        #elseif canImport(Musl)
+        unsafe Musl.send(descriptor, bytes, count, flags)
+        #else
+        unsafe Glibc.send(descriptor, bytes, count, flags)
+        #endif
+    }
+
+    func close() {
+        guard let poll else { return }
+        self.poll = nil
+        poll.close()
+        limit?.close()
+        limit = nil
+        closeDescriptor(descriptor)
+    }
+}
+
+/// `close`, whose name the classes above have for themselves.
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+
+extension sockaddr_in {
+    fileprivate mutating func withSocketAddress<Result>(
+        _ body: (UnsafeMutablePointer<sockaddr>) -> Result
+    ) -> Result {
+        unsafe withUnsafeMutablePointer(to: &self) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }
+        }
+    }
+}
+
+extension NetworkError {
+    fileprivate static func loopback(_ port: UInt16, _ code: Int32) -> NetworkError {
+        let message =
+            switch code {
+            case EADDRINUSE:
+                "port \(port) of 127.0.0.1 is taken; end the program that uses it, or register another port or any port for "
+                    + "the client"
+            case EACCES: "port \(port) of 127.0.0.1 is not allowed to this user; register a port above 1023"
+            case EMFILE, ENFILE:
+                "the redirect cannot be received: no descriptor is left; close files or raise the limit"
+            default: "the redirect cannot be received at 127.0.0.1"
+            }
+        var error = NetworkError(.oauthLoopback, message)
+        error.systemError = Int(code)
+        return error
+    }
+}
+#endif

@@ -1,0 +1,249 @@
+#if Auth
+import FoundationEssentials
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+extension OAuth {
+    /// An authorization server. Copies share its metadata and keys, which are fetched when they are needed and kept for an
+    /// hour.
+    public struct Provider: Sendable {
+        let source: ProviderSource
+
+        /// The server with an issuer identifier.
+        ///
+        /// The metadata are those of RFC 8414 or, if the server has none of these, of OpenID Connect Discovery.
+        ///
+        /// - Parameter issuer: the issuer identifier: an https URL without query and fragment, or an http URL of a
+        ///   loopback address. Any other fails with `oauthMetadata` when it is used.
+        public static func discover(_ issuer: String) -> Provider {
+            Provider(source: ProviderSource(.issuer(issuer)))
+        }
+
+        /// A server that publishes no metadata.
+        ///
+        /// - Parameter metadata: its metadata.
+        public static func known(_ metadata: Metadata) -> Provider {
+            Provider(source: ProviderSource(.metadata(metadata)))
+        }
+
+        /// The server of a protected resource, by the metadata of the resource (RFC 9728).
+        ///
+        /// The resource names its server in its metadata, at the URL in the challenge of a response or at the well-known
+        /// URL. Tokens are requested for the resource only (RFC 8707), and refresh tokens are sent to the server that
+        /// issued them only. Without scopes from the app, those of the challenge are requested, or those that the
+        /// metadata name.
+        ///
+        /// - Parameter resource: the URL of the resource, for example of an API.
+        public static func protecting(_ resource: String) -> Provider {
+            Provider(source: ProviderSource(.resource(resource)))
+        }
+
+        /// The metadata of the server: one value, then completion.
+        ///
+        /// - Parameter transport: sends the requests.
+        public func metadata(through transport: any Transport) -> Observable<Metadata, NetworkError> {
+            source.server(in: OAuthContext(transport: transport)).map(\.metadata)
+        }
+    }
+}
+
+extension OAuth.Provider: RedactedDescription {
+    /// The issuer or the resource.
+    public var description: String {
+        switch source.place {
+        case .issuer(let issuer): "authorization server \(issuer.quotedForErrors)"
+        case .metadata(let metadata): "authorization server \(metadata.issuer.quotedForErrors)"
+        case .resource(let resource): "authorization server of \(resource.quotedForErrors)"
+        }
+    }
+}
+
+/// An authorization server whose metadata are known.
+struct OAuthServer: Sendable {
+    let metadata: OAuth.Metadata
+    let keys: KeySetCache
+    /// The metadata of the resource that has led to the server.
+    var resource: OAuth.ResourceMetadata?
+}
+
+/// The metadata of one provider, and the fetch that gets them.
+final class ProviderSource: Sendable {
+    /// The origin of the metadata.
+    enum Place: Sendable {
+        case issuer(String)
+        case metadata(OAuth.Metadata)
+        case resource(String)
+    }
+
+    let place: Place
+    private let state = Mutex(State())
+
+    private struct State {
+        var server: (OAuthServer, until: Date)?
+        var keys: [String: KeySetCache] = [:]
+        /// The running fetch, which later requests join.
+        var flight: (number: Int, stream: Observable<OAuthServer, NetworkError>)?
+        var flights = 0
+        /// The URL of the resource's metadata, from a challenge.
+        var challenge: String?
+    }
+
+    private static let lifetime: TimeInterval = 3600
+
+    init(_ place: Place) { self.place = place }
+
+    /// Whether the issuer depends on a resource, and so may change.
+    var isResource: Bool { if case .resource = place { true } else { false } }
+
+    /// Learns the URL of the resource's metadata from a challenge (RFC 9728 §5.1), and fetches them again for the next
+    /// login.
+    func receive(challenge url: String) {
+        guard case .resource(let resource) = place, let target = OAuthURL(url), target.isSecure,
+            target.origin == OAuthURL(resource)?.origin
+        else { return }
+        state.withLock { state in
+            guard state.challenge != url else { return }
+            state.challenge = url
+            state.server = nil
+        }
+    }
+
+    /// Fetches the metadata again for the next login, because the server may have changed.
+    func expire() { if isResource { state.withLock { $0.server = nil } } }
+
+    func server(in context: OAuthContext) -> Observable<OAuthServer, NetworkError> {
+        .deferred { [self] in
+            let date = context.date
+            return state.withLock { state in
+                if let (server, until) = state.server, date < until { return .just(server) }
+                if let flight = state.flight { return flight.stream }
+                state.flights += 1
+                let number = state.flights
+                let stream = fetch(state.challenge, context)
+                    .handleEvents(onNext: { self.receive($0, at: context.date) })
+                    .handleEvents(onEnd: { _ in self.land(number) }, onCancel: { self.land(number) })
+                    .share(replay: 1, reset: .unused)
+                state.flight = (number, stream)
+                return stream
+            }
+        }
+    }
+
+    private func receive(_ server: OAuthServer, at date: Date) {
+        state.withLock { $0.server = (server, date.addingTimeInterval(Self.lifetime)) }
+    }
+
+    private func land(_ number: Int) {
+        state.withLock { state in
+            if state.flight?.number == number { state.flight = nil }
+        }
+    }
+
+    private func server(
+        _ metadata: OAuth.Metadata, resource: OAuth.ResourceMetadata? = nil
+    ) -> OAuthServer {
+        let keys = state.withLock { state in
+            let keys = state.keys[metadata.issuer] ?? KeySetCache()
+            // A resource that names ever new servers must not fill the memory.
+            if state.keys.count >= 16 { state.keys = [:] }
+            state.keys[metadata.issuer] = keys
+            return keys
+        }
+        return OAuthServer(metadata: metadata, keys: keys, resource: resource)
+    }
+
+    private func fetch(
+        _ challenge: String?, _ context: OAuthContext
+    ) -> Observable<OAuthServer, NetworkError> {
+        .deferred { [self] () throws(NetworkError) in
+            switch place {
+            case .metadata(let metadata): return .just(server(metadata))
+            case .issuer(let issuer):
+                return try Self.metadata(of: issuer, context).map { self.server($0) }
+            case .resource(let resource):
+                return try Self.metadata(ofResource: resource, challenge, context)
+                    .flatMap { found throws(NetworkError) -> Observable<OAuthServer, NetworkError> in
+                        // The resource chooses the order of its servers.
+                        try Self.metadata(of: found.authorizationServers[0], context)
+                            .map { self.server($0, resource: found) }
+                    }
+            }
+        }
+    }
+
+    // MARK: - Discovery
+
+    private static func metadata(
+        of issuer: String, _ context: OAuthContext
+    ) throws(NetworkError) -> Observable<OAuth.Metadata, NetworkError> {
+        guard let url = OAuthURL(issuer), url.isSecure, url.url.query() == nil, url.url.fragment == nil else {
+            throw .metadata(
+                "the issuer \(issuer.quotedForErrors) is not an https URL without user info, query and fragment (http is "
+                    + "for loopback addresses)")
+        }
+        var places = [
+            url.wellKnown("oauth-authorization-server"), url.wellKnown("openid-configuration"),
+        ]
+        if !url.path.isEmpty {
+            places.append(
+                URL(string: url.url.absoluteString.trimmedSlash + "/.well-known/openid-configuration"))
+        }
+        return first(
+            of: places.compactMap { $0 }, "the authorization server \(issuer.quotedForErrors)", context
+        )
+        .map { document throws(NetworkError) in
+            try OAuth.Metadata(document, issuer: issuer)
+        }
+    }
+
+    private static func metadata(
+        ofResource resource: String, _ challenge: String?, _ context: OAuthContext
+    ) throws(NetworkError) -> Observable<OAuth.ResourceMetadata, NetworkError> {
+        guard let url = OAuthURL(resource), url.isSecure, url.url.fragment == nil else {
+            throw .metadata("the resource \(resource.quotedForErrors) is not an https URL without a fragment")
+        }
+        var places = [challenge.flatMap { URL(string: $0) }, url.wellKnown("oauth-protected-resource")]
+        if !url.path.isEmpty { places.append(url.wellKnown("oauth-protected-resource", withPath: false)) }
+        return first(of: places.compactMap { $0 }, "the resource \(resource.quotedForErrors)", context)
+            .map { document throws(NetworkError) in
+                try OAuth.ResourceMetadata(document, for: resource)
+            }
+    }
+
+    /// The document at the first URL where there is one.
+    private static func first(
+        of urls: [URL], _ subject: String, _ context: OAuthContext
+    ) -> Observable<[UInt8], NetworkError> {
+        guard let url = urls.first else {
+            return .fail(.metadata("\(subject) publishes no metadata; use OAuth.Provider.known(_:)"))
+        }
+        return context.response(to: OAuthContext.request(.get, url))
+            .mapError { error in
+                error.code == .tooLarge
+                    ? .metadata(
+                        "the metadata of \(subject) have more than \(OAuthContext.responseLimit) bytes")
+                    : .metadata("the metadata of \(subject) cannot be fetched", because: error)
+            }
+            .flatMap { response throws(NetworkError) -> Observable<[UInt8], NetworkError> in
+                switch response.status.code {
+                case 200: return .just(response.body)
+                case 400..<500 where response.status.code != 429:
+                    return first(of: Array(urls.dropFirst()), subject, context)
+                case 300..<400:
+                    throw .metadata(
+                        "\(subject) redirects the request for its metadata; use the issuer it moved to")
+                default:
+                    throw .metadata(
+                        "\(subject) answered with status \(response.status.code) instead of its metadata; try again later"
+                    )
+                }
+            }
+    }
+}
+
+extension String {
+    fileprivate var trimmedSlash: String { hasSuffix("/") ? String(dropLast()) : self }
+}
+#endif
