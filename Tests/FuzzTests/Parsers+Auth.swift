@@ -185,7 +185,7 @@ extension Parser {
     /// The parsers of RxAuth; none without its trait.
     static var auth: [Parser] {
         #if Auth
-        signing
+        signing + oauth
         #else
         []
         #endif

@@ -1,0 +1,140 @@
+#if Auth
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxParameters
+
+@testable import RxAuth
+
+extension Parser {
+    /// The parsers of OAuth: documents, responses, redirects and tokens of servers and browsers.
+    static let oauth: [Parser] = [
+        Parser(
+            "metadata of authorization servers",
+            [
+                #"{"issuer":"https://a.test","token_endpoint":"https://a.test/t","scopes_supported":["a"],"mtls_endpoint_aliases":{"token_endpoint":"https://m.test/t"}}"#,
+                #"{"issuer":"https://a.test","token_endpoint":"http://127.0.0.1/t"}"#, "{}", "[",
+                #"{"issuer":"https://a.test","authorization_endpoint":"https://u:p@a.test/"}"#,
+            ]
+        ) { bytes in
+            var endpoints: [URL] = []
+            do throws(NetworkError) {
+                let metadata = try OAuth.Metadata(bytes, issuer: "https://a.test")
+                endpoints = [metadata.tokenEndpoint, metadata.authorizationEndpoint].compactMap { $0 }
+            } catch { return error.code.rawValue }
+            try demand(
+                endpoints.allSatisfy { $0.scheme?.lowercased() == "https" }, "an endpoint without https")
+            return "\(endpoints)"
+        },
+        Parser(
+            "metadata of protected resources",
+            [
+                #"{"resource":"https://a.test/x","authorization_servers":["https://b.test"],"scopes_supported":["a"]}"#,
+                #"{"resource":"https://a.test/","authorization_servers":[]}"#, "{}",
+            ]
+        ) { bytes in
+            do throws(NetworkError) {
+                let metadata = try OAuth.ResourceMetadata(bytes, for: "https://a.test/x/y")
+                return metadata.resource
+            } catch { return error.code.rawValue }
+        },
+        Parser(
+            "token responses",
+            [
+                #"{"access_token":"a","token_type":"Bearer","expires_in":3600,"refresh_token":"r","scope":"a b"}"#,
+                #"{"access_token":"a","token_type":"DPoP","expires_in":"1e3"}"#,
+                #"{"error":"invalid_grant"}"#, "<html>",
+            ]
+        ) { bytes in
+            let found: OAuth.Tokens
+            let date = Date(timeIntervalSince1970: 0)
+            do throws(NetworkError) {
+                guard let url = URL(string: "https://a.test/t") else { return "no URL" }
+                let response = Response(
+                    head: ResponseHead(status: .ok), body: bytes, request: Request(url: url))
+                let json = try OAuthEndpoint.object(in: response, "a", at: date)
+                found = try OAuth.Tokens(json, issuer: "https://a.test", isBound: false, at: date)
+            } catch { return error.code.rawValue + (error.envelopeCode ?? "") }
+            try demand(found.accessToken.isVisibleASCII, "a token that no field can carry")
+            try demand(found.expires.map { $0 >= date } ?? true, "a token that has expired before it came")
+            return found.accessToken
+        },
+        Parser(
+            "authorization responses",
+            text: [
+                "com.app:/cb?code=a%20b&state=s&iss=https%3A%2F%2Fa.test", "?error=access_denied&state=s",
+                "?", "#?a",
+                "?state=s&state=t", "?%73tate=s&code=%zz",
+            ]
+        ) { text in
+            guard let response = AuthorizationResponse(url: text) else { return "none" }
+            let code: String
+            do throws(NetworkError) {
+                let metadata = OAuth.Metadata(issuer: "https://a.test", tokenEndpoint: nil)
+                code = try response.code(state: "s", metadata)
+            } catch { return error.code.rawValue }
+            try demand(response.state == "s" && !code.isEmpty, "a code for another login")
+            return code
+        },
+        Parser(
+            "requests for a redirect",
+            [
+                "GET /cb?code=a&state=s HTTP/1.1\r\nHost: a\r\n\r\n", "\r\nGET / HTTP/1.0\n\n",
+                "POST / HTTP/1.1\r\n\r\n",
+            ]
+        ) { bytes in
+            var whole = LoopbackRequest.Parser()
+            let found = whole.append(bytes[...])
+            var parts = LoopbackRequest.Parser()
+            var again: LoopbackRequest?
+            for byte in bytes where again == nil { again = parts.append([byte]) }
+            try demand(
+                found == again,
+                "\(String(describing: found)) in one part, \(String(describing: again)) in many")
+            return "\(String(describing: found))"
+        },
+        Parser(
+            "ID tokens",
+            text: [
+                "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJodHRwczovL2EudGVzdCIsInN1YiI6ImEiLCJhdWQiOiJjIiwiaWF0IjowLCJleHAiOjF9.AAAA",
+                "e30.e30.", "..", "a.b.c", "e30.W10.AA",
+            ]
+        ) { text in
+            guard let token = JSONWebToken(text) else { return "none" }
+            let key = try MessageSigningKey.ed25519([UInt8](repeating: 1, count: 32)).verifyingKey
+            do throws(NetworkError) {
+                let keys = [JSONWebKeySet.Key(id: nil, algorithm: .ed25519, key: key)]
+                _ = try IDTokenRules(issuer: "https://a.test", clientID: "c")
+                    .validate(token, by: keys, at: Date(timeIntervalSince1970: 0))
+            } catch { return error.code.rawValue }
+            throw Violation(description: "a token without the key is valid")
+        },
+        Parser(
+            "key sets",
+            [
+                #"{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"a"}]}"#,
+                #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#, #"{"keys":{}}"#, "[]",
+                #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#,
+            ]
+        ) { bytes in
+            guard let set = JSONWebKeySet(bytes) else { return "none" }
+            try demand(set.keys.allSatisfy { $0.key.algorithm == $0.algorithm }, "a key of another algorithm")
+            return set.keys.map { $0.algorithm.tokenName }.joined(separator: " ")
+        },
+        Parser(
+            "challenges of resources",
+            text: [
+                #"Bearer error="insufficient_scope", scope="a b", resource_metadata="https://a.test/m""#,
+                #"DPoP error="use_dpop_nonce", Bearer max_age="5", acr_values="a""#, "Bearer", "=\"",
+            ]
+        ) { text in
+            let head = ResponseHead(status: .unauthorized, headerFields: [.wwwAuthenticate: text])
+            let found = OAuthChallenge.all(in: head)
+            try demand(
+                found.allSatisfy { $0.scopes.allSatisfy(OAuthScopes.isToken) },
+                "a scope that no form can carry")
+            return found.map { $0.scopes.joined(separator: " ") }.joined(separator: ",")
+        },
+    ]
+}
+#endif
