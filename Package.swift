@@ -21,7 +21,7 @@ let traits: Set<Trait> = [
     .trait(name: "Metrics", description: "Records metrics of a client by swift-metrics, with RxMetrics."),
     .trait(name: "Tracing", description: "Traces calls by swift-distributed-tracing, with RxTracing."),
     .trait(name: "ServiceLifecycle", description: "Runs clients and loops as services, with RxServices."),
-    .trait(name: "Auth", description: "Signs requests, with RxAuth and swift-crypto."),
+    .trait(name: "Auth", description: "OAuth and signed requests, with RxAuth and swift-crypto."),
     .trait(name: "Inspector", description: "Shows requests in Chrome's developer tools, with RxInspector."),
     .trait(name: "Outbox", description: "Sends stored requests until they have arrived, with RxOutbox."),
     .trait(name: "Fleet", description: "Shares login, limits and cache among processes, with RxFleet."),
