@@ -124,7 +124,8 @@ let package = Package(
                 "RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxParameters", .httpTypes,
                 .structuredFields, .crypto, .cryptoExtras,
             ]),
-        .library("RxOutbox", ["RxClient", "RxHTTP", "RxLite", "CZlib", .httpTypes, .grdb, .logging]),
+        .library(
+            "RxOutbox", ["RxClient", "RxHTTP", "RxLite", "RxSQLite", "CZlib", .httpTypes, .grdb, .logging]),
         .library(
             "RxMetrics",
             [
@@ -197,7 +198,8 @@ let package = Package(
         .tests(
             "RxOutboxTests",
             [
-                "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxOutbox", "RxParameters", "RxTesting",
+                "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxOutbox", "RxParameters", "RxSQLite",
+                "RxTesting",
                 "TestServers", "outbox-probe", .httpTypes, .grdb, .logging, .inMemoryLogging,
             ]),
 

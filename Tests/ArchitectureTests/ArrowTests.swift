@@ -30,7 +30,7 @@ import Testing
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite", "RxOutbox"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop", "RxOutbox"],
-        "RxOutbox": ["RxClient", "RxHTTP", "RxLite", "CZlib"],
+        "RxOutbox": ["RxClient", "RxHTTP", "RxLite", "RxSQLite", "CZlib"],
         "RxTestingSupport": ["RxHTTP", "RxLite", "RxTesting"],
     ]
 

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import RxHTTP
 import RxLite
+import RxSQLite
 import RxTesting
 import TestServers
 import Testing
@@ -57,7 +58,7 @@ import Testing
     func synchronous(durability: SQLiteOutboxStore.Durability, mode: Int) throws {
         let folder = try TemporaryFolder()
         var database = OutboxDatabase(
-            OutboxFolder(path: folder.file("outbox"), patience: 1000), durability)
+            SQLiteFolder(path: folder.file("outbox"), patience: .seconds(1)), durability)
         let found = try database.read { table in
             [
                 try String.fetchOne(table.db, sql: "PRAGMA journal_mode"),

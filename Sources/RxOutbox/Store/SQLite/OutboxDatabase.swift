@@ -2,35 +2,40 @@
 import FoundationEssentials
 import GRDB
 import RxHTTP
+import RxSQLite
 
 /// The database of a folder, opened on demand, and the lease of its store. Not replaced if it is damaged: then every
 /// operation fails, and the files stay as they are. All methods block.
 struct OutboxDatabase {
-    private let folder: OutboxFolder
+    private static let name = "outbox.sqlite"
+    /// The name of a database that is being made. Nothing but a complete one gets the name of the database.
+    private static let draft = "outbox.new"
+
+    private let folder: SQLiteFolder
     private let durability: SQLiteOutboxStore.Durability
     private var queue: DatabaseQueue?
     private var senderLock: FileLock?
     /// Set once the database has turned out to be damaged, until it is closed.
-    private var damage: OutboxStoreFailure?
+    private var damage: SQLiteFailure?
 
-    init(_ folder: OutboxFolder, _ durability: SQLiteOutboxStore.Durability) {
+    init(_ folder: SQLiteFolder, _ durability: SQLiteOutboxStore.Durability) {
         self.folder = folder
         self.durability = durability
     }
 
     /// Runs `body` in a transaction, which is rolled back if it throws.
-    mutating func write<Result>(_ body: (OutboxTable) throws -> Result) throws(OutboxStoreFailure) -> Result {
+    mutating func write<Result>(_ body: (OutboxTable) throws -> Result) throws(SQLiteFailure) -> Result {
         try perform { queue in try queue.write { db in try body(OutboxTable(db: db)) } }
     }
 
-    mutating func read<Result>(_ body: (OutboxTable) throws -> Result) throws(OutboxStoreFailure) -> Result {
+    mutating func read<Result>(_ body: (OutboxTable) throws -> Result) throws(SQLiteFailure) -> Result {
         try perform { queue in try queue.read { db in try body(OutboxTable(db: db)) } }
     }
 
     /// Takes the lock of the sender, unless another process or store has it; true if it is held.
-    mutating func lockSender() throws(OutboxStoreFailure) -> Bool {
+    mutating func lockSender() throws(SQLiteFailure) -> Bool {
         if senderLock != nil { return true }
-        do { senderLock = try folder.lock("sender") } catch { throw OutboxStoreFailure(error) }
+        do { senderLock = try folder.lock("sender") } catch { throw SQLiteFailure(error) }
         return senderLock != nil
     }
 
@@ -51,16 +56,16 @@ struct OutboxDatabase {
 
     private mutating func perform<Result>(
         _ body: (DatabaseQueue) throws -> Result
-    ) throws(OutboxStoreFailure) -> Result {
+    ) throws(SQLiteFailure) -> Result {
         if let damage { throw damage }
         do {
             return try body(opened())
         } catch {
-            let failure = OutboxStoreFailure(error)
+            let failure = SQLiteFailure(error)
             switch failure.kind {
             case .busy: break
-            case .damaged: damage = failure
-            case .refused, .untrusted:
+            case .damaged, .otherVersion: damage = failure
+            case .unfit, .moved, .refused, .untrusted:
                 // Whatever the reason, it may be gone when the file is opened again.
                 try? queue?.close()
                 queue = nil
@@ -71,28 +76,28 @@ struct OutboxDatabase {
 
     private mutating func opened() throws -> DatabaseQueue {
         if let queue {
-            guard OutboxFolder.exists(folder.database) else {
-                throw OutboxStoreFailure(.refused, "the database \(folder.database) has been removed")
+            guard SQLiteFolder.exists(folder.file(Self.name)) else {
+                throw SQLiteFailure(.moved, "the database \(folder.file(Self.name)) has been removed")
             }
             return queue
         }
         let (folder, durability) = (folder, durability)
         let queue = try folder.locked {
-            switch try folder.databaseSize() {
+            let path = folder.file(Self.name)
+            switch try folder.size(of: Self.name) {
             case nil:
-                guard !OutboxFolder.exists(folder.database + "-wal") else {
-                    throw OutboxStoreFailure(
-                        .damaged, "the database \(folder.database) is missing, but its log is there")
+                guard !SQLiteFolder.exists(path + "-wal") else {
+                    throw SQLiteFailure(.damaged, "the database \(path) is missing, but its log is there")
                 }
-                try folder.createDraft()
-                let draft = try Self.connection(to: folder.draft, folder.patience, durability)
+                let draft = try Self.connection(
+                    to: folder.createDraft(Self.draft), folder.patience, durability)
                 try draft.write { db in try OutboxTable.create(in: db) }
                 try draft.close()
-                try folder.publishDraft()
-            case 0?: throw OutboxStoreFailure(.damaged, "the database \(folder.database) is empty")
+                try folder.publishDraft(Self.draft, as: Self.name)
+            case 0?: throw SQLiteFailure(.damaged, "the database \(path) is empty")
             default: break
             }
-            let queue = try Self.connection(to: folder.database, folder.patience, durability)
+            let queue = try Self.connection(to: path, folder.patience, durability)
             try queue.read { db in try OutboxTable.check(db) }
             return queue
         }
@@ -103,18 +108,8 @@ struct OutboxDatabase {
     private static func connection(
         to path: String, _ patience: Int, _ durability: SQLiteOutboxStore.Durability
     ) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.journalMode = .wal
-        configuration.busyMode = .timeout(Double(patience) / 1000)
-        configuration.label = "RxOutbox"
-        configuration.prepareDatabase { db in
-            // SQLite's recommendation for files that may have been tampered with
-            // (https://www.sqlite.org/security.html).
-            try db.execute(
-                sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0")
-            try db.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
-        }
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try DatabaseQueue(
+            path: path, configuration: .sharedFile(label: "RxOutbox", patience: patience))
         // After GRDB has chosen WAL, with which it sets NORMAL.
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = \(durability.pragma)")
@@ -123,25 +118,13 @@ struct OutboxDatabase {
     }
 }
 
-extension OutboxStoreFailure {
-    /// Classifies an error of SQLite (https://www.sqlite.org/rescode.html).
-    init(_ error: any Error) {
-        switch error {
-        case let failure as OutboxStoreFailure: self = failure
-        case let error as DatabaseError:
-            // The message contains neither SQL nor arguments, which hold URLs.
-            self.init(Self.kind(of: error), "\(error.extendedResultCode): \(error.message ?? "")")
-        case is RowDecodingError: self.init(.damaged, "a column has another type than was written")
-        default: self.init(.refused, "\(error)")
-        }
-    }
+extension SQLiteFailure {
+    /// Whether the system or SQLite has refused a statement, for one of its values perhaps.
+    var isRefusal: Bool { kind == .refused || kind == .unfit }
 
-    private static func kind(of error: DatabaseError) -> Kind {
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: .busy
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_MISMATCH: .damaged
-        default: .refused
-        }
+    /// The failure for callers of the store.
+    var networkError: NetworkError {
+        NetworkError(kind == .untrusted ? .untrustedFile : .file, "outbox: " + message)
     }
 }
 #endif

@@ -2,6 +2,7 @@
 import CZlib
 import FoundationEssentials
 import GRDB
+import RxSQLite
 
 /// The statements on the tables, within a transaction.
 struct OutboxTable {
@@ -49,7 +50,7 @@ struct OutboxTable {
     static func check(_ db: Database) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= Self.version else {
-            throw OutboxStoreFailure(
+            throw SQLiteFailure(
                 .refused,
                 "a newer release has written the outbox (version \(version), this one reads \(Self.version))")
         }
@@ -59,13 +60,13 @@ struct OutboxTable {
                 SELECT coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid
                 """#)
         guard version == Self.version, found == statements else {
-            throw OutboxStoreFailure(.damaged, "the tables are not those of an outbox")
+            throw SQLiteFailure(.damaged, "the tables are not those of an outbox")
         }
         guard try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") == "ok" else {
-            throw OutboxStoreFailure(.damaged, "SQLite finds the database damaged")
+            throw SQLiteFailure(.damaged, "SQLite finds the database damaged")
         }
         guard try Int.fetchOne(db, sql: "SELECT count(*) FROM state") == 1 else {
-            throw OutboxStoreFailure(.damaged, "the state of the outbox is missing")
+            throw SQLiteFailure(.damaged, "the state of the outbox is missing")
         }
         let table = OutboxTable(db: db)
         let rows = try Row.fetchCursor(db, sql: "SELECT * FROM entry")
@@ -209,8 +210,8 @@ struct OutboxTable {
         return entry
     }
 
-    private static var damage: OutboxStoreFailure {
-        OutboxStoreFailure(.damaged, "an entry is not what was written")
+    private static var damage: SQLiteFailure {
+        SQLiteFailure(.damaged, "an entry is not what was written")
     }
 
     private static let encoder = JSONEncoder()

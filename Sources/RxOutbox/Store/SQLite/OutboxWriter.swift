@@ -1,12 +1,7 @@
 #if Outbox
 import RxHTTP
+import RxSQLite
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Runs the operations of a store one after another, in the order in which they were added, on a thread that exists
 /// while there is work. Changes that wait next to each other share a transaction.
@@ -23,24 +18,20 @@ final class OutboxWriter: Sendable {
         case alone(@Sendable (inout OutboxDatabase) -> @Sendable () -> Void)
     }
 
-    private struct Queue {
-        var waiting: [Work] = []
-        var isRunning = false
+    private let thread: WorkThread<Work>
+
+    init(_ database: OutboxDatabase) {
+        let transactions = Transactions(database)
+        // Without a thread the caller does the work: late, but not lost.
+        thread = WorkThread { batch, _ in transactions.perform(batch) }
     }
-
-    private let queue = Mutex(Queue())
-    private let database: Mutex<OutboxDatabase>
-    /// The most changes of one transaction, so that the first does not wait long for the last.
-    private static let groupSize = 512
-
-    init(_ database: OutboxDatabase) { self.database = Mutex(database) }
 
     /// Adds a change. Returns at once; `report` is called on the thread when the change is durable, or has failed.
     func write<Value: Sendable>(
         _ work: @escaping @Sendable (OutboxTable) throws -> Value,
         _ report: @escaping @Sendable (Result<Value, NetworkError>) -> Void
     ) {
-        add(
+        thread.add(
             .change(
                 Change { table in
                     let value = try work(table)
@@ -51,58 +42,21 @@ final class OutboxWriter: Sendable {
     }
 
     /// Adds an operation, which returns the closure that reports its result. Returns at once.
-    func run(_ work: @escaping @Sendable (inout OutboxDatabase) -> @Sendable () -> Void) { add(.alone(work)) }
-
-    private func add(_ work: Work) {
-        let needsThread = queue.withLock { queue in
-            queue.waiting.append(work)
-            defer { queue.isRunning = true }
-            return !queue.isRunning
-        }
-        // Without a thread the caller does the work: late, but not lost.
-        if needsThread, start() != 0 { drain() }
+    func run(_ work: @escaping @Sendable (inout OutboxDatabase) -> @Sendable () -> Void) {
+        thread.add(.alone(work))
     }
 
-    private func start() -> CInt {
-        #if canImport(Glibc)
-        var thread = pthread_t()
-        #else
-        var thread: pthread_t?
-        #endif
-        // The new thread takes over this retain; if it cannot be created, the retain is released here.
-        let retained = unsafe Unmanaged.passRetained(self)
-        let code = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                #if canImport(Glibc)
-                guard let argument = unsafe argument else { return nil }
-                #endif
-                unsafe Unmanaged<OutboxWriter>.fromOpaque(argument).takeRetainedValue().drain()
-                return nil
-            }, retained.toOpaque())
-        guard code == 0 else {
-            unsafe retained.release()
-            return code
-        }
-        #if canImport(Glibc)
-        pthread_detach(thread)
-        #else
-        if let thread { pthread_detach(thread) }
-        #endif
-        return 0
-    }
+    /// Performs the work with the database.
+    private final class Transactions: Sendable {
+        private let database: Mutex<OutboxDatabase>
+        /// The most changes of one transaction, so that the first does not wait long for the last.
+        private static let groupSize = 512
 
-    private func drain() {
-        while true {
-            let work = queue.withLock { queue in
-                let work = queue.waiting
-                queue.waiting = []
-                queue.isRunning = !work.isEmpty
-                return work
-            }
-            if work.isEmpty { return }
+        init(_ database: OutboxDatabase) { self.database = Mutex(database) }
+
+        func perform(_ batch: [Work]) {
             var group: [Change] = []
-            for piece in work {
+            for piece in batch {
                 switch piece {
                 case .change(let change):
                     group.append(change)
@@ -115,40 +69,40 @@ final class OutboxWriter: Sendable {
             }
             commit(&group)
         }
-    }
 
-    private func commit(_ group: inout [Change]) {
-        defer { group = [] }
-        guard !group.isEmpty else { return }
-        do throws(OutboxStoreFailure) {
-            for report in try transaction(group) { report() }
-        } catch {
-            guard group.count > 1, error.kind == .refused else {
-                for change in group { change.fail(error.networkError) }
-                return
-            }
-            // One of them may be the cause, such as one that is too large.
-            for change in group {
-                do throws(OutboxStoreFailure) {
-                    for report in try transaction([change]) { report() }
-                } catch {
-                    change.fail(error.networkError)
+        private func commit(_ group: inout [Change]) {
+            defer { group = [] }
+            guard !group.isEmpty else { return }
+            do throws(SQLiteFailure) {
+                for report in try transaction(group) { report() }
+            } catch {
+                guard group.count > 1, error.isRefusal else {
+                    for change in group { change.fail(error.networkError) }
+                    return
+                }
+                // One of them may be the cause, such as one that is too large.
+                for change in group {
+                    do throws(SQLiteFailure) {
+                        for report in try transaction([change]) { report() }
+                    } catch {
+                        change.fail(error.networkError)
+                    }
                 }
             }
         }
-    }
 
-    private func transaction(
-        _ changes: [Change]
-    ) throws(OutboxStoreFailure) -> [@Sendable () -> Void] {
-        let result = database.withLock { database -> Result<[@Sendable () -> Void], OutboxStoreFailure> in
-            do throws(OutboxStoreFailure) {
-                return .success(try database.write { table in try changes.map { try $0.make(table) } })
-            } catch {
-                return .failure(error)
+        private func transaction(
+            _ changes: [Change]
+        ) throws(SQLiteFailure) -> [@Sendable () -> Void] {
+            let result = database.withLock { database -> Result<[@Sendable () -> Void], SQLiteFailure> in
+                do throws(SQLiteFailure) {
+                    return .success(try database.write { table in try changes.map { try $0.make(table) } })
+                } catch {
+                    return .failure(error)
+                }
             }
+            return try result.get()
         }
-        return try result.get()
     }
 }
 #endif

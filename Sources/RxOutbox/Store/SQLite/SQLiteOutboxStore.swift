@@ -2,6 +2,7 @@
 public import FoundationEssentials
 public import RxHTTP
 public import RxLite
+import RxSQLite
 
 /// A store on disk, in SQLite, which survives the death of its process at any moment.
 ///
@@ -56,9 +57,8 @@ public final class SQLiteOutboxStore: OutboxStore {
         patience: Duration = .seconds(5)
     ) {
         self.pollInterval = pollInterval.map { max($0, .milliseconds(10)) }
-        let milliseconds = min(max(patience / .milliseconds(1), 0), 3_600_000)
         writer = OutboxWriter(
-            OutboxDatabase(OutboxFolder(path: folder, patience: Int(milliseconds)), durability))
+            OutboxDatabase(SQLiteFolder(path: folder, patience: patience), durability))
     }
 
     deinit {
@@ -95,13 +95,13 @@ public final class SQLiteOutboxStore: OutboxStore {
     public func lease(
         renewing held: OutboxLease?, at now: Date
     ) -> Observable<OutboxLease?, NetworkError> {
-        alone { database throws(OutboxStoreFailure) in
+        alone { database throws(SQLiteFailure) in
             // The lock lasts as long as the store holds it, so a held lease needs no renewal.
             if let held { return database.isSender ? held : nil }
             // Nobody sends from a database that cannot be read.
             try database.read { _ in }
             guard try database.lockSender() else { return nil }
-            do throws(OutboxStoreFailure) {
+            do throws(SQLiteFailure) {
                 return OutboxLease(number: try database.write { try $0.takeLease() })
             } catch {
                 database.unlockSender()
@@ -112,12 +112,12 @@ public final class SQLiteOutboxStore: OutboxStore {
 
     /// Gives the lease back.
     public func release(_: OutboxLease) -> Observable<Void, NetworkError> {
-        alone { database throws(OutboxStoreFailure) in database.unlockSender() }
+        alone { database throws(SQLiteFailure) in database.unlockSender() }
     }
 
     /// Closes the files, and gives the lease back. A damaged database may be opened again after it has been repaired.
     public func close() -> Observable<Void, NetworkError> {
-        alone { database throws(OutboxStoreFailure) in database.close() }
+        alone { database throws(SQLiteFailure) in database.close() }
     }
 
     private func writing<Value: Sendable>(
@@ -133,16 +133,16 @@ public final class SQLiteOutboxStore: OutboxStore {
     private func reading<Value: Sendable>(
         _ work: @escaping @Sendable (OutboxTable) throws -> Value
     ) -> Observable<Value, NetworkError> {
-        alone { database throws(OutboxStoreFailure) in try database.read(work) }
+        alone { database throws(SQLiteFailure) in try database.read(work) }
     }
 
     private func alone<Value: Sendable>(
-        _ work: @escaping @Sendable (inout OutboxDatabase) throws(OutboxStoreFailure) -> Value
+        _ work: @escaping @Sendable (inout OutboxDatabase) throws(SQLiteFailure) -> Value
     ) -> Observable<Value, NetworkError> {
         Observable { observer in
             self.writer.run { database in
                 let result: Result<Value, NetworkError>
-                do throws(OutboxStoreFailure) { result = .success(try work(&database)) } catch {
+                do throws(SQLiteFailure) { result = .success(try work(&database)) } catch {
                     result = .failure(error.networkError)
                 }
                 return { observer.scope.enter { observer.emitOnly(result) } }
