@@ -117,7 +117,7 @@ let package = Package(
                 "RxClient", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxLoop", "RxHTTP",
                 "RxLite", "RxWebSocket", "CLibpsl", .httpTypes, .logging,
             ]),
-        .library("RxDiskCache", ["RxCache", "RxHTTP", "RxLite", "CZlib", .grdb]),
+        .library("RxDiskCache", ["RxCache", "RxHTTP", "RxLite", "RxSQLite", "CZlib", .grdb]),
         .library(
             "RxAuth",
             [

@@ -1,6 +1,7 @@
 #if DiskCache
 import GRDB
 import RxCache
+import RxSQLite
 
 /// The database of a folder, opened on demand and replaced if it is corrupt.
 ///
@@ -20,23 +21,23 @@ struct CacheDatabase {
 
     /// Runs `body` in a transaction, which is rolled back if it throws. A corrupt database is replaced, and
     /// `body` runs again on an empty one.
-    mutating func write<Result>(_ body: (Database) throws -> Result) throws(CacheFailure) -> Result {
+    mutating func write<Result>(_ body: (Database) throws -> Result) throws(SQLiteFailure) -> Result {
         try withDatabase { queue in try queue.write(body) }
     }
 
     /// Runs `body`, which writes nothing and therefore waits for no writer. A corrupt database is replaced
     /// here, too.
-    mutating func read<Result>(_ body: (Database) throws -> Result) throws(CacheFailure) -> Result {
+    mutating func read<Result>(_ body: (Database) throws -> Result) throws(SQLiteFailure) -> Result {
         try withDatabase { queue in try queue.read(body) }
     }
 
     /// Removes the database with all its contents.
-    mutating func removeAll() throws(CacheFailure) {
+    mutating func removeAll() throws(SQLiteFailure) {
         close()
         do {
             try folder.locked { try folder.remove(database: folder.database()) }
         } catch {
-            throw CacheFailure(error)
+            throw SQLiteFailure(error)
         }
     }
 
@@ -49,25 +50,25 @@ struct CacheDatabase {
 
     private mutating func withDatabase<Result>(
         _ body: (DatabaseQueue) throws -> Result
-    ) throws(CacheFailure) -> Result {
+    ) throws(SQLiteFailure) -> Result {
         var repairs = 0
         while true {
             do {
                 return try body(opened())
             } catch {
-                let failure = CacheFailure(error)
+                let failure = SQLiteFailure(error)
                 switch failure.kind {
                 case .busy: throw failure
                 case .refused, .untrusted:
                     // Whatever the reason, it may be gone when the files are opened again.
                     close()
                     throw failure
-                case .broken, .moved:
+                case .damaged, .unfit, .otherVersion, .moved:
                     let path = connection?.path
                     close()
                     repairs += 1
                     guard repairs < 3 else { throw failure }
-                    if failure.kind == .broken, let path { try replace(path) }
+                    if failure.isBroken, let path { try replace(path) }
                 }
             }
         }
@@ -75,7 +76,7 @@ struct CacheDatabase {
 
     private mutating func opened() throws -> DatabaseQueue {
         if let connection {
-            if CacheFolder.exists(connection.path) { return connection.queue }
+            if SQLiteFolder.exists(connection.path) { return connection.queue }
             close()
         }
         let folder = folder
@@ -85,7 +86,7 @@ struct CacheDatabase {
             do {
                 return Connection(queue: try Self.open(path, patience: folder.patience), path: path)
             } catch {
-                guard CacheFailure(error).kind == .broken else { throw error }
+                guard SQLiteFailure(error).isBroken else { throw error }
                 try folder.remove(database: path)
                 broken += 1
                 let path = try folder.database()
@@ -99,7 +100,7 @@ struct CacheDatabase {
 
     private static func open(_ path: String, patience: Int) throws -> DatabaseQueue {
         let queue = try DatabaseQueue(
-            path: path, configuration: CacheSchema.configuration(patience: patience))
+            path: path, configuration: .sharedFile(label: "RxDiskCache", patience: patience))
         try queue.write { db in
             if try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0 {
                 try CacheSchema.create(in: db)
@@ -110,21 +111,21 @@ struct CacheDatabase {
     }
 
     /// Removes a corrupt database, unless another process already has.
-    private mutating func replace(_ path: String) throws(CacheFailure) {
+    private mutating func replace(_ path: String) throws(SQLiteFailure) {
         do {
             let wasThere = try folder.locked {
-                guard CacheFolder.exists(path) else { return false }
+                guard SQLiteFolder.exists(path) else { return false }
                 try folder.remove(database: path)
                 return true
             }
             if wasThere { replacedCount += 1 }
         } catch {
-            throw CacheFailure(error)
+            throw SQLiteFailure(error)
         }
     }
 }
 
-/// The tables of a database, and the configuration of a connection to it.
+/// The tables of a database.
 enum CacheSchema {
     /// Increased with each change of the tables or of their contents.
     static let version = 2
@@ -172,24 +173,6 @@ enum CacheSchema {
         """,
     ]
 
-    /// A connection in WAL mode: readers and the one writer do not wait for each other, and a killed process
-    /// loses nothing that it has committed (https://www.sqlite.org/wal.html).
-    static func configuration(patience: Int) -> Configuration {
-        var configuration = Configuration()
-        configuration.journalMode = .wal
-        configuration.busyMode = .timeout(Double(patience) / 1000)
-        configuration.label = "RxDiskCache"
-        configuration.prepareDatabase { db in
-            // SQLite's recommendation for files that may have been tampered with
-            // (https://www.sqlite.org/security.html).
-            try db.execute(
-                sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0")
-            // The log is truncated to 4 MiB whenever its content has been moved to the database.
-            try db.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
-        }
-        return configuration
-    }
-
     /// Creates the tables of an empty database.
     static func create(in db: Database) throws {
         for statement in statements { try db.execute(sql: statement) }
@@ -209,7 +192,7 @@ enum CacheSchema {
                 SELECT coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid
                 """#)
         guard version == Self.version, found == statements else {
-            throw CacheFailure(.broken, "the database has another version, or foreign tables")
+            throw SQLiteFailure(.damaged, "the database has another version, or foreign tables")
         }
         let isRight = try Bool.fetchOne(
             db,
@@ -217,10 +200,10 @@ enum CacheSchema {
                 SELECT count(*) = 1 AND sum(total.entries) = (SELECT count(*) FROM entry)
                     AND sum(total.bytes) = (SELECT coalesce(sum(bytes), 0) FROM entry) FROM total
                 """)
-        guard isRight == true else { throw CacheFailure(.broken, "the totals do not match the entries") }
+        guard isRight == true else { throw SQLiteFailure(.damaged, "the totals do not match the entries") }
         guard try Bool.fetchOne(db, sql: "SELECT count(*) = 1 AND min(length(value)) = 32 FROM salt") == true
         else {
-            throw CacheFailure(.broken, "the salt is missing or has another length than was written")
+            throw SQLiteFailure(.damaged, "the salt is missing or has another length than was written")
         }
     }
 }

@@ -4,6 +4,7 @@ import FoundationEssentials
 import GRDB
 import RxCache
 import RxHTTP
+import RxSQLite
 
 /// The stored responses in a database, with their queries.
 struct CacheTable {
@@ -16,7 +17,7 @@ struct CacheTable {
         self.db = db
         self.limits = limits
         guard let salt = try Data.fetchOne(db.cachedStatement(sql: "SELECT value FROM salt")) else {
-            throw CacheFailure(.broken, "the salt is missing")
+            throw SQLiteFailure(.damaged, "the salt is missing")
         }
         self.salt = Array(salt)
     }
@@ -143,7 +144,7 @@ struct CacheTable {
     /// The number of entries and their bytes.
     func total() throws -> (entries: Int, bytes: Int) {
         guard let row = try Row.fetchOne(db, sql: "SELECT entries, bytes FROM total") else {
-            throw CacheFailure(.broken, "the totals are missing")
+            throw SQLiteFailure(.damaged, "the totals are missing")
         }
         return (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
     }

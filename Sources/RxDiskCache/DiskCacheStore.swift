@@ -2,6 +2,7 @@
 public import RxCache
 public import RxHTTP
 public import RxLite
+import RxSQLite
 
 /// Stores responses in a folder, up to a number of bytes and of entries. The least recently used one is
 /// evicted first.
@@ -27,7 +28,15 @@ public final class DiskCacheStore: CacheStore {
     /// The folder of the responses.
     public let folder: String
     private let cache: OpenCache
-    private let thread = DiskThread()
+    private let thread = WorkThread<Work> { batch, failure in
+        let refusal = failure.map { code in
+            NetworkError(.file, "no thread could be created for the disk cache: error \(code)")
+        }
+        for work in batch { work(refusal) }
+    }
+
+    /// A piece of work. `refusal` is the error if no thread could be created for it.
+    private typealias Work = @Sendable (_ refusal: NetworkError?) -> Void
 
     /// Creates a store and begins to open the folder, which is created if needed.
     ///
@@ -48,14 +57,13 @@ public final class DiskCacheStore: CacheStore {
         let limits = DiskCacheLimits(
             bytes: limit, entries: countLimit,
             entryBytes: min(entryLimit ?? limit / 16, limit, DiskCacheLimits.mostEntryBytes))
-        let milliseconds = min(max(patience / .milliseconds(1), 0), 3_600_000)
-        cache = OpenCache(CacheFolder(path: folder, patience: Int(milliseconds)), limits: limits)
-        thread.run { [cache] _ in cache.open() }
+        cache = OpenCache(CacheFolder(SQLiteFolder(path: folder, patience: patience)), limits: limits)
+        thread.add { [cache] _ in cache.open() }
     }
 
     deinit {
         // Closing also reads and writes.
-        thread.run { [cache] _ in cache.close() }
+        thread.add { [cache] _ in cache.close() }
     }
 
     /// The contents of the folder, as this store last saw them.
@@ -97,7 +105,7 @@ public final class DiskCacheStore: CacheStore {
     ) -> Observable<Value, NetworkError> {
         // In the order of the subscriptions, which `create` would not keep for those made within one lane.
         Observable { observer in
-            self.thread.run { [cache = self.cache] refusal in
+            self.thread.add { [cache = self.cache] refusal in
                 let result = refusal.map(Result.failure) ?? work(cache)
                 observer.scope.enter { observer.emitOnly(result) }
             }

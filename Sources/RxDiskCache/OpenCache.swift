@@ -1,14 +1,8 @@
 #if DiskCache
-import GRDB
 import RxCache
 import RxHTTP
+import RxSQLite
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The database of a store, and its counts. Methods that use the database block.
 final class OpenCache: Sendable {
@@ -48,7 +42,7 @@ final class OpenCache: Sendable {
     /// All variants of a key, the latest first; empty if the disk fails.
     func entries(for key: CacheKey) -> [CacheEntry] {
         let found = state.withLock { state -> [CacheTable.Found] in
-            do throws(CacheFailure) {
+            do throws(SQLiteFailure) {
                 defer { countReplaced(state) }
                 let found = try state.database.read { db in
                     try CacheTable(db: db, limits: limits).entries(for: key)
@@ -69,7 +63,7 @@ final class OpenCache: Sendable {
         state.uses += found.filter { $0.entry != nil }.map(\.row)
         guard !broken.isEmpty || state.uses.count > Self.mostUses else { return }
         counts.withLock { $0.statistics.brokenEntries += broken.count }
-        do throws(CacheFailure) {
+        do throws(SQLiteFailure) {
             try write(&state) { try $0.remove(rows: broken) }
         } catch {
             record(error, in: \.failedChanges)
@@ -78,7 +72,7 @@ final class OpenCache: Sendable {
 
     /// Makes a change; `body` returns how many entries were evicted.
     func change(_ body: (CacheTable) throws -> Int) -> Result<Void, NetworkError> {
-        mutate { state throws(CacheFailure) in
+        mutate { state throws(SQLiteFailure) in
             let dropped = try write(&state, body)
             counts.withLock { $0.usage.evicted += dropped }
         }
@@ -86,7 +80,7 @@ final class OpenCache: Sendable {
 
     /// Removes the selected entries. Returns how many there were.
     func remove(_ selection: CacheSelection) -> Result<Int, NetworkError> {
-        mutate { state throws(CacheFailure) in
+        mutate { state throws(SQLiteFailure) in
             guard selection == .all else { return try write(&state) { try $0.remove(selection) } }
             let total = try write(&state) { try $0.total() }
             // Removing the whole file is faster, and leaves nothing on disk.
@@ -97,10 +91,10 @@ final class OpenCache: Sendable {
     }
 
     private func mutate<Value: Sendable>(
-        _ body: (inout State) throws(CacheFailure) -> Value
+        _ body: (inout State) throws(SQLiteFailure) -> Value
     ) -> Result<Value, NetworkError> {
-        let result = state.withLock { state -> Result<Value, CacheFailure> in
-            do throws(CacheFailure) {
+        let result = state.withLock { state -> Result<Value, SQLiteFailure> in
+            do throws(SQLiteFailure) {
                 return .success(try body(&state))
             } catch {
                 return .failure(error)
@@ -112,7 +106,7 @@ final class OpenCache: Sendable {
 
     private func write<Value>(
         _ state: inout State, _ body: (CacheTable) throws -> Value
-    ) throws(CacheFailure) -> Value {
+    ) throws(SQLiteFailure) -> Value {
         let uses = state.uses
         state.uses = []
         defer { countReplaced(state) }
@@ -130,7 +124,7 @@ final class OpenCache: Sendable {
     }
 
     private func record(
-        _ failure: CacheFailure, in count: WritableKeyPath<DiskCacheStatistics, Int>
+        _ failure: SQLiteFailure, in count: WritableKeyPath<DiskCacheStatistics, Int>
     ) {
         counts.withLock { counts in
             counts.statistics[keyPath: count] += 1
@@ -140,55 +134,13 @@ final class OpenCache: Sendable {
     }
 }
 
-/// A failure of the disk cache, with the kind of reaction to it.
-struct CacheFailure: Error {
-    enum Kind {
-        /// Another process holds a lock: try again later.
-        case busy
-        /// The data on disk is not the written data: replace the database.
-        case broken
-        /// The database is no longer where it was: open the current one.
-        case moved
-        /// The system refused the operation.
-        case refused
-        /// The folder, or a file in it, may come from another user.
-        case untrusted
-    }
-
-    let kind: Kind
-    let message: String
-
-    init(_ kind: Kind, _ message: String) {
-        self.kind = kind
-        self.message = message
-    }
-
-    /// A system call that failed.
-    init(_ call: String, _ code: CInt) {
-        self.init(.refused, "\(call): \(unsafe String(cString: strerror(code)))")
-    }
-
-    /// Classifies an error of SQLite (https://www.sqlite.org/rescode.html).
-    init(_ error: any Error) {
-        switch error {
-        case let failure as CacheFailure: self = failure
-        case let error as DatabaseError:
-            // The message contains neither SQL nor arguments, which hold URLs.
-            self.init(Self.kind(of: error), "\(error.extendedResultCode): \(error.message ?? "")")
-        case is RowDecodingError: self.init(.broken, "a column has another type than was written")
-        default: self.init(.refused, "\(error)")
-        }
-    }
-
-    private static func kind(of error: DatabaseError) -> Kind {
-        if error.extendedResultCode == .SQLITE_READONLY_DBMOVED { return .moved }
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: return .busy
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: return .broken
-        // The statements are correct, so the tables are wrong.
-        case .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_SCHEMA, .SQLITE_RANGE:
-            return .broken
-        default: return .refused
+extension SQLiteFailure {
+    /// Whether the database has to be replaced: the data on disk is not the written data, or, since the statements are
+    /// correct, the tables are wrong.
+    var isBroken: Bool {
+        switch kind {
+        case .damaged, .unfit, .otherVersion: true
+        case .busy, .moved, .refused, .untrusted: false
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
             "RxClient", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxLoop", "RxHTTP",
             "RxLite", "RxWebSocket", "CLibpsl",
         ],
-        "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
+        "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "RxSQLite", "CZlib"],
         "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
         "RxFleet": ["RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite"],
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
