@@ -113,8 +113,8 @@ public final class ChildProcess: Sendable {
         try await reading.board.until { $0.ending == nil ? nil : $0 }
     }
 
-    /// Stops the process and its children (SIGSTOP) until ``resume()``.
-    public func stop() { reading.send(SIGSTOP) }
+    /// Stops the process and its children (SIGSTOP) until ``resume()``. Returns when it does not run any more.
+    public func stop() { reading.stop() }
 
     /// Lets a stopped process run again (SIGCONT).
     public func resume() { reading.send(SIGCONT) }

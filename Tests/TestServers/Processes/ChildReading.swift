@@ -24,6 +24,16 @@ final class ChildReading: Sendable {
     /// Kills the process group.
     func kill() { send(SIGKILL) }
 
+    /// Stops the process group, and waits until all threads of the process have stopped; until then they run on.
+    func stop() {
+        send(SIGSTOP)
+        var information = unsafe siginfo_t()
+        // An end of the process ends the wait as well, and is left to be reaped.
+        while unsafe waitid(P_PID, id_t(process), &information, WSTOPPED | WEXITED | WNOWAIT) != 0,
+            errno == EINTR
+        {}
+    }
+
     /// Sends a signal to the process group.
     func send(_ signal: CInt) {
         isUnreaped.withLock { if $0 { _ = systemKill(-process, signal) } }
