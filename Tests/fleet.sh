@@ -2,7 +2,10 @@
 # Lets a login that eight processes share expire many times, while some of them are killed and stopped, and responses are
 # lost.
 #
-#   Tests/fleet.sh [EXPIRIES, default 1000] [SEED, default 1] [STORE, default a temporary folder]
+# STORE is a folder or the URL of a Redis. Without it, the test runs over a temporary folder; and over a Redis of its own,
+# if one is installed.
+#
+#   Tests/fleet.sh [EXPIRIES, default 1000] [SEED, default 1] [STORE]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -3,7 +3,7 @@
 //
 //   fleet-probe STORE URL NAME
 //
-// Shares one login over STORE, a folder, with the other processes that name the same. Each line that it reads makes it
+// Shares one login over STORE, a folder or the URL of a Redis, with the other processes that name the same. Each line that it reads makes it
 // request URL/goods; it prints `LINE STATUS` or `LINE failed CODE` for each, and `event TEXT` for the events of the login.
 
 import RxFleet
@@ -30,7 +30,9 @@ func say(_ line: String) {
 }
 
 /// The store that an argument names.
-func sharedStore(_ place: String) -> any SharedStore { FileStore(folder: place) }
+func sharedStore(_ place: String) throws -> any SharedStore {
+    place.contains("://") ? try RedisStore(place) : FileStore(folder: place)
+}
 
 /// The number of the newest token that this process has had.
 final class Newest: Sendable {
@@ -47,7 +49,7 @@ final class Newest: Sendable {
 let arguments = Array(CommandLine.arguments.dropFirst())
 guard arguments.count == 3 else { exit(2) }
 let (url, name) = (arguments[1], arguments[2])
-let store = sharedStore(arguments[0])
+let store = try sharedStore(arguments[0])
 let keys = SealingKeys(try SealingKey(id: "1", bytes: Array(repeating: 1, count: 32)))
 let credential = SharedCredential(in: store, key: "shop", sealing: keys, leaseTime: .seconds(2))
 let newest = Newest()

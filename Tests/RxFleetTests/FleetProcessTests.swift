@@ -182,7 +182,16 @@ import Testing
     /// twice.
     @Test func expiries() async throws {
         let folder = try TemporaryFolder()
-        let place = Self.environment("FLEET_STORE") ?? folder.file("fleet")
+        try await run(over: Self.environment("FLEET_STORE") ?? folder.file("fleet"))
+    }
+
+    /// The same expiries over Redis; `Tests/services.sh` installs it.
+    @Test(.enabled(if: RedisServer.isInstalled)) func expiriesOverRedis() async throws {
+        let server = try await RedisServer()
+        try await run(over: "redis://127.0.0.1:\(server.port)")
+    }
+
+    private func run(over place: String) async throws {
         var fleet = try await Fleet(place, count: 8, seed: Self.seed)
         // The first login.
         try fleet.request(0..<8, "first")
