@@ -81,8 +81,9 @@ import Testing
             command.name == "HELLO" ? [.send(reply)] : [.send("-NOAUTH Authentication required.\r\n")]
         }
         let store = try store(server, login: "user:s3cret@") {
-            $0.commandTimeout = .milliseconds(300)
-            $0.connectTimeout = .milliseconds(300)
+            guard code == .idleTimeout else { return }
+            $0.commandTimeout = .milliseconds(100)
+            $0.connectTimeout = .seconds(2)
         }
         let error = try #require(await failure(of: store.read("a")))
         #expect(error.code == code, "\(error)")
@@ -219,7 +220,7 @@ import Testing
     @Test func silentServer() async throws {
         let server = try RESPServer { command in command.name == "PING" ? [] : RESPServer.usual(command) }
         let store = try store(server) {
-            $0.commandTimeout = .milliseconds(200)
+            $0.commandTimeout = .seconds(1)
             $0.pingInterval = .milliseconds(100)
         }
         let failures = Board<[NetworkError]>([])

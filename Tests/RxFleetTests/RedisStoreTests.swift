@@ -251,9 +251,9 @@ import Testing
         _ = try await seen.until { $0.count == 22 ? true : nil }
         #expect(try await reader.read("a").value() == nil)
         // An entry with a lifetime is not held for longer.
-        _ = try await writer.swap("c", to: [1], expecting: .any, under: nil, for: .milliseconds(300)).value()
+        _ = try await writer.swap("c", to: [1], expecting: .any, under: nil, for: .seconds(2)).value()
         #expect(try await reader.read("c").value() != nil)
-        try await Task.sleep(for: .milliseconds(350))
+        try await Task.sleep(for: .milliseconds(2100))
         #expect(try await reader.read("c").value() == nil)
         #expect(reader.heldCount > 0)
     }
@@ -318,7 +318,7 @@ import Testing
     @Test func quotaWithoutRedis() async throws {
         let redis = try await RedisServer()
         let store = try store("redis://127.0.0.1:\(redis.port)")
-        let quota = FleetQuota(in: store, timeLimit: .milliseconds(500)) { 2 }
+        let quota = FleetQuota(in: store, timeLimit: .seconds(2)) { 2 }
         let events = Board<[String]>([])
         quota.events.subscribe { event in events.update { $0.append("\("\(event)".prefix { $0 != "(" })") } }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
