@@ -57,6 +57,7 @@ let package = Package(
         .library(name: "RxInspector", targets: ["RxInspector"]),
         .library(name: "RxOutbox", targets: ["RxOutbox"]),
         .library(name: "RxFleet", targets: ["RxFleet"]),
+        .library(name: "RxTransfers", targets: ["RxTransfers"]),
     ],
     traits: traits.union([.default(enabledTraits: defaultTraits)]),
     dependencies: [
@@ -152,6 +153,7 @@ let package = Package(
                 "RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite", .httpTypes, .crypto,
                 .grdb,
             ]),
+        .library("RxTransfers", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .structuredFields]),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
         .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
 
@@ -227,6 +229,14 @@ let package = Package(
             [
                 "RxCache", "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxLoop", "RxParameters",
                 "RxTesting", "TestServers", "fleet-probe", .httpTypes, .grdb,
+            ]),
+        // A process of its own, for tests that kill it.
+        .program("transfer-probe", ["RxNetworking", "RxTransfers"], path: "Tests/TransferProbe"),
+        .tests(
+            "RxTransfersTests",
+            [
+                "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxTesting", "RxTransfers", "TestServers",
+                "transfer-probe", .httpTypes,
             ]),
         .tests(
             "RxClientTests",

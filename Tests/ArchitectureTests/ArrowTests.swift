@@ -31,6 +31,7 @@ import Testing
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop", "RxOutbox"],
         "RxOutbox": ["RxClient", "RxHTTP", "RxLite", "RxSQLite", "CZlib"],
+        "RxTransfers": ["RxClient", "RxHTTP", "RxLite"],
         "RxTestingSupport": ["RxHTTP", "RxLite", "RxTesting"],
     ]
 
@@ -44,7 +45,7 @@ import Testing
         "HTTPTypes": [
             "RxWebSocket", "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxClient",
             "RxNetworking", "RxInspector", "RxTesting", "RxMetrics", "RxTracing", "RxAuth", "RxOutbox",
-            "RxFleet",
+            "RxFleet", "RxTransfers",
         ],
         "CoreMetrics": ["RxMetrics"],
         "Tracing": ["RxTracing"],

@@ -1,6 +1,7 @@
 #if Auth
 import Crypto
 import FoundationEssentials
+import RxHTTP
 
 /// A checksum that S3 verifies and stores with an object.
 public enum AWSChecksum: Sendable, Hashable, CaseIterable {
@@ -51,9 +52,9 @@ public enum AWSChecksum: Sendable, Hashable, CaseIterable {
 
         init(_ checksum: AWSChecksum) {
             switch checksum {
-            case .crc32: state = .crc(0xFFFF_FFFF, .crc32)
-            case .crc32c: state = .crc(0xFFFF_FFFF, .crc32c)
-            case .crc64nvme: state = .crc(.max, .crc64nvme)
+            case .crc32: state = .crc(CyclicRedundancyCheck.crc32.initial, .crc32)
+            case .crc32c: state = .crc(CyclicRedundancyCheck.crc32c.initial, .crc32c)
+            case .crc64nvme: state = .crc(CyclicRedundancyCheck.crc64nvme.initial, .crc64nvme)
             case .sha1: state = .sha1(Insecure.SHA1())
             case .sha256: state = .sha256(SHA256())
             }
@@ -79,37 +80,6 @@ public enum AWSChecksum: Sendable, Hashable, CaseIterable {
             case .sha256(let hash): Data(hash.finalize()).base64EncodedString()
             }
         }
-    }
-}
-
-/// A cyclic redundancy check with reflected bits, which begins and ends with the complement.
-struct CyclicRedundancyCheck: Sendable {
-    private let table: [UInt64]
-    private let size: Int
-
-    static let crc32 = CyclicRedundancyCheck(polynomial: 0xEDB8_8320, size: 4)
-    static let crc32c = CyclicRedundancyCheck(polynomial: 0x82F6_3B78, size: 4)
-    static let crc64nvme = CyclicRedundancyCheck(polynomial: 0x9A6C_9329_AC4B_C9B5, size: 8)
-
-    /// - Parameter polynomial: the polynomial, with its bits reflected.
-    private init(polynomial: UInt64, size: Int) {
-        self.size = size
-        table = (0..<256).map { index in
-            (0..<8).reduce(UInt64(index)) { value, _ in
-                value & 1 == 1 ? value >> 1 ^ polynomial : value >> 1
-            }
-        }
-    }
-
-    func updated(_ value: UInt64, with bytes: some Sequence<UInt8>) -> UInt64 {
-        var value = value
-        for byte in bytes { value = table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8 }
-        return value
-    }
-
-    /// The checksum as bytes, the most significant first.
-    func finished(_ value: UInt64) -> [UInt8] {
-        (0..<size).reversed().map { UInt8(truncatingIfNeeded: ~value >> UInt64($0 * 8)) }
     }
 }
 #endif

@@ -1,6 +1,4 @@
-import FoundationEssentials
 import HTTPTypes
-import RawStructuredFieldValues
 public import RxHTTP
 public import RxLite
 import Synchronization
@@ -95,25 +93,16 @@ final class BodyVerification: Sendable {
         throw error
     }
 
-    /// The maximum number of bytes of a field to parse: the time to parse grows with the square of its
-    /// members.
-    private static let fieldLimit = 2048
-
     private static func digests(of head: ResponseHead) -> [Digest] {
         guard !head.isCoded else { return [] }
         let names = head.status == .partialContent ? ["Content-Digest"] : ["Content-Digest", "Repr-Digest"]
         return names.flatMap { name -> [Digest] in
-            guard let field = HTTPField.Name(name), let value = head[field],
-                value.utf8.count <= Self.fieldLimit
-            else { return [] }
-            var parser = StructuredFieldValueParser(Array(value.utf8))
-            guard let members = try? parser.parseDictionaryFieldValue() else { return [] }
+            guard let field = HTTPField.Name(name), let value = head[field] else { return [] }
+            let digests = DigestField.digests(in: value)
             return [("sha-256", SHA2.sha256), ("sha-512", SHA2.sha512)].compactMap { algorithm, running in
-                guard case .item(let item) = members[algorithm],
-                    case .undecodedByteSequence(let text) = item.rfc9651BareItem,
-                    let expected = Data(base64Encoded: text).map(Array.init)
-                else { return nil }
-                return Digest(name: "\(name), \(algorithm)", expected: expected, running: running)
+                digests[algorithm].map {
+                    Digest(name: "\(name), \(algorithm)", expected: $0, running: running)
+                }
             }
         }
     }

@@ -39,6 +39,41 @@ struct RequestReader {
         return try read(count, from: socket)
     }
 
+    /// Reads the body that the head announces, and passes it on as it arrives.
+    mutating func readPieces(
+        of head: RawServer.Request, from socket: borrowing ConnectionSocket,
+        _ take: ([UInt8]) throws(RawServer.End) -> Void
+    ) throws(RawServer.End) {
+        if head.field("Transfer-Encoding")?.lowercased() == "chunked" {
+            while true {
+                let line = try readLine(from: socket)
+                guard let count = Int(line.prefix { $0 != ";" }, radix: 16), count >= 0 else {
+                    throw .malformedRequest("chunk size \(line)")
+                }
+                if count == 0 { break }
+                try readPieces(count, from: socket, take)
+                guard try readLine(from: socket).isEmpty else { throw .malformedRequest("chunk end") }
+            }
+            while try !readLine(from: socket).isEmpty {}
+        } else if let count = head.field("Content-Length").flatMap({ Int($0) }) {
+            try readPieces(count, from: socket, take)
+        }
+    }
+
+    private mutating func readPieces(
+        _ count: Int, from socket: borrowing ConnectionSocket,
+        _ take: ([UInt8]) throws(RawServer.End) -> Void
+    ) throws(RawServer.End) {
+        var left = count
+        while left > 0 {
+            if buffered.isEmpty { buffered = try socket.receive()[...] }
+            let piece = Array(buffered.prefix(left))
+            buffered = buffered.dropFirst(piece.count)
+            left -= piece.count
+            try take(piece)
+        }
+    }
+
     /// Reads HTTP/2 frames up to the end of a stream, and returns its body (RFC 9113 §4.1). The fields are skipped.
     mutating func readStream(from socket: borrowing ConnectionSocket) throws(RawServer.End) -> [UInt8] {
         let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
