@@ -153,7 +153,8 @@ let package = Package(
                 "RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite", .httpTypes, .crypto,
                 .grdb,
             ]),
-        .library("RxTransfers", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .structuredFields]),
+        .library(
+            "RxTransfers", ["RxClient", "RxHTTP", "RxLite", "RxParameters", .httpTypes, .structuredFields]),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
         .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
 
@@ -293,7 +294,8 @@ let package = Package(
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             [
                 "RxNetworking", "RxAuth", "RxDiskCache", "RxFleet", "RxInspector", "RxJSON", "RxMetrics",
-                "RxOutbox", "RxServices", "RxTesting", "RxTestingSupport", "RxTracing", "Neighbours",
+                "RxOutbox", "RxServices", "RxTesting", "RxTestingSupport", "RxTracing", "RxTransfers",
+                "Neighbours",
                 "TestServers", "download-probe", .httpTypes, .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
             ], exclude: ["Samples/Tutorial/Cassettes"]),

@@ -31,7 +31,7 @@ import Testing
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop", "RxOutbox"],
         "RxOutbox": ["RxClient", "RxHTTP", "RxLite", "RxSQLite", "CZlib"],
-        "RxTransfers": ["RxClient", "RxHTTP", "RxLite"],
+        "RxTransfers": ["RxClient", "RxHTTP", "RxLite", "RxParameters"],
         "RxTestingSupport": ["RxHTTP", "RxLite", "RxTesting"],
     ]
 
@@ -50,7 +50,7 @@ import Testing
         "CoreMetrics": ["RxMetrics"],
         "Tracing": ["RxTracing"],
         "ServiceLifecycle": ["RxServices"],
-        "RawStructuredFieldValues": ["RxClient", "RxAuth"],
+        "RawStructuredFieldValues": ["RxClient", "RxAuth", "RxTransfers"],
         "Crypto": ["RxAuth", "RxFleet"],
         "CryptoExtras": ["RxAuth"],
         "GRDB": ["RxDiskCache", "RxFleet", "RxOutbox", "RxSQLite"],

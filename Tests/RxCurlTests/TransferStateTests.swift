@@ -53,6 +53,23 @@ import Testing
         #expect(flooded.complete(succeeded: true, isPaused: false) == .fail)
     }
 
+    /// Content that has been sent allows for reports about it, and not for more.
+    @Test func reportsOfAServerAreDelivered() {
+        var state = TransferState(isRepeatable: true)
+        for count in 1...5000 {
+            let sent = Int64(count) * 4096
+            #expect(state.receiveStatusLine(status: 104, byteCount: 20, sentBytes: sent) == .skip)
+            #expect(state.receiveFieldLine(byteCount: 480) == .keep)
+            #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliverInterim)
+        }
+        var action = state.receiveStatusLine(status: 104, byteCount: 20, sentBytes: 5000 * 4096)
+        for _ in 0..<200 where action == .skip {
+            _ = state.receiveEndOfHead(byteCount: 2, isPaused: false)
+            action = state.receiveStatusLine(status: 104, byteCount: 20, sentBytes: 5000 * 4096)
+        }
+        #expect(action == .refuse)
+    }
+
     @Test(
         arguments: [
             (nil, State.Refusal.malformedStatusLine), (99, .malformedStatusLine),

@@ -1,4 +1,4 @@
-import RxHTTP
+package import RxHTTP
 import RxLite
 
 /// A call from its start to its end: counted, accompanied, traced, and made into the subscriber's values.
@@ -208,6 +208,17 @@ extension Client {
             call.trace?.tellOutput()
             return result(output)
         }
+    }
+
+    /// The typed result of an endpoint's response that has arrived in several exchanges, such as that of an upload in parts:
+    /// validated, without its envelope, and made by the endpoint.
+    package func output<E: Endpoint>(
+        of endpoint: E, from response: Response
+    ) throws(NetworkError) -> E.Output {
+        let options = merged(endpoint.options)
+        let validated = try validation(for: E.kindOfOutput, options).validate(response)
+        let part = options.values.part?.keys ?? []
+        return try endpoint.typedResponse(from: part.isEmpty ? validated : validated.at(part)).output
     }
 
     /// Repeats the request of `call`, to refresh the stored response.

@@ -98,7 +98,8 @@ final class Transfer: @unchecked Sendable {
             recordVersion()
             if !isMultiplexed || !hearsFrames { handle?.listen(false) }
             action = state.receiveStatusLine(
-                status: response.status?.code, byteCount: line.count, asksFirst: asksFirst)
+                status: response.status?.code, byteCount: line.count, asksFirst: asksFirst,
+                sentBytes: uploadedBytes)
             response.beginHead()
         } else if unsafe Self.isEmptyLine(line) {
             let isPaused = observer.scope.isPaused

@@ -22,6 +22,10 @@ struct TransferState {
     /// The size of all header lines so far, in bytes.
     private(set) var headBytes = 0
     private var interimHeads = 0
+    /// The number of informational responses that the content sent so far allows for.
+    private var reports = 0
+    /// The size that each of these may have.
+    private static let reportSize = 512
     /// The number of body bytes that have been delivered.
     private(set) var decodedBytes = 0
 
@@ -69,9 +73,12 @@ struct TransferState {
     ///   - status: the status code; `nil` if the line does not have one.
     ///   - asksFirst: whether the request has the expectation `100-continue`, and can be sent again without
     ///     it if the server does not support it (417).
+    ///   - sentBytes: the number of bytes of the content that have been sent. A server may report its progress by
+    ///     informational responses, so that each 4 KiB allow for one more.
     mutating func receiveStatusLine(
-        status: Int?, byteCount: Int, asksFirst: Bool = false
+        status: Int?, byteCount: Int, asksFirst: Bool = false, sentBytes: Int64 = 0
     ) -> HeadAction {
+        reports = max(reports, Int(clamping: sentBytes / 4096))
         guard admit(byteCount) else { return .refuse }
         guard case .statusLine(let held) = phase else { return .skip }
         guard let status, (100...999).contains(status) else { return refuse(.malformedStatusLine) }
@@ -79,7 +86,7 @@ struct TransferState {
         if status == 417, asksFirst { return refuse(.expectation) }
         if status < 200, status != 101 {
             interimHeads += 1
-            guard interimHeads <= limits.interimHeads else { return refuse(.tooManyInterimHeads) }
+            guard interimHeads - reports <= limits.interimHeads else { return refuse(.tooManyInterimHeads) }
             phase = .fieldLines(.interim, held: held)
         } else if status == 407, awaitsChallenge {
             awaitsChallenge = false
@@ -126,7 +133,7 @@ struct TransferState {
     private mutating func admit(_ byteCount: Int) -> Bool {
         guard !isOver, refusal == nil else { return false }
         headBytes += byteCount
-        if headBytes > limits.headBytes { refusal = .headTooLarge }
+        if headBytes - reports * Self.reportSize > limits.headBytes { refusal = .headTooLarge }
         return refusal == nil
     }
 

@@ -94,7 +94,8 @@ extension CurlTransport {
         /// file. Default 100.
         public var expansionLimit = 100
         /// The maximum number of informational responses before the final one; more of them fail with
-        /// ``NetworkError/Code/invalidResponse``. Default 100.
+        /// ``NetworkError/Code/invalidResponse``. Default 100. While content is sent, each 4 KiB of it allow for one more
+        /// of 512 bytes: a server may report how much of an upload it has.
         public var interimLimit = 100
         /// Whether the transfer pauses while the subscriber of an HTTP/2 response pauses, as it always does
         /// over HTTP/1.1; see ``http2BacklogLimit``. Default `nil`: true from libcurl 8.4 on, checked at run

@@ -66,7 +66,8 @@ extension TransferDigest {
         case .crc64nvme: .checksum("crc64nvme")
         case .crc32c: .checksum("crc32c")
         case .crc32: .checksum("crc32")
-        case .sha512, .md5: nil
+        case .md5: .contentMD5
+        case .sha512: nil
         }
     }
 }
@@ -126,7 +127,8 @@ extension FileSystem {
     ///
     /// - Parameter count: the number of bytes. Default to the end of the file.
     func digests(
-        of path: String, _ algorithms: [TransferDigest.Algorithm], from offset: Int64 = 0, count: Int64? = nil,
+        of path: String, _ algorithms: [TransferDigest.Algorithm], from offset: Int64 = 0,
+        count: Int64? = nil,
         expecting status: FileStatus? = nil
     ) -> Observable<[TransferDigest], NetworkError> {
         read(path, from: offset, count: count, expecting: status)

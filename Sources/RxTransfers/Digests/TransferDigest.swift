@@ -4,8 +4,7 @@ import RxHTTP
 /// A digest of the content of a transfer: an algorithm and its value.
 ///
 /// ```swift
-/// let known = TransferDigest(.sha256, hexadecimal: "9f86d081…")
-/// client.download(.get("/map.osm"), to: path, digest: known)
+/// options.digest = TransferDigest(.sha256, hexadecimal: published)
 /// ```
 public struct TransferDigest: Sendable, Hashable {
     /// An algorithm, with its name in the fields of RFC 9530.
@@ -51,7 +50,9 @@ public struct TransferDigest: Sendable, Hashable {
         var bytes: [UInt8] = []
         var digits = text.utf8[...]
         while let high = digits.popFirst() {
-            guard let high = high.hexDigitValue, let low = digits.popFirst()?.hexDigitValue else { return nil }
+            guard let high = high.hexDigitValue, let low = digits.popFirst()?.hexDigitValue else {
+                return nil
+            }
             bytes.append(high << 4 | low)
         }
         self.init(algorithm, bytes)

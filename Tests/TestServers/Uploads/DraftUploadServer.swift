@@ -252,7 +252,12 @@ private final class DraftUploadResources: Sendable {
             }
         }
         var most = Int.max
-        if case .cut(let count) = fault { most = count }
+        var isHeld = false
+        switch fault {
+        case .cut(let count): most = count
+        case .hold(let count): (most, isHeld) = (count, true)
+        default: break
+        }
         var (count, held): (Int, [UInt8]) = (0, [])
         let digest = exchange.head.field("Content-Digest")
         var reported = 0
@@ -266,7 +271,7 @@ private final class DraftUploadResources: Sendable {
             count += part.count
             state.withLock { $0.log.entries[number].received += part.count }
             if digest == nil { try add(part, to: index, by: owner) } else { held += part }
-            if count >= most { throw exchange.cut() }
+            if count >= most { throw isHeld ? exchange.hold() : exchange.cut() }
             if announces, let step = settings.progressEvery, count - reported >= step, digest == nil {
                 reported = count
                 let offset = state.withLock { $0.uploads[index].bytes.count }

@@ -44,6 +44,9 @@ final class StreamingServer: Sendable {
             return .script
         }
 
+        /// Reads nothing more until the client has left.
+        func hold() -> RawServer.End { connection.hold() }
+
         private static func head(_ status: Int, _ fields: [(String, String)]) -> [UInt8] {
             let lines = ["HTTP/1.1 \(status) Status"] + fields.map { "\($0): \($1)" } + ["", ""]
             return Array(lines.joined(separator: "\r\n").utf8)
@@ -80,6 +83,11 @@ final class StreamingServer: Sendable {
 
         func send(_ bytes: [UInt8]) throws(RawServer.End) {
             try socket.send(bytes, stalled: {}, progress: { _ in })
+        }
+
+        func hold() -> RawServer.End {
+            do throws(RawServer.End) { try socket.waitForHangUp() } catch { return error }
+            return .clientClosed
         }
 
         private static func makeReset(_ raw: CInt) {

@@ -4,6 +4,8 @@ import Synchronization
 public enum UploadFault: Sendable {
     /// Resets the connection after so many bytes of the content.
     case cut(after: Int)
+    /// Stops reading after so many bytes of the content, until the client leaves.
+    case hold(after: Int)
     /// Processes the content and closes the connection without a response.
     case unanswered
     /// Responds with this status, and processes nothing.

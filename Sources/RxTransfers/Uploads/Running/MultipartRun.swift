@@ -1,0 +1,141 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+
+/// One running multipart upload of S3: performs what the ``MultipartMachine`` decides.
+final class MultipartRun: UploadRunning, @unchecked Sendable {
+    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial.
+
+    private let concurrency: Int
+    private var machine: MultipartMachine?
+    private var queue: [MultipartMachine.Output] = []
+    private var running: [Int: Scope] = [:]
+    /// The bodies of the parts of a stream, which cannot be read again.
+    private var bodies: [Int: Body] = [:]
+    /// The bytes of the parts that have arrived.
+    private var confirmed: Int64 = 0
+    /// The bytes of the running requests that have been handed to the network.
+    private var sent: [Int: Int64] = [:]
+    private var count = 0
+
+    override var isChecked: Bool {
+        method.options.partDigest.flatMap(TransferDigest.checksumField) != nil
+    }
+    override var termination: UploadRequest? { machine?.termination }
+    override var bufferSize: Int64 { partSize(of: nil) }
+
+    init(
+        _ content: UploadContent, _ sender: TransferSender, _ method: UploadMethod, concurrency: Int,
+        _ records: UploadRecords, in files: any FileSystem,
+        into observer: Observer<UploadEvent<UploadResult>, NetworkError>
+    ) {
+        self.concurrency = concurrency
+        super.init(content, sender, method, records, name: "s3-multipart", in: files, into: observer)
+    }
+
+    private func partSize(of total: Int64?) -> Int64 {
+        MultipartMachine.partSize(of: total, wanted: method.options.partSize)
+    }
+
+    override func begin(_ record: UploadRecord?) {
+        machine = MultipartMachine(
+            total: source?.total, partSize: record?.partSize ?? partSize(of: source?.total),
+            concurrency: concurrency, algorithm: method.options.partDigest,
+            mostFailures: method.options.retries)
+        take(.begin(uploadID: record?.location))
+    }
+
+    private func take(_ input: MultipartMachine.Input) {
+        queue += machine?.receive(input) ?? []
+        drain()
+    }
+
+    // MARK: - Outputs
+
+    override func performNext() -> Bool {
+        guard !queue.isEmpty else { return false }
+        perform(queue.removeFirst())
+        return true
+    }
+
+    private func perform(_ output: MultipartMachine.Output) {
+        switch output {
+        case .load(let part, let offset, let limit):
+            source?.load(from: offset, limit: limit) { result in
+                switch result {
+                case .success(let piece): self.take(.loaded(part, piece))
+                case .failure(let error): self.fail(error)
+                }
+            }
+        case .send(let request): prepare(request)
+        case .stop:
+            let scopes = running.sorted { $0.key < $1.key }.map(\.value)
+            running = [:]
+            for scope in scopes { scope.close() }
+        case .terminate(let request): sender.sendDetached(request)
+        case .save(let uploadID): save(uploadID, partSize: machine?.partSize)
+        case .forget: forget()
+        case .wait(let kind, let failures, let error):
+            let delay = delay(after: failures, error)
+            emit(.paused(error, for: delay))
+            OperatorTimer(clock, in: observer.scope).set(after: delay) { self.take(.waited(kind)) }
+        case .started(let bytes):
+            confirmed = bytes
+            emit(.started(from: bytes))
+            report(bytes)
+        case .confirmed(let part, let bytes):
+            bodies[part] = nil
+            sent[part] = nil
+            confirmed += bytes
+            report(confirmed + sent.values.reduce(0, +))
+        case .finish(let head, let body): finish(head, body)
+        case .fail(let error): fail(error)
+        }
+    }
+
+    private func prepare(_ request: UploadRequest) {
+        guard case .part(let number) = request.kind, let piece = request.piece, let source else {
+            return send(request, request.body.isEmpty ? .empty : .bytes(request.body))
+        }
+        let body = bodies[number] ?? source.body(of: piece)
+        if case .stream = content.kind { bodies[number] = body }
+        digested(request, body) { self.send($0, body) }
+        // The next part is read while this one is sent.
+        source.release(upTo: piece.end)
+    }
+
+    private func digested(
+        _ request: UploadRequest, _ body: Body, then send: @escaping @Sendable (UploadRequest) -> Void
+    ) {
+        guard let kind = request.digest, case .bytes(let bytes) = body else {
+            return digested(request, then: send)
+        }
+        var request = request
+        if let (name, value) = kind.field(TransferDigest(of: bytes, kind.algorithm)) {
+            request.fields[name] = value
+        }
+        send(request)
+    }
+
+    private func send(_ request: UploadRequest, _ body: Body) {
+        count += 1
+        let id = count
+        var part: Int?
+        if case .part(let number) = request.kind { part = number }
+        let number = part
+        running[id] = exchange(request, body) { event in
+            guard case .uploaded(let bytes, of: _) = event, let number else { return }
+            self.sent[number] = bytes
+            self.report(self.confirmed + self.sent.values.reduce(0, +))
+        } outcome: { result in
+            self.running[id] = nil
+            if let number { self.sent[number] = nil }
+            switch result {
+            case .success(let response): self.take(.responded(request.kind, response.head, response.body))
+            case .failure(let error): self.take(.failed(request.kind, error))
+            }
+        }
+    }
+}

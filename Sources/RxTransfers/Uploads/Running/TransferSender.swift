@@ -1,0 +1,166 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxParameters
+
+/// Sends the requests of one transfer: those of the endpoint's origin as the endpoint's own, with the account's credential,
+/// and all others without any secret.
+struct TransferSender: Sendable {
+    let client: Client
+    /// The URL of the endpoint, without a signature.
+    let url: URL
+    private let method: HTTPRequest.Method
+    private let options: RequestOptions
+    private let fields: Headers
+    /// Whether the endpoint's request may be sent twice.
+    let isRepeatable: Bool
+    /// Identifies the endpoint's request in records.
+    let identity: String
+
+    /// - Throws: the errors of the endpoint's request, and `invalidParameters` if it has a body of its own.
+    init(_ endpoint: some Endpoint, of client: Client) throws(NetworkError) {
+        let request = try client.serialized(endpoint.with { $0.isSigned = false })
+        guard request.body.isEmpty else {
+            throw NetworkError(
+                .invalidParameters, "the endpoint has a body, but its content is that of the upload",
+                request: request)
+        }
+        self.client = client
+        url = request.url
+        method = request.method
+        var options = endpoint.options
+        // Interruptions are the transfer's own matter.
+        options.retry = .never
+        options.compression = .identity
+        options.usesParameterRewriting = false
+        options.presentation = .hidden
+        fields = options.headers
+        options.headers = [:]
+        self.options = options
+        isRepeatable = endpoint.isRepeatable
+        identity = HexDigest.sha256("\(request.method.rawValue) \(request.url.absoluteString)".utf8)
+    }
+
+    /// The events of a request. A status that is no success fails with `status`.
+    func send(_ request: UploadRequest, _ body: Body) -> Observable<TransferEvent, NetworkError> {
+        switch request.target {
+        case .endpoint: return send(request, body, to: url, isOwn: true)
+        case .url(let place):
+            guard Origin(place) == Origin(url) else { return sendElsewhere(request, body, to: place) }
+            return send(request, body, to: place, isOwn: false)
+        }
+    }
+
+    /// Sends a request that nobody waits for.
+    func sendDetached(_ request: UploadRequest) {
+        send(request, request.body.isEmpty ? .empty : .bytes(request.body))
+            .subscribe(onNext: { _ in }, onFailure: { _ in })
+    }
+
+    private func send(
+        _ request: UploadRequest, _ body: Body, to place: URL, isOwn: Bool
+    ) -> Observable<TransferEvent, NetworkError> {
+        var options = options
+        var headers = headers(isOwn: isOwn && request.kind == .creation)
+        for field in request.fields { headers[field.name.rawName] = field.value }
+        if !body.isEmpty, headers[HTTPField.Name.contentType.rawName] == nil {
+            headers[HTTPField.Name.contentType.rawName] = "application/octet-stream"
+        }
+        options.headers = headers
+        let address = place.absoluteString.adding(request.query)
+        let endpoint = InlineEndpoint(
+            request.method ?? method, address, .body(body), options: options)
+        return client.stream(endpoint)
+    }
+
+    /// The endpoint's header fields; without those about its content for other requests than its own.
+    private func headers(isOwn: Bool) -> Headers {
+        guard !isOwn else { return fields }
+        return Headers(
+            fields.fields.filter {
+                let name = $0.name.lowercased()
+                return !name.hasPrefix("content-") && !name.hasPrefix("upload-")
+            })
+    }
+
+    /// Sends a request to another origin, which gets nothing but what the protocol needs.
+    private func sendElsewhere(
+        _ request: UploadRequest, _ body: Body, to place: URL
+    ) -> Observable<TransferEvent, NetworkError> {
+        guard let target = URL(string: place.absoluteString.adding(request.query)) else {
+            return .fail(NetworkError(.invalidURL, "the place of the upload is no URL"))
+        }
+        var plain = Request(method: request.method ?? method, url: target, headerFields: request.fields)
+        plain.body = body
+        plain.timeouts = options.timeouts ?? client.configuration.options.timeouts ?? plain.timeouts
+        plain.isCredentialFree = true
+        let sent = plain
+        return .deferred(on: client.transport.scheduler) {
+            let gathering = RefusalGathering(sent)
+            return client.exchange(sent, usesCookies: false).compactMap { event throws(NetworkError) in
+                try gathering.take(event)
+            }
+        }
+    }
+}
+
+/// Turns a response with an error status into a failure.
+private final class RefusalGathering: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private static let limit = 1 << 20
+    private let request: Request
+    private var refusal: ResponseHead?
+    private var body: [UInt8] = []
+
+    init(_ request: Request) { self.request = request }
+
+    func take(_ event: TransferEvent) throws(NetworkError) -> TransferEvent? {
+        if case .head(let head) = event, head.status.kind != .successful { refusal = head }
+        guard let refusal else { return event }
+        switch event {
+        case .chunk(let bytes): if body.count < Self.limit { body += bytes }
+        case .finished:
+            var error = NetworkError(
+                .status, "the server responded with status \(refusal.status.code)", request: request)
+            error.head = refusal
+            error.body = body
+            throw error
+        default: break
+        }
+        return nil
+    }
+}
+
+extension String {
+    /// The URL with parameters added to its query.
+    fileprivate func adding(_ query: [String: String]) -> String {
+        guard !query.isEmpty else { return self }
+        let parts = split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let base = String(parts.first ?? "")
+        let pairs = query.sorted { $0.key < $1.key }.map { name, value in
+            let name = name.addingQueryEscapes
+            return value.isEmpty ? name : name + "=" + value.addingQueryEscapes
+        }
+        let joint = base.contains("?") ? (base.hasSuffix("?") || base.hasSuffix("&") ? "" : "&") : "?"
+        return base + joint + pairs.joined(separator: "&")
+    }
+
+    /// The text with everything escaped but the unreserved characters (RFC 3986 §2.3).
+    private var addingQueryEscapes: String {
+        utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                String(UnicodeScalar(byte))
+            default:
+                "%" + String(byte >> 4, radix: 16, uppercase: true)
+                    + String(byte & 15, radix: 16, uppercase: true)
+            }
+        }
+        .joined()
+    }
+}

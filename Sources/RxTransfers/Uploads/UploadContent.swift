@@ -1,0 +1,258 @@
+public import RxHTTP
+public import RxLite
+
+/// The content of an upload: a file, bytes, or a stream.
+///
+/// It is uploaded as it is. For content with a coding, pass the coded bytes and name the coding in the endpoint's
+/// `Content-Encoding`: offsets and lengths count coded bytes.
+public struct UploadContent: Sendable {
+    enum Kind: Sendable {
+        case file(String)
+        case bytes([UInt8])
+        case stream(Observable<[UInt8], NetworkError>, length: Int64?)
+    }
+
+    let kind: Kind
+
+    /// A file, read from the disk while it is sent.
+    ///
+    /// A change of the file during the upload, or between two runs of it, fails with
+    /// ``RxHTTP/NetworkError/Code/contentChanged``.
+    public static func file(_ path: String) -> UploadContent { UploadContent(kind: .file(path)) }
+
+    /// Bytes in memory.
+    public static func bytes(_ bytes: [UInt8]) -> UploadContent { UploadContent(kind: .bytes(bytes)) }
+
+    /// The chunks of a stream, which is subscribed to once.
+    ///
+    /// The bytes that the server has not confirmed are kept in memory, up to the size of one request, and the stream is
+    /// paused meanwhile. So an upload goes on after an interruption of the network, but not in another process.
+    ///
+    /// - Parameter length: the number of bytes, if it is known. A stream with more or fewer fails with `bodyLength`.
+    public static func stream(
+        _ chunks: Observable<[UInt8], NetworkError>, length: Int64? = nil
+    ) -> UploadContent { UploadContent(kind: .stream(chunks, length: length)) }
+}
+
+extension UploadContent: RedactedDescription {
+    /// The kind and the size; never the content.
+    public var description: String {
+        switch kind {
+        case .file(let path): "the file \(path)"
+        case .bytes(let bytes): "\(bytes.count) bytes"
+        case .stream(_, let length): length.map { "a stream of \($0) bytes" } ?? "a stream"
+        }
+    }
+}
+
+extension NetworkError.Code {
+    /// The file of an upload is not the same as when the upload began.
+    public static let contentChanged = NetworkError.Code(rawValue: "contentChanged")
+    /// The server needs bytes of a stream that are not kept any more.
+    public static let contentUnavailable = NetworkError.Code(rawValue: "contentUnavailable")
+}
+
+/// The content of one running upload, read piece by piece.
+final class UploadSource: @unchecked Sendable {
+    // Unchecked: runs only inside the upload's lane, which is serial.
+
+    private enum Place {
+        case file(String, FileStatus)
+        case bytes([UInt8])
+        case stream(Observable<[UInt8], NetworkError>)
+    }
+
+    private let place: Place
+    private let files: any FileSystem
+    private let scope: Scope
+    private let bufferSize: Int64
+    private let digest: TransferDigest.Algorithm?
+
+    /// The number of bytes, once it is known.
+    private(set) var total: Int64?
+
+    // Of a stream.
+    private var announced: Int64?
+    private var buffer: [UInt8] = []
+    /// The offset of the first byte in the buffer.
+    private var start: Int64 = 0
+    private var running: TransferDigest.Running?
+    private var hasBegun = false
+    private var completion: Completion<NetworkError>?
+    private var input: Scope?
+    private var isPaused = false
+    private var waiting: (() -> Void)?
+
+    /// - Parameters:
+    ///   - status: the status of the file.
+    ///   - digest: the algorithm of the digest that a stream gets while it is read.
+    ///   - bufferSize: the most bytes of a stream for one request.
+    init(
+        _ content: UploadContent, status: FileStatus?, in files: any FileSystem, scope: Scope,
+        bufferSize: Int64, digest: TransferDigest.Algorithm?
+    ) {
+        self.files = files
+        self.scope = scope
+        self.bufferSize = max(1, bufferSize)
+        self.digest = digest
+        switch content.kind {
+        case .file(let path):
+            let status = status ?? FileStatus(size: 0)
+            place = .file(path, status)
+            total = status.size
+        case .bytes(let bytes):
+            place = .bytes(bytes)
+            total = Int64(bytes.count)
+        case .stream(let chunks, let length):
+            place = .stream(chunks)
+            announced = length
+            total = length
+            running = digest.map { .init($0) }
+        }
+    }
+
+    /// The digest of a stream that has been read to its end.
+    var streamDigest: TransferDigest? {
+        guard case .finished = completion else { return nil }
+        return running?.finished
+    }
+
+    /// Finds the piece at an offset, of at most `limit` bytes.
+    func load(
+        from offset: Int64, limit: Int64?,
+        then report: @escaping @Sendable (Result<UploadPiece, NetworkError>) -> Void
+    ) {
+        guard case .stream(let chunks) = place else {
+            let total = total ?? 0
+            guard offset <= total else {
+                return report(.failure(.unavailable(offset)))
+            }
+            let count = min(limit ?? .max, total - offset)
+            return report(
+                .success(UploadPiece(offset: offset, count: count, isLast: offset + count == total)))
+        }
+        guard offset >= start else { return report(.failure(.unavailable(offset))) }
+        let limit = min(limit ?? bufferSize, bufferSize)
+        if !hasBegun { begin(chunks) }
+        fill(offset, limit, report)
+    }
+
+    private func fill(
+        _ offset: Int64, _ limit: Int64,
+        _ report: @escaping @Sendable (Result<UploadPiece, NetworkError>) -> Void
+    ) {
+        if case .failed(let error) = completion { return report(.failure(error)) }
+        let available = start + Int64(buffer.count) - offset
+        // A byte more, which shows that the piece is not the last.
+        guard completion != nil || available > limit else {
+            waiting = { self.fill(offset, limit, report) }
+            return resume()
+        }
+        guard available >= 0 else { return report(.failure(.unavailable(offset))) }
+        let count = min(limit, available)
+        report(
+            .success(
+                UploadPiece(offset: offset, count: count, isLast: completion != nil && count == available)))
+    }
+
+    /// The body with a piece.
+    func body(of piece: UploadPiece) -> Body {
+        guard piece.count > 0 else { return .empty }
+        switch place {
+        case .file(let path, let status):
+            return .streamed(
+                StreamedBody(isReplayable: true, count: piece.count) { [files] _ in
+                    let chunks = files.read(
+                        path, from: piece.offset, count: piece.count, expecting: status)
+                    return .just(StreamedBody.Content(length: piece.count, chunks: chunks))
+                })
+        case .bytes(let bytes):
+            return .bytes(Array(bytes[Int(piece.offset)..<Int(piece.end)]))
+        case .stream:
+            return .bytes(Array(buffer[Int(piece.offset - start)..<Int(piece.end - start)]))
+        }
+    }
+
+    /// The digest of a piece.
+    func digest(
+        of piece: UploadPiece, _ algorithm: TransferDigest.Algorithm
+    ) -> Observable<TransferDigest, NetworkError> {
+        guard case .file(let path, let status) = place else {
+            guard case .bytes(let bytes) = body(of: piece) else {
+                return .just(TransferDigest(of: [], algorithm))
+            }
+            return .deferred { .just(TransferDigest(of: bytes, algorithm)) }
+        }
+        return files.digests(
+            of: path, [algorithm], from: piece.offset, count: piece.count, expecting: status
+        )
+        .map { digests throws(NetworkError) in
+            guard let digest = digests.first else { throw .unavailable(piece.offset) }
+            return digest
+        }
+    }
+
+    /// Drops the bytes before an offset, which the server has confirmed.
+    func release(upTo offset: Int64) {
+        guard case .stream = place, offset > start else { return }
+        let count = min(Int(offset - start), buffer.count)
+        buffer.removeFirst(count)
+        start += Int64(count)
+    }
+
+    // MARK: - The stream
+
+    private func begin(_ chunks: Observable<[UInt8], NetworkError>) {
+        hasBegun = true
+        let input = scope.child()
+        self.input = input
+        chunks.subscribe(
+            Observer(scope: input, next: { self.receive($0) }, end: { self.receive($0) }))
+    }
+
+    private func receive(_ chunk: [UInt8]) {
+        buffer += chunk
+        running?.update(chunk)
+        if !isPaused, Int64(buffer.count) > bufferSize {
+            isPaused = true
+            input?.pause()
+        }
+        proceed()
+    }
+
+    private func receive(_ completion: Completion<NetworkError>) {
+        input?.close()
+        self.completion = completion
+        if case .finished = completion {
+            let length = start + Int64(buffer.count)
+            if let announced, announced != length {
+                self.completion = .failed(
+                    NetworkError(
+                        .bodyLength, "the stream has \(length) bytes instead of the announced \(announced)"))
+            } else {
+                total = length
+            }
+        }
+        proceed()
+    }
+
+    private func proceed() {
+        guard let work = waiting else { return }
+        waiting = nil
+        work()
+    }
+
+    private func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        input?.resume()
+    }
+}
+
+extension NetworkError {
+    fileprivate static func unavailable(_ offset: Int64) -> NetworkError {
+        NetworkError(
+            .contentUnavailable,
+            "the server needs the content from byte \(offset) on, which is not available any more")
+    }
+}
