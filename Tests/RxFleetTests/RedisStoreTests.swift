@@ -91,7 +91,9 @@ import Testing
 
     /// Servers that are no single master.
     @Test func otherServers() async throws {
-        let server = try await RedisServer("--cluster-enabled", "yes")
+        // By default the port of the cluster is 10,000 above the other, which may be none.
+        let server = try await RedisServer(
+            "--cluster-enabled", "yes", "--cluster-port", "\(DeadPort(.refusing).port)")
         let url = "redis://127.0.0.1:\(server.port)"
         var error = try #require(await failure(of: store(url).read("a")))
         #expect(error.code == .storeUnsupported && error.message.contains("Cluster"), "\(error)")
