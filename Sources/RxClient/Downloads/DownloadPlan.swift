@@ -1,6 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
-import RxHTTP
+package import RxHTTP
 
 /// The rules of one attempt at a download: the request to send, and the meaning of the response.
 struct DownloadPlan: Equatable, Sendable {
@@ -81,27 +81,27 @@ struct DownloadPlan: Equatable, Sendable {
 // MARK: - The record of a partial file
 
 /// The metadata of a partial file, stored as JSON beside it.
-struct DownloadRecord: Codable, Equatable, Sendable {
+package struct DownloadRecord: Codable, Equatable, Sendable {
     /// The URL of the file, without the parameters of a signature.
-    let url: String
+    package let url: String
     /// The strong entity tag, if there is one.
-    let etag: String?
+    package let etag: String?
     /// The `Last-Modified` date, if there is no entity tag and the date is a strong validator.
-    let lastModified: String?
+    package let lastModified: String?
     /// The length of the whole file, if known.
-    let length: Int64?
+    package let length: Int64?
 
     /// The name of the file, in a folder.
-    let name: String?
+    package let name: String?
 
     /// The maximum size of a record, in bytes.
-    static let sizeLimit = 64 << 10
+    package static let sizeLimit = 64 << 10
 
     /// The record of a response, if a validator distinguishes the versions of its content.
     ///
     /// A weak entity tag is not sufficient, and rules out the date (RFC 9110 §13.1.5). A date is sufficient
     /// only if the response is at least a second younger (§8.8.2.2).
-    init?(of url: String, from head: ResponseHead, length: Int64?, name: String? = nil) {
+    package init?(of url: String, from head: ResponseHead, length: Int64?, name: String? = nil) {
         self.url = url
         self.name = name
         self.length = length
@@ -117,7 +117,7 @@ struct DownloadRecord: Codable, Equatable, Sendable {
     }
 
     /// The record in `bytes`; `nil` if they are not a valid record.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.sizeLimit,
             // Any error means that there is nothing to resume.
             let record = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
@@ -142,10 +142,10 @@ struct DownloadRecord: Codable, Equatable, Sendable {
     }
 
     /// The value of `If-Range`.
-    var validator: String? { etag ?? lastModified }
+    package var validator: String? { etag ?? lastModified }
 
     /// Whether a response is for the same version, as far as its validators show.
-    func matches(_ head: ResponseHead) -> Bool {
+    package func matches(_ head: ResponseHead) -> Bool {
         if let etag { return head[.eTag].map { $0 == etag } ?? true }
         return head[.lastModified].map { $0 == lastModified } ?? true
     }
@@ -159,14 +159,14 @@ struct DownloadRecord: Codable, Equatable, Sendable {
 }
 
 /// The value of a `Content-Range` field (RFC 9110 §14.4): `bytes 10-19/100`, `bytes 10-19/*`, `bytes */100`.
-struct ContentRange: Equatable {
+package struct ContentRange: Equatable {
     /// The range of bytes in the response; `nil` if the range is unsatisfiable.
-    let bytes: ClosedRange<Int64>?
+    package let bytes: ClosedRange<Int64>?
     /// The total number of bytes; `nil` if the server does not know it.
-    let total: Int64?
+    package let total: Int64?
 
     /// Returns `nil` for an invalid or contradictory value.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)

@@ -33,8 +33,27 @@ package struct ReservedFile: Sendable {
     package func append(
         _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64
     ) -> Observable<Int64, NetworkError> {
+        append(chunks, to: draft, at: offset)
+    }
+
+    /// The path of a further partial file, beside ``draft``. Only the draft is locked.
+    package func part(_ number: Int) -> String { base + ".part-\(number)" }
+
+    /// Truncates a further partial file to `offset` bytes and appends the chunks.
+    package func append(
+        _ chunks: Observable<[UInt8], NetworkError>, toPart number: Int, at offset: Int64
+    ) -> Observable<Int64, NetworkError> { append(chunks, to: part(number), at: offset) }
+
+    /// Removes a further partial file.
+    package func removePart(_ number: Int) -> Observable<Void, NetworkError> {
+        reservation.whole(files.remove(part(number)))
+    }
+
+    private func append(
+        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
+    ) -> Observable<Int64, NetworkError> {
         let appender = { @Sendable [self] in
-            let appender = files.appender(to: draft, at: offset)
+            let appender = files.appender(to: path, at: offset)
             return FileAppender(on: appender.scheduler) { batch in
                 reservation.whole(appender.write(batch))
             } finish: {

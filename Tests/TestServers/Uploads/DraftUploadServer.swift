@@ -56,6 +56,9 @@ public final class DraftUploadServer: Sendable {
         server = try StreamingServer { exchange throws(RawServer.End) in try resources.handle(exchange) }
     }
 
+    /// The number of requests that have been held.
+    public var holds: Board<Int> { resources.holds }
+
     /// Closes all connections.
     public func stop() { server.stop() }
 
@@ -85,6 +88,7 @@ private final class DraftUploadResources: Sendable {
     }
 
     let state: Mutex<State>
+    let holds = Board(0)
 
     init(_ settings: Settings) { state = Mutex(State(settings: settings)) }
 
@@ -271,7 +275,10 @@ private final class DraftUploadResources: Sendable {
             count += part.count
             state.withLock { $0.log.entries[number].received += part.count }
             if digest == nil { try add(part, to: index, by: owner) } else { held += part }
-            if count >= most { throw isHeld ? exchange.hold() : exchange.cut() }
+            if count >= most {
+                if isHeld { holds.update { $0 += 1 } }
+                throw isHeld ? exchange.hold() : exchange.cut()
+            }
             if announces, let step = settings.progressEvery, count - reported >= step, digest == nil {
                 reported = count
                 let offset = state.withLock { $0.uploads[index].bytes.count }

@@ -61,6 +61,9 @@ public final class TusServer: Sendable {
         server = try StreamingServer { exchange throws(RawServer.End) in try resources.handle(exchange) }
     }
 
+    /// The number of requests that have been held.
+    public var holds: Board<Int> { resources.holds }
+
     /// Closes all connections.
     public func stop() { server.stop() }
 
@@ -90,6 +93,7 @@ private final class TusResources: Sendable {
     }
 
     let state: Mutex<State>
+    let holds = Board(0)
 
     init(_ settings: TusServer.Settings) { state = Mutex(State(settings: settings)) }
 
@@ -267,7 +271,10 @@ private final class TusResources: Sendable {
             }
             guard isOwner else { throw .script }
             if checksum != nil { held += part }
-            if count >= most { throw isHeld ? exchange.hold() : exchange.cut() }
+            if count >= most {
+                if isHeld { holds.update { $0 += 1 } }
+                throw isHeld ? exchange.hold() : exchange.cut()
+            }
         }
         guard let checksum else { return true }
         guard settings.isChecksum?(checksum, held) != false else {
