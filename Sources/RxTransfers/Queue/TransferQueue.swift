@@ -1,0 +1,382 @@
+import FoundationEssentials
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+/// A queue of transfers: by priority, a few at a time, within one bandwidth, to be paused and resumed, and there again after
+/// a restart.
+///
+/// A job is the app's description of a transfer, which can be stored. The queue makes its stream when its turn comes:
+///
+/// ```swift
+/// let queue = TransferQueue<Film>(
+///     on: client.transport.scheduler, limit: 2, storedAt: "/var/lib/app/queue.json", in: client.transport.files
+/// ) { film, bandwidth in
+///     var options = UploadMethod.Options()
+///     options.bandwidth = bandwidth
+///     return client.upload(
+///         .file(film.path), to: .put("/films/{name}", at: ["name": film.name]), by: .resumable(options: options)
+///     )
+///     .rates()
+/// }
+/// queue.add(Film(path: path, name: "tea"), priority: .high)
+/// queue.items.observable.subscribe { items in list.show(items) }
+/// ```
+///
+/// A paused transfer is cancelled, and goes on from its record when it is resumed; so uploads need records. Thread-safe.
+public final class TransferQueue<Job: Codable & Sendable>: Sendable {
+    /// The urgency of a transfer. A more urgent one interrupts a less urgent one that runs.
+    public enum Priority: Int, Sendable, Comparable, Codable, CaseIterable {
+        /// After all others.
+        case low = 0
+        /// The usual one.
+        case normal = 1
+        /// Before all others.
+        case high = 2
+
+        /// Whether the first is less urgent.
+        public static func < (first: Priority, second: Priority) -> Bool { first.rawValue < second.rawValue }
+    }
+
+    /// The state of a transfer.
+    public enum State: Sendable {
+        /// It waits for its turn.
+        case waiting
+        /// It runs.
+        case running
+        /// It was paused, by itself.
+        case paused
+        /// It is complete.
+        case finished
+        /// It failed, and waits to be resumed or removed.
+        case failed(NetworkError)
+    }
+
+    /// A transfer of the queue.
+    public struct Item: Sendable, Identifiable {
+        /// Identifies the transfer in this queue, also after a restart.
+        public let id: Int
+        /// What is transferred.
+        public let job: Job
+        /// The urgency.
+        public internal(set) var priority: Priority
+        /// The state.
+        public internal(set) var state: State = .waiting
+        /// The progress, as far as it is known.
+        public internal(set) var progress: TransferRate?
+
+        init(id: Int, job: Job, priority: Priority, state: State = .waiting) {
+            self.id = id
+            self.job = job
+            self.priority = priority
+            self.state = state
+        }
+
+        var isRunning: Bool { if case .running = state { true } else { false } }
+
+        var wantsToRun: Bool {
+            switch state {
+            case .waiting, .running: true
+            case .paused, .finished, .failed: false
+            }
+        }
+    }
+
+    /// All transfers in their order, finished and failed ones until they are removed.
+    public var items: Property<[Item]> { Property(core.items) }
+    /// The progress of all transfers together. The rate is that of the last ten seconds.
+    public var progress: Property<TransferRate> { Property(core.progress) }
+    /// The limit of bytes per second for the queue's transfers, if they use it.
+    public let bandwidth: TransferBandwidth
+    private let core: QueueCore<Job>
+
+    /// Creates a queue, and restores the transfers of an earlier one from its file.
+    ///
+    /// - Parameters:
+    ///   - scheduler: the scheduler on which the transfers are started.
+    ///   - limit: the most transfers that run at the same time. Default 3.
+    ///   - bandwidth: the limit of bytes per second. Default none, until one is set.
+    ///   - path: the file with the queue; a queue of another process must not use it. Default `nil`: the queue ends with its
+    ///     process.
+    ///   - files: the file system of `path`.
+    ///   - start: the stream of a transfer, whose values are its progress. Called for each start.
+    public init(
+        on scheduler: any Scheduler, limit: Int = 3, bandwidth: TransferBandwidth = TransferBandwidth(),
+        storedAt path: String? = nil, in files: (any FileSystem)? = nil,
+        start: @escaping @Sendable (Job, TransferBandwidth) -> Observable<TransferRate, NetworkError>
+    ) {
+        self.bandwidth = bandwidth
+        core = QueueCore(
+            on: scheduler, limit: limit, path: path, files: files, start: { start($0, bandwidth) })
+        core.begin()
+    }
+
+    deinit { core.stop() }
+
+    /// Adds a transfer at the end.
+    ///
+    /// - Returns: completes with the identifier once the transfer is in the file, if there is one.
+    @discardableResult
+    public func add(_ job: Job, priority: Priority = .normal) -> Observable<Int, NetworkError> {
+        core.add(job, priority)
+    }
+
+    /// Pauses one transfer.
+    public func pause(_ id: Int) {
+        core.change(id) { item in if item.wantsToRun { item.state = .paused } }
+    }
+
+    /// Resumes a transfer that was paused, or that failed.
+    public func resume(_ id: Int) {
+        core.change(id) { item in
+            switch item.state {
+            case .paused, .failed: item.state = .waiting
+            case .waiting, .running, .finished: break
+            }
+        }
+    }
+
+    /// Changes the urgency of a transfer.
+    public func setPriority(_ priority: Priority, of id: Int) { core.change(id) { $0.priority = priority } }
+
+    /// Moves a transfer before another one of the same urgency, or to the end.
+    public func move(_ id: Int, before other: Int? = nil) { core.update { $0.move(id, before: other) } }
+
+    /// Cancels a transfer that runs, and removes it.
+    public func remove(_ id: Int) { core.remove(id) }
+
+    /// Pauses the whole queue. The states of the transfers stay, so that ``resumeAll()`` goes on with the same.
+    public func pauseAll() { core.update { $0.isPaused = true } }
+
+    /// Ends ``pauseAll()``.
+    public func resumeAll() { core.update { $0.isPaused = false } }
+
+    /// The most transfers that run at the same time.
+    public func setLimit(_ limit: Int) { core.update { $0.limit = limit } }
+}
+
+/// The running part of a queue.
+final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
+    // Unchecked: the variables are accessed only from inside the scope's lane, which is serial.
+
+    typealias Item = TransferQueue<Job>.Item
+
+    let items = MutableProperty<[Item]>([])
+    let progress = MutableProperty(TransferRate(bytes: 0))
+    private let clock: any Scheduler
+    private let path: String?
+    private let files: (any FileSystem)?
+    private let start: @Sendable (Job) -> Observable<TransferRate, NetworkError>
+    private let scope: Scope
+    private var plan: QueuePlan<Job>
+    private var running: [Int: Subscription] = [:]
+    private lazy var reporter = RateReporter(on: clock, in: scope) { [progress] in progress.value = $0 }
+    private var saver = WriteCoalescer()
+    /// Whether the file has been read.
+    private var isLoaded = false
+    private var early: [() -> Void] = []
+
+    init(
+        on clock: any Scheduler, limit: Int, path: String?, files: (any FileSystem)?,
+        start: @escaping @Sendable (Job) -> Observable<TransferRate, NetworkError>
+    ) {
+        self.clock = clock
+        self.path = path
+        self.files = files
+        self.start = start
+        scope = Scope(lane: Lane(scheduler: clock))
+        plan = QueuePlan(limit: limit)
+    }
+
+    private struct Stored: Codable {
+        var id: Int
+        var job: Job
+        var priority: TransferQueue<Job>.Priority
+        var isPaused: Bool
+    }
+
+    // MARK: - Start and end
+
+    func begin() {
+        scope.enter {
+            self.scope.onClose {
+                let running = self.running.sorted { $0.key < $1.key }.map(\.value)
+                self.running = [:]
+                for transfer in running { transfer.cancel() }
+            }
+            guard let path = self.path, let files = self.files else { return self.load(nil) }
+            _ = files.contents(of: path, limit: 64 << 20).observe(
+                onNext: { bytes in self.scope.enter { self.load(bytes) } },
+                onEnd: { completion in
+                    // A file that cannot be read is as good as none; the next change replaces it.
+                    if case .failed = completion { self.scope.enter { self.load(nil) } }
+                })
+        }
+    }
+
+    private func load(_ bytes: [UInt8]?) {
+        guard !isLoaded else { return }
+        isLoaded = true
+        let stored = bytes.flatMap { try? JSONDecoder().decode([Stored].self, from: Data($0)) } ?? []
+        plan = QueuePlan(
+            limit: plan.limit,
+            restoring: stored.map { stored in
+                Item(
+                    id: stored.id, job: stored.job, priority: stored.priority,
+                    state: stored.isPaused ? .paused : .waiting)
+            })
+        let early = early
+        self.early = []
+        for work in early { work() }
+        advance(isChanged: false)
+    }
+
+    func stop() { scope.cancel() }
+
+    /// Runs work in the lane, after the file has been read.
+    private func enter(_ work: @escaping @Sendable () -> Void) {
+        scope.enter {
+            if self.isLoaded { work() } else { self.early.append(work) }
+        }
+    }
+
+    // MARK: - Changes
+
+    func add(_ job: Job, _ priority: TransferQueue<Job>.Priority) -> Observable<Int, NetworkError> {
+        let added = MutableProperty<Result<Int, NetworkError>?>(nil)
+        enter {
+            let id = self.plan.add(job, priority)
+            self.advance(isChanged: true)
+            self.whenSaved { result in added.value = result.map { id } }
+        }
+        return added.observable.compactMap { $0 }.take(1).setFailureType(to: NetworkError.self)
+            .map { result throws(NetworkError) in try result.get() }
+    }
+
+    func change(_ id: Int, _ change: @escaping @Sendable (inout Item) -> Void) {
+        update { plan in _ = plan.change(id, change) }
+    }
+
+    func update(_ change: @escaping @Sendable (inout QueuePlan<Job>) -> Void) {
+        enter {
+            change(&self.plan)
+            self.advance(isChanged: true)
+        }
+    }
+
+    func remove(_ id: Int) {
+        enter {
+            self.running.removeValue(forKey: id)?.cancel()
+            self.plan.remove(id)
+            self.advance(isChanged: true)
+        }
+    }
+
+    /// Starts and stops transfers as the plan says, and shows and stores it.
+    private func advance(isChanged: Bool) {
+        let (stopped, started) = plan.schedule()
+        for id in stopped { running.removeValue(forKey: id)?.cancel() }
+        for item in plan.items where !item.wantsToRun { running.removeValue(forKey: item.id)?.cancel() }
+        show()
+        if isChanged { save() }
+        for id in started { run(id) }
+    }
+
+    private func run(_ id: Int) {
+        guard let job = plan.item(id)?.job else { return }
+        running[id] = start(job).observe(
+            onNext: { rate in self.scope.enter { self.take(rate, of: id) } },
+            onEnd: { completion in self.scope.enter { self.end(id, completion) } })
+    }
+
+    private func take(_ rate: TransferRate, of id: Int) {
+        guard running[id] != nil else { return }
+        plan.change(id) { $0.progress = rate }
+        show()
+    }
+
+    private func end(_ id: Int, _ completion: Completion<NetworkError>) {
+        guard running.removeValue(forKey: id) != nil else { return }
+        plan.change(id) { item in
+            switch completion {
+            case .finished: item.state = .finished
+            case .failed(let error): item.state = .failed(error)
+            }
+        }
+        advance(isChanged: true)
+    }
+
+    private func show() {
+        items.value = plan.items
+        let (bytes, expected) = plan.total
+        reporter.report(bytes, of: expected)
+    }
+
+    // MARK: - The file
+
+    private func whenSaved(_ report: @escaping @Sendable (Result<Void, NetworkError>) -> Void) {
+        guard path != nil else { return report(.success(())) }
+        let saved = Observable<Void, NetworkError>.create { emitter in
+            self.scope.enter { if !self.saver.wait(emitter) { emitter.finish() } }
+        }
+        _ = saved.observe(onNext: { _ in }) { completion in
+            switch completion {
+            case .finished: report(.success(()))
+            case .failed(let error): report(.failure(error))
+            }
+        }
+    }
+
+    private func save() {
+        guard path != nil else { return }
+        saver.recordChange(isUrgent: true)
+        write()
+    }
+
+    private func write() {
+        guard let path, let files, let change = saver.beginWriting() else { return }
+        let stored = plan.items.compactMap { item -> Stored? in
+            var isPaused = false
+            switch item.state {
+            case .finished: return nil
+            case .paused, .failed: isPaused = true
+            case .waiting, .running: break
+            }
+            return Stored(id: item.id, job: item.job, priority: item.priority, isPaused: isPaused)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let bytes: [UInt8]
+        do { bytes = Array(try encoder.encode(stored)) } catch {
+            return finish(
+                change, .failed(NetworkError(.file, "a job of the queue cannot be encoded: \(error)")))
+        }
+        _ = files.replace(path, with: bytes).observe(onNext: { _ in }) { completion in
+            self.scope.enter { self.finish(change, completion) }
+        }
+    }
+
+    private func finish(_ change: Int, _ completion: Completion<NetworkError>) {
+        var isSaved = false
+        if case .finished = completion { isSaved = true }
+        for waiter in saver.endWriting(change, isSaved: isSaved) {
+            if case .failed(let error) = completion { waiter.fail(error) } else { waiter.finish() }
+        }
+        // Changes that came meanwhile; a failed write is repeated with the next change.
+        if isSaved, saver.isDue { write() }
+    }
+}
+
+extension Observable {
+    /// The progress of an upload, for a ``TransferQueue``.
+    public func rates<Output>() -> Observable<TransferRate, Failure> where Element == UploadEvent<Output> {
+        compactMap { event in if case .progress(let rate) = event { rate } else { nil } }
+    }
+}
+
+extension Observable where Element == PartedDownload.Event {
+    /// The progress of a download, for a ``TransferQueue``.
+    public func rates() -> Observable<TransferRate, Failure> {
+        compactMap { event in if case .progress(let rate) = event { rate } else { nil } }
+    }
+}

@@ -1,0 +1,169 @@
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxTransfers
+
+/// Queues of transfers in virtual time.
+@Suite struct TransferQueueTests {
+    private struct Job: Codable, Sendable, Equatable {
+        var name: String
+        var seconds: Int
+    }
+
+    /// The starts and the cancels of jobs.
+    private final class Log: Sendable {
+        let lines = Mutex<[String]>([])
+
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+        var all: [String] { lines.withLock { $0 } }
+    }
+
+    private let clock = VirtualScheduler()
+    private let log = Log()
+
+    private func queue(
+        limit: Int = 2, files: MemoryFileSystem? = nil, fails: Set<String> = []
+    ) -> TransferQueue<Job> {
+        let (clock, log) = (clock, log)
+        return TransferQueue(
+            on: clock, limit: limit, storedAt: files == nil ? nil : "/d/queue.json", in: files
+        ) { job, _ in
+            .deferred(on: clock) {
+                log.add("+\(job.name)")
+                return Observable<Int, NetworkError>.interval(.seconds(1), on: clock).take(job.seconds)
+                    .map { count throws(NetworkError) in
+                        if fails.contains(job.name) { throw NetworkError(.connectionLost, "cut") }
+                        return TransferRate(bytes: Int64(count + 1) * 10, expected: Int64(job.seconds) * 10)
+                    }
+                    .handleEvents(onCancel: { log.add("-\(job.name)") })
+            }
+        }
+    }
+
+    private func states(_ queue: TransferQueue<Job>) -> [String] {
+        queue.items.value.map { item in
+            switch item.state {
+            case .waiting: "\(item.job.name) waiting"
+            case .running: "\(item.job.name) running"
+            case .paused: "\(item.job.name) paused"
+            case .finished: "\(item.job.name) finished"
+            case .failed(let error): "\(item.job.name) \(error.code)"
+            }
+        }
+    }
+
+    /// As many run as the limit says, in their order.
+    @Test func orderAndLimit() throws {
+        let queue = queue()
+        for name in ["a", "b", "c"] { queue.add(Job(name: name, seconds: 2)) }
+        try clock.advance(by: .seconds(1))
+        #expect(states(queue) == ["a running", "b running", "c waiting"])
+        try clock.advance(by: .seconds(1))
+        #expect(states(queue) == ["a finished", "b finished", "c running"])
+        try clock.run()
+        #expect(log.all == ["+a", "+b", "+c"])
+        #expect(queue.progress.value.bytes == 60)
+        #expect(queue.progress.value.expected == 60)
+    }
+
+    /// A more urgent transfer interrupts a less urgent one, which goes on later.
+    @Test func priorities() throws {
+        let queue = queue(limit: 1)
+        queue.add(Job(name: "a", seconds: 3), priority: .low)
+        try clock.advance(by: .seconds(1))
+        queue.add(Job(name: "b", seconds: 1))
+        queue.add(Job(name: "c", seconds: 1), priority: .high)
+        try clock.run()
+        #expect(log.all == ["+a", "-a", "+b", "-b", "+c", "+b", "+a"])
+        #expect(states(queue) == ["a finished", "b finished", "c finished"])
+    }
+
+    /// Pausing one and all, resuming, moving and removing.
+    @Test func control() throws {
+        let queue = queue(limit: 1)
+        for name in ["a", "b", "c"] { queue.add(Job(name: name, seconds: 2)) }
+        try clock.advance(by: .milliseconds(500))
+        let ids = queue.items.value.map(\.id)
+        queue.move(ids[2], before: ids[1])
+        queue.pause(ids[0])
+        try clock.advance(by: .milliseconds(500))
+        #expect(states(queue) == ["a paused", "c running", "b waiting"])
+        queue.pauseAll()
+        try clock.advance(by: .seconds(10))
+        #expect(states(queue) == ["a paused", "c waiting", "b waiting"])
+        queue.resumeAll()
+        queue.remove(ids[1])
+        queue.resume(ids[0])
+        try clock.run()
+        #expect(states(queue) == ["a finished", "c finished"])
+        #expect(log.all == ["+a", "-a", "+c", "-c", "+c", "+a"])
+    }
+
+    /// A failure stays until it is resumed.
+    @Test func failures() throws {
+        let queue = queue(fails: ["a"])
+        queue.add(Job(name: "a", seconds: 1))
+        queue.add(Job(name: "b", seconds: 1))
+        try clock.run()
+        #expect(states(queue) == ["a connectionLost", "b finished"])
+        queue.resume(queue.items.value[0].id)
+        try clock.run()
+        #expect(log.all == ["+a", "+b", "+a"])
+    }
+
+    /// Another queue has what the first one has left.
+    @Test func persistence() throws {
+        let files = MemoryFileSystem(on: clock)
+        var first: TransferQueue<Job>? = queue(limit: 1, files: files)
+        let added = Recorder(first!.add(Job(name: "a", seconds: 1)), on: clock)
+        first?.add(Job(name: "b", seconds: 100), priority: .high)
+        first?.add(Job(name: "c", seconds: 100))
+        try clock.advance(by: .seconds(1))
+        #expect(added.values == [1])
+        first?.pause(3)
+        try clock.advance(by: .seconds(1))
+        first = nil
+        let second = queue(limit: 1, files: files)
+        try clock.advance(by: .seconds(1))
+        #expect(states(second) == ["a waiting", "b running", "c paused"])
+        #expect(second.items.value.map(\.id) == [1, 2, 3])
+        #expect(second.items.value.map(\.priority) == [.normal, .high, .normal])
+    }
+
+    /// A bandwidth that two streams share.
+    @Test func bandwidth() throws {
+        let bandwidth = TransferBandwidth(bytesPerSecond: 1000)
+        let chunks = Observable<[UInt8], NetworkError>.sequence(
+            (0..<50).map { _ in [UInt8](repeating: 0, count: 100) })
+        let one = Recorder(
+            Observable(scheduler: clock) { chunks.subscribe($0) }.limited(by: bandwidth, on: clock), on: clock
+        )
+        let other = Recorder(
+            Observable(scheduler: clock) { chunks.subscribe($0) }.limited(by: bandwidth, on: clock), on: clock
+        )
+        try clock.advance(by: .seconds(5))
+        let bytes = (one.values + other.values).reduce(0) { $0 + $1.count }
+        #expect(bytes <= 5300)
+        #expect(bytes >= 4700)
+        bandwidth.bytesPerSecond = nil
+        try clock.run()
+        #expect(one.isFinished && other.isFinished)
+    }
+
+    /// The rate is that of the last seconds, and gives the time that is left.
+    @Test func rates() {
+        var meter = RateMeter()
+        #expect(meter.report(0, of: 1000, at: .zero)?.bytesPerSecond == nil)
+        #expect(meter.report(10, of: 1000, at: .milliseconds(10)) == nil)
+        for second in 1...20 { _ = meter.report(Int64(second) * 10, of: 1000, at: .seconds(second)) }
+        let rate = meter.report(210, of: 1000, at: .seconds(21))
+        #expect(rate?.bytesPerSecond == 10)
+        #expect(rate?.timeLeft == .seconds(79))
+        #expect(TransferRate(bytes: 5, expected: 10).timeLeft == nil)
+        #expect(TransferRate(bytes: 10, expected: 10, bytesPerSecond: 0).timeLeft == .zero)
+        #expect(TransferRate(bytes: 0, expected: .max, bytesPerSecond: 1e-9).timeLeft == nil)
+    }
+}
