@@ -11,7 +11,7 @@ import Testing
         "S1", "S2", "S3", "S4",
         "G1", "G2", "G3", "G4", "G5",
         "C1", "C2", "Q1", "Q2", "Q3",
-        "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8",
+        "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T9", "T10", "T11", "T12",
         "K1", "K2", "K3", "K4",
         "B1", "B2", "B3", "B4", "B5",
         "X1", "X2", "X3",
@@ -25,7 +25,7 @@ import Testing
     private static let socketTests = [
         "RxNetworkingTests", "RxCurlTests", "ConformanceDriverTests", "ServiceTests", "RxMetricsTests",
         "RxTracingTests", "RxServicesTests", "RxInspectorTests",
-        "RxOutboxTests", "RxFleetTests",
+        "RxOutboxTests", "RxFleetTests", "RxTransfersTests",
     ]
 
     @Test func everyFeatureHasOneRow() throws {

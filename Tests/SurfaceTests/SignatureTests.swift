@@ -57,7 +57,7 @@ import Testing
     private static let overviews: Set<String> = [
         "RxNetworking", "GettingStarted", "CompilerMessages", "Glossary", "Streams", "Contracts", "RxTesting",
         "RxDiskCache", "RxFleet", "RxJSON",
-        "RxOutbox",
+        "RxOutbox", "RxTransfers",
     ]
 
     static func articles() throws -> [String] {
