@@ -150,7 +150,8 @@ let package = Package(
         .library(
             "RxFleet",
             [
-                "RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite", .httpTypes, .crypto,
+                "RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite", .httpTypes,
+                .crypto,
                 .grdb,
             ]),
         .library(
