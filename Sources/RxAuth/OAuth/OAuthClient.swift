@@ -151,13 +151,15 @@ extension OAuth.Client.Authentication: RedactedDescription {
 extension OAuth.Client {
     /// A POST to an endpoint with the authentication of the client.
     func request(
-        _ url: URL, _ parameters: [(name: String, value: String)], _ metadata: OAuth.Metadata, at date: Date
+        _ url: URL, _ given: [(name: String, value: String)], _ metadata: OAuth.Metadata, at date: Date
     ) throws(NetworkError) -> Request {
         guard !id.isEmpty, id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw NetworkError(
                 .invalidConfiguration, "a client id has one or more characters, and no control character")
         }
-        var parameters = parameters
+        // A pushed request has the id in any case (RFC 9126 §2.1).
+        var parameters = given.filter { $0.name != "client_id" }
+        let namesClient = parameters.count < given.count
         var fields: HTTPFields = [:]
         switch authentication.kind {
         case .none, .certificate: parameters.append(("client_id", id))
@@ -181,6 +183,9 @@ extension OAuth.Client {
                 ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
                 ("client_assertion", try JSONWebToken.signed(claims, by: key, keyID: keyID)),
             ]
+        }
+        if namesClient, !parameters.contains(where: { $0.name == "client_id" }) {
+            parameters.append(("client_id", id))
         }
         var request = OAuthContext.form(url, parameters)
         for field in fields { request.headerFields[field.name] = field.value }

@@ -33,8 +33,8 @@ final class OAuthDemands: Sendable {
     private struct State {
         /// The account whose demands these are.
         var identity: Int?
-        /// The generation of the credential for which a demand was made first.
-        var generations: [String: Int] = [:]
+        /// The generation of the credential for which a demand was made first, and when.
+        var made: [String: (generation: Int, date: Date)] = [:]
         /// The demands that the next login asks for, with the generation of the credential that they were made for.
         var pending: (demand: OAuthDemand, generation: Int)?
         /// The scopes that logins have asked for because of demands.
@@ -66,16 +66,18 @@ final class OAuthDemands: Sendable {
     func admit(_ demand: OAuthDemand, _ version: CredentialVersion?, _ slot: SessionTransport) -> Bool {
         guard let version else { return false }
         let current = slot.generation
+        let date = slot.transport?.scheduler.currentDate ?? Date()
         return state.withLock { state in
             if state.identity != version.identity {
                 state = State(identity: version.identity, learnt: state.learnt)
             }
-            if let first = state.generations[demand.key] {
+            let first = state.made[demand.key]
+            if let first, demand.lasts(from: first.date, at: date) {
                 // A login was made for this demand; a later credential has been refused in spite of it.
-                guard version.generation <= first else { return false }
+                guard version.generation <= first.generation else { return false }
             } else {
-                guard state.generations.count < Self.limit else { return false }
-                state.generations[demand.key] = version.generation
+                guard first != nil || state.made.count < Self.limit else { return false }
+                state.made[demand.key] = (version.generation, date)
             }
             // A newer credential than the request's may be enough; the session sends the request again with that one.
             guard current.map({ $0 == version.generation }) ?? true else { return true }
@@ -104,13 +106,19 @@ final class OAuthDemands: Sendable {
     /// Forgets that a demand was made, because its login has failed for another reason than a refusal.
     func forget(_ demand: OAuthDemand) {
         state.withLock { state in
-            state.generations = [:]
+            state.made = [:]
             state.granted.removeAll { demand.scopes.contains($0) }
         }
     }
 }
 
 extension OAuthDemand {
+    /// Whether a login for the demand still counts. What was granted stays granted, but an authentication ages.
+    fileprivate func lasts(from start: Date, at date: Date) -> Bool {
+        guard scopes.isEmpty else { return true }
+        return date.timeIntervalSince(start) <= max(maximumAge ?? .zero, .seconds(300)) / .seconds(1)
+    }
+
     fileprivate func joined(with other: OAuthDemand) -> OAuthDemand {
         var joined = self
         joined.scopes = OAuthScopes.union(scopes, other.scopes)

@@ -81,14 +81,6 @@ extension OAuth {
         public static func tokenExchange(_ exchange: TokenExchange) -> Grant {
             Grant(kind: .exchange(exchange))
         }
-
-        /// Whether a user takes part.
-        var isInteractive: Bool {
-            switch kind {
-            case .authorizationCode, .device: true
-            case .clientCredentials, .assertion, .exchange: false
-            }
-        }
     }
 
     /// The tokens and the wishes of a token exchange (RFC 8693 §2.1).

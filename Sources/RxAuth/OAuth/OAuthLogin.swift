@@ -24,7 +24,8 @@ extension OAuth {
     /// A challenge for more scopes (`insufficient_scope`, RFC 6750) or for a stronger or more recent authentication
     /// (`insufficient_user_authentication`, RFC 9470) leads to one login that asks for them. It must return the same user,
     /// otherwise it fails with `oauthAccountChanged`, and the session keeps its credential. A demand that a login has
-    /// fulfilled in vain is not repeated: its request fails with the response of the server.
+    /// fulfilled in vain is not repeated: its request fails with the response of the server. A demand for a recent
+    /// authentication counts again once its time has passed.
     ///
     /// Thread-safe.
     public final class Login: Sendable {
@@ -172,7 +173,7 @@ extension OAuth {
                     url, [("token", token), ("token_type_hint", hint)], subject, nil, isRepeated: false
                 )
                 .map { response throws(NetworkError) in
-                    guard response.status != .ok else { return }
+                    guard !(200..<300).contains(response.status.code) else { return }
                     _ = try OAuthEndpoint.object(in: response, subject, at: endpoint.context.date)
                 }
             }

@@ -233,7 +233,8 @@ struct AuthorizationCodeLogin: Sendable {
             let url = try metadata.endpoint(
                 "pushed_authorization_request_endpoint", pushURL, for: endpoint.client)
             return endpoint.post(
-                url, parameters, "the endpoint of pushed requests", isProven: endpoint.dpop != nil
+                url, [("client_id", endpoint.client.id)] + parameters, "the endpoint of pushed requests",
+                isProven: endpoint.dpop != nil
             )
             .flatMap { json throws(NetworkError) -> Observable<Code, NetworkError> in
                 guard let name = json["request_uri"]?.text, name.isVisibleASCII else {

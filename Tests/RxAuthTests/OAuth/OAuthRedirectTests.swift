@@ -179,6 +179,7 @@ import Testing
         }
         _ = try server.result(server.login(browser.grant, scopes: ["a"]).fetchTokens()).get()
         let push = try #require(server.calls("/par").first)
+        #expect(push.all("client_id") == ["cli"] && push["redirect_uri"] == browser.redirectURL)
         #expect(push["scope"] == "a" && push["code_challenge"] != nil && push.authorization != nil)
         let page = try #require(browser.pages.first)
         #expect(

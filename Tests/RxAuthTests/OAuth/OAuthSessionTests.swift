@@ -262,6 +262,25 @@ import Testing
         #expect(browser.pages.map { $0["max_age"] } == [nil, "5"])
     }
 
+    /// A demand for a recent authentication counts again when it has aged, and not before.
+    @Test func agedAuthentication() throws {
+        let challenge = Self.challenge(
+            #"Bearer error="insufficient_user_authentication", acr_values="gold""#, status: .unauthorized)
+        let number = Notes<Int>()
+        server.answer("/token") { _ in
+            number.add(1)
+            return AuthorizationServerDouble.tokens("T\(number.all.count)", expires: nil)
+        }
+        server.answer("/api") { _ in challenge }
+        let browser = BrowserDouble()
+        let client = server.client(session(browser.grant))
+        for _ in 0..<3 { #expect(try server.result(client.get("/api")).error?.status == .unauthorized) }
+        #expect(browser.pages.count == 2)
+        try server.clock.advance(by: .seconds(600))
+        for _ in 0..<3 { #expect(try server.result(client.get("/api")).error?.status == .unauthorized) }
+        #expect(browser.pages.map { $0["acr_values"] } == [nil, "gold", "gold"])
+    }
+
     /// A login for more rights as another user is refused, and the session keeps its own.
     @Test func anotherUser() throws {
         accept("T2", otherwise: Self.challenge(Self.scopeChallenge, status: .forbidden))
