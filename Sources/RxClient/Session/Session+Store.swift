@@ -39,7 +39,9 @@ extension Session {
             }
             let arrival = contents.state.receive(found, date: date)
             contents.adopted = contents.state.credentialVersion
-            guard case .loggedIn = arrival else { return Following(contents.endLogin(), waiters, .renewed, []) }
+            guard case .loggedIn = arrival else {
+                return Following(contents.endLogin(), waiters, .renewed, [])
+            }
             let jars = contents.switchJars(from: former, to: found, seed)
             return Following(contents.endLogin(), waiters, .loggedIn, jars)
         }
