@@ -19,14 +19,14 @@ import Synchronization
 /// their time. If the process is killed between its change and that write, or the system has no watches left
 /// (`fs.inotify.max_user_instances`), the others notice the change within `checkInterval`. A process that is stopped (SIGSTOP)
 /// keeps its lease for the time of the lease, and its place in the queue for a second; if it is stopped in the middle of a
-/// write, the writes of the others wait for it up to `patience`, and then fail with ``RxHTTP/NetworkError/Code/locked``.
+/// write, the writes of the others wait for it up to `patience`, and then fail with `locked`.
 ///
 /// **Time** is that since the machine was started, suspensions included (`CLOCK_BOOTTIME`), so setting the clock has no
 /// effect. When the machine is started again, all leases have ended; lifetimes and budgets continue by the date, and are off by
 /// as much as the clock was set in between.
 ///
-/// A database that is damaged or not a store's fails all commands with ``RxHTTP/NetworkError/Code/corruptStore``, and one of
-/// another version of this library with ``RxHTTP/NetworkError/Code/laterFormat``; neither is changed or replaced. A folder of
+/// A database that is damaged or not a store's fails all commands with `corruptStore`, and one of
+/// another version of this library with `laterFormat`; neither is changed or replaced. A folder of
 /// another user, or that others can write to, is refused with `untrustedFile`.
 ///
 /// Thread-safe. Work that blocks runs on a thread of the store, where events arrive, too.

@@ -13,7 +13,7 @@ public import RxLoop
 ///
 /// It has one connection, made with the first command, on which commands are pipelined. A connection that is lost is made
 /// again, with growing waits of up to five seconds; until then commands fail at once. A command that was under way when the
-/// connection was lost may have been executed; ``RxHTTP/NetworkError/isUnsent`` says if it certainly was not.
+/// connection was lost may have been executed; `NetworkError.isUnsent` says if it certainly was not.
 ///
 /// Sentinel and Cluster are not supported: commands fail with `storeUnsupported`. Redis must not evict the keys of the
 /// store, and must be the master. <doc:Redis> says what holds with replicas, and which permissions are needed.

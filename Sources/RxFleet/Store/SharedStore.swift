@@ -8,7 +8,7 @@ public import RxLite
 /// command that fails may have been executed: its reply may be what was lost.
 ///
 /// Keys, channels and names of leases have 1 to 1024 bytes of UTF-8, messages at most 256 KiB, and the content of an entry
-/// at most 8 MiB; longer ones fail with ``RxHTTP/NetworkError/Code/tooLarge`` and change nothing. Thread-safe.
+/// at most 8 MiB; longer ones fail with `tooLarge` and change nothing. Thread-safe.
 public protocol SharedStore: AnyObject, Sendable {
     /// An entry; `nil` if there is none.
     func read(_ key: String) -> Observable<SharedEntry?, NetworkError>
@@ -34,13 +34,13 @@ public protocol SharedStore: AnyObject, Sendable {
     ///
     /// Granted in the order of the requests, as far as their processes run, and without polling while another has it. It
     /// ends by itself `time` after the process has stopped; if that process runs again, the stream fails with
-    /// ``RxHTTP/NetworkError/Code/superseded``.
+    /// `superseded`.
     func lease(_ name: String, for time: Duration) -> Observable<SharedLease, NetworkError>
 
     /// Takes from a budget that fills steadily (the generic cell rate algorithm, ITU-T I.371).
     ///
     /// In no period, whatever its beginning, are more permits taken than the burst and what is added in that period. Fails
-    /// with ``RxHTTP/NetworkError/Code/invalidBudget`` if the budget cannot be kept, and if more is asked for than its burst,
+    /// with `invalidBudget` if the budget cannot be kept, and if more is asked for than its burst,
     /// which no wait would allow.
     ///
     /// - Parameters:

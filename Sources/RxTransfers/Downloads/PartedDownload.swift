@@ -78,7 +78,7 @@ extension Client {
     /// The first request is for the whole file. If its response has a strong entity tag and a length, and ranges are offered,
     /// the rest is split, and each further part has its own request, with `If-Range`. A server that refuses the parts gets
     /// one request for what is missing. If the object changes, everything starts over, once; a second change fails with
-    /// ``RxHTTP/NetworkError/Code/contentChanged``. Two versions are never mixed.
+    /// `contentChanged`. Two versions are never mixed.
     ///
     /// Until the end the bytes are beside the file, in `path.part`, `path.part-1` and so on, with a record in
     /// `path.part.json`. After a failure, a cancellation or the end of the process, the same call, or a download in one part,

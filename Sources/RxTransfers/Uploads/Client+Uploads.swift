@@ -21,7 +21,7 @@ extension Client {
     ///
     /// The place of the upload on the server is in a record beside the file before content relies on it. After a cancellation
     /// or the end of the process, the same call goes on where the server stopped; a file that has changed meanwhile fails with
-    /// ``RxHTTP/NetworkError/Code/contentChanged``. While one upload with a record runs, another one with it, of any process,
+    /// `contentChanged`. While one upload with a record runs, another one with it, of any process,
     /// fails with `locked`. The record is removed when the upload is complete.
     ///
     /// Requests to the endpoint's origin are the endpoint's: with its header fields, its credential and its signature. The

@@ -17,7 +17,7 @@ public struct UploadContent: Sendable {
     /// A file, read from the disk while it is sent.
     ///
     /// A change of the file during the upload, or between two runs of it, fails with
-    /// ``RxHTTP/NetworkError/Code/contentChanged``.
+    /// `contentChanged`.
     public static func file(_ path: String) -> UploadContent { UploadContent(kind: .file(path)) }
 
     /// Bytes in memory.
