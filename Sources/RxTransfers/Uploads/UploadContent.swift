@@ -16,8 +16,7 @@ public struct UploadContent: Sendable {
 
     /// A file, read from the disk while it is sent.
     ///
-    /// A change of the file during the upload, or between two runs of it, fails with
-    /// `contentChanged`.
+    /// A change of the file during the upload, or between two runs of it, fails with `contentChanged`.
     public static func file(_ path: String) -> UploadContent { UploadContent(kind: .file(path)) }
 
     /// Bytes in memory.
@@ -28,7 +27,9 @@ public struct UploadContent: Sendable {
     /// The bytes that the server has not confirmed are kept in memory, up to the size of one request, and the stream is
     /// paused meanwhile. So an upload goes on after an interruption of the network, but not in another process.
     ///
-    /// - Parameter length: the number of bytes, if it is known. A stream with more or fewer fails with `bodyLength`.
+    /// - Parameters:
+    ///   - chunks: the bytes, in chunks of any length.
+    ///   - length: the number of bytes, if it is known. A stream with more or fewer fails with `bodyLength`. Default `nil`.
     public static func stream(
         _ chunks: Observable<[UInt8], NetworkError>, length: Int64? = nil
     ) -> UploadContent { UploadContent(kind: .stream(chunks, length: length)) }

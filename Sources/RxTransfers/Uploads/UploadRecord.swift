@@ -23,7 +23,9 @@ public struct UploadRecords: Sendable {
 
     /// A store of the caller.
     ///
-    /// - Parameter key: names the upload: its content and its endpoint.
+    /// - Parameters:
+    ///   - store: where the record is kept.
+    ///   - key: names the upload: its content and its endpoint.
     public static func store(_ store: any UploadRecordStore, key: String) -> UploadRecords {
         UploadRecords(place: .store(store, key: key))
     }
