@@ -19,7 +19,7 @@ final class FileStoreFixture: Sendable {
 
     private struct Contents {
         var stores: [FileStore] = []
-        /// What the threads of stopped stores wait for.
+        /// The event that the threads of stopped stores wait for.
         var stopped: [ObjectIdentifier: DispatchSemaphore] = [:]
     }
 

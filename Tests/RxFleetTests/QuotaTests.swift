@@ -106,7 +106,7 @@ import Testing
         #expect(processes[1].events.values.contains { if case .limit("key", _) = $0 { true } else { false } })
     }
 
-    /// Who receives the message of a closure finds the scope closed, also if the message is all that gets through.
+    /// A process that receives the message of a closure finds the scope closed in the store.
     @Test func closureIsStoredFirst() throws {
         let quota = FleetQuota(in: store.connection(on: clock, latency: .milliseconds(1)), clock: clock)
         let isStored = Recorder(

@@ -41,7 +41,7 @@ extension OAuth.Identity: RedactedDescription {
     public var description: String { "identity of a user at \(issuer.quotedForErrors)" }
 }
 
-/// What an ID token must fit.
+/// The values that an ID token is checked against.
 struct IDTokenRules: Sendable {
     let issuer: String
     let clientID: String
@@ -49,7 +49,7 @@ struct IDTokenRules: Sendable {
     var nonce: String?
     /// The access token beside the ID token, for `at_hash`.
     var accessToken: String?
-    /// How much the clocks may differ.
+    /// The largest difference of the clocks that is accepted.
     var leeway: Duration = .seconds(60)
     /// The longest time since the user authenticated, if the request has asked for one.
     var maximumAge: Duration?

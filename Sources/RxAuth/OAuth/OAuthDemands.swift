@@ -4,7 +4,7 @@ import RxClient
 import RxHTTP
 import Synchronization
 
-/// What a protected resource demands of a token beyond its validity.
+/// The demands of a protected resource beyond a valid token.
 struct OAuthDemand: Sendable, Equatable {
     var scopes: [String]
     var authenticationClasses: [String]

@@ -5,7 +5,7 @@ public import RxLite
 import RxParameters
 
 extension OAuth {
-    /// How a login gets its tokens.
+    /// The way in which a login gets its tokens.
     public struct Grant: Sendable {
         enum Kind: Sendable {
             case clientCredentials

@@ -147,7 +147,7 @@ extension NetworkError {
 
 extension URL {
     /// The URL without user info, fragment and the query parameters with these names.
-    fileprivate func identifying(ignoring names: Set<String>) -> String {
+    package func identifying(ignoring names: Set<String>) -> String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
             // A URL that cannot be parsed is recorded as a digest, which no other URL matches.
             return "sha256 " + HexDigest.sha256(absoluteString.utf8)

@@ -5,7 +5,7 @@ import RxHTTP
 import RxLite
 import RxSQLite
 
-/// What a file store does on its thread: commands, its leases, its place in the queues for others, and its subscriptions.
+/// The work of a file store on its thread: commands, its leases, its place in the queues for others, and its subscriptions.
 ///
 /// Methods block. Events for subscribers wait in ``reports``, which are called without a lock.
 struct FileStoreState {

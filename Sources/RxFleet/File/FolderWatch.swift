@@ -7,7 +7,7 @@ import Darwin
 
 /// Announces writes to the files of a folder, and the ends of processes that have one of them open (inotify(7)).
 final class FolderWatch: Sendable {
-    /// What has happened since the last look.
+    /// The events since the last look.
     struct News {
         /// A file was written, or so much has happened that the kernel does not tell.
         var isWritten = false

@@ -15,7 +15,7 @@ struct LeaseTable {
     /// The most waiters that are looked at.
     private static let mostWaiters = 4096
 
-    /// What a store that waits for a lease has to do.
+    /// The next step of a store that waits for a lease.
     enum Turn: Sendable, Equatable {
         /// To take it, for this waiter.
         case now(number: Int64, request: Int64)

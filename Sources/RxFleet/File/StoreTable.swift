@@ -9,7 +9,7 @@ struct StoreTable {
     /// The current time.
     let now: Int64
 
-    /// What the file's header has: `RxFl`.
+    /// The application id in the file's header: `RxFl`.
     static let applicationID: Int32 = 0x5278_466C
     /// Increased with each change of the tables or of their contents.
     static let version = 1

@@ -11,7 +11,7 @@ import Synchronization
 final class RedisClient: @unchecked Sendable {
     // Unchecked: constants, and variables that are accessed only inside `lane`, which is serial. Debug builds check that.
 
-    /// What a client needs to know of its connection.
+    /// The properties of a connection that a client needs.
     struct Settings: Sendable {
         var address: RedisStore.Address
         /// The name of the connection in Redis.

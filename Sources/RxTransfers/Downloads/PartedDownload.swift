@@ -131,18 +131,3 @@ extension Client {
         }
     }
 }
-
-extension URL {
-    /// The URL without user info, fragment and the query parameters with these names.
-    fileprivate func identifying(ignoring names: Set<String>) -> String {
-        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
-            return "sha256 " + HexDigest.sha256(absoluteString.utf8)
-        }
-        (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
-        if !names.isEmpty {
-            let kept = parts.queryItems?.filter { !names.contains($0.name) }
-            parts.queryItems = kept?.isEmpty == false ? kept : nil
-        }
-        return parts.string ?? "sha256 " + HexDigest.sha256(absoluteString.utf8)
-    }
-}

@@ -56,7 +56,7 @@ public final class TransferQueue<Job: Codable & Sendable>: Sendable {
     public struct Item: Sendable, Identifiable {
         /// Identifies the transfer in this queue, also after a restart.
         public let id: Int
-        /// What is transferred.
+        /// The job that is transferred.
         public let job: Job
         /// The urgency.
         public internal(set) var priority: Priority

@@ -73,7 +73,7 @@ struct UploadRecordFiles: UploadRecordStore {
     func remove(_ key: String) -> Observable<Void, NetworkError> { files.remove(key + ".json") }
 }
 
-/// What is known of an upload that is not complete.
+/// The state of an upload that is not complete.
 struct UploadRecord: Codable, Equatable, Sendable {
     var version = 1
     /// The protocol.
@@ -117,7 +117,7 @@ struct UploadRecord: Codable, Equatable, Sendable {
     }
 }
 
-/// What identifies the content of an upload.
+/// The identity of an upload's content.
 struct ContentIdentity: Sendable, Equatable {
     var size: Int64?
     var modified: Duration?

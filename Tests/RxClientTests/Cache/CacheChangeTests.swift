@@ -294,7 +294,7 @@ import Testing
         #expect(store.usage.entries == 1)
     }
 
-    /// What the store could not remove is not used by a lookup that began before it was removed.
+    /// A response that the store could not remove is not used by a lookup that began before it was removed.
     @Test func removalsThatSucceedDuringALookup() throws {
         let clock = clock
         let store = ReluctantStore(failures: MutableProperty(1))

@@ -5,7 +5,7 @@ import Synchronization
 /// Every path but `/uploads/…` accepts uploads by any method with content. A complete upload is answered with the number of
 /// its bytes as text.
 public final class DraftUploadServer: Sendable {
-    /// What the server announces and does.
+    /// The announcements and the behavior of the server.
     public struct Settings: Sendable {
         /// The members of `Upload-Limit`.
         public var limits: [String: Int64] = [:]

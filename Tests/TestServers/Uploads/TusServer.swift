@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// `POST /files` creates uploads, `/files/…` are their places.
 public final class TusServer: Sendable {
-    /// What the server announces and does.
+    /// The announcements and the behavior of the server.
     public struct Settings: Sendable {
         /// The extensions that it offers.
         public var extensions: Set<String> = [

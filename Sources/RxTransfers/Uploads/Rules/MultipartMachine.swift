@@ -4,7 +4,7 @@ import RxHTTP
 
 /// The rules of a multipart upload of S3: parts side by side, which are joined at the end. A pure state machine.
 struct MultipartMachine: Sendable {
-    /// What has happened.
+    /// An event of the upload.
     enum Input: Sendable {
         /// Begins, with the upload in a record or anew.
         case begin(uploadID: String?)
@@ -16,7 +16,7 @@ struct MultipartMachine: Sendable {
         case waited(UploadRequest.Kind)
     }
 
-    /// What to do.
+    /// An action for the upload.
     enum Output: Sendable {
         /// Read the piece of a part.
         case load(part: Int, from: Int64, limit: Int64)

@@ -6,7 +6,7 @@ import RxHTTP
 ///
 /// Its owner performs the outputs in their order, one request at a time, and reports what came of them.
 struct UploadMachine: Sendable {
-    /// What has happened.
+    /// An event of the upload.
     enum Input: Sendable {
         /// Begins, at the place in a record or anew.
         case begin(location: URL?)
@@ -22,7 +22,7 @@ struct UploadMachine: Sendable {
         case waited
     }
 
-    /// What to do.
+    /// An action for the upload.
     enum Output: Sendable {
         /// Read content from an offset, at most so many bytes.
         case load(from: Int64, limit: Int64?)

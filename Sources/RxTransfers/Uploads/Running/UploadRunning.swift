@@ -7,7 +7,7 @@ import RxLite
 /// The last response of an upload: its head and its body.
 typealias UploadResult = (head: ResponseHead, body: [UInt8])
 
-/// What all running uploads do: hold the record, find out what the content is, and report the outcome.
+/// The common part of all running uploads: holds the record, examines the content, and reports the outcome.
 class UploadRunning: @unchecked Sendable {
     // Unchecked: the variables are accessed only from inside the observer's lane, which is serial.
 
