@@ -1,6 +1,14 @@
 package import FoundationEssentials
 public import HTTPTypes
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The status line and header section of a response.
 ///
 /// The header section is kept as received and parsed on demand, since most callers read only one or two fields.
@@ -53,38 +61,35 @@ public struct ResponseHead: Sendable {
 
     /// The value of a field, with repeated fields joined by `, ` (RFC 9110 §5.3); `nil` if it is missing.
     public subscript(name: HTTPField.Name) -> String? {
-        let wanted = name.canonicalName.utf8
+        var wanted = name.canonicalName
         var found: String?
-        func take(_ line: ArraySlice<UInt8>) {
-            guard let value = line.value(of: wanted) else { return }
-            let text = String(decoding: value, as: UTF8.self)
+        func take(_ text: String) {
             // In place, because a field may occur thousands of times.
             if found == nil { found = text } else { found? += ", " + text }
         }
-        let isFolded = forEachLine(like: wanted) { take(fieldLines[$0]) }
+        let isFolded = wanted.withUTF8 { wanted in unsafe forEachValue(of: wanted, take) }
         guard isFolded else { return found }
         found = nil
-        unfoldedLines.forEach(take)
+        for line in unfoldedLines {
+            if let value = line.value(of: wanted.utf8) { take(String(decoding: value, as: UTF8.self)) }
+        }
         return found
     }
 
-    /// Calls `take` with the ranges of lines that may be the field: those with its first letter, and a colon
-    /// at the end of its name. Other lines are skipped without making a slice of each.
+    /// Calls `take` with each value of a field, whose name is given in lower case. It reads the bytes in place, because
+    /// each response is asked for a field or two.
     ///
     /// - Returns: whether there are folded lines, in which case the results of the calls are invalid.
-    private func forEachLine(like name: String.UTF8View, _ take: (Range<Int>) -> Void) -> Bool {
-        guard let first = name.first else { return false }
-        let length = name.count
-        return unsafe fieldLines.withUnsafeBufferPointer { bytes in
+    private func forEachValue(of name: UnsafeBufferPointer<UInt8>, _ take: (String) -> Void) -> Bool {
+        unsafe fieldLines.withUnsafeBufferPointer { bytes in
             var start = 0
             while start < bytes.count {
                 if start > 0, unsafe bytes[start].isBlank { return true }
-                var end = start
-                while end < bytes.count, unsafe bytes[end] != UInt8(ascii: "\n") { end += 1 }
-                if start + length < end, unsafe bytes[start + length] == UInt8(ascii: ":"),
-                    unsafe bytes[start].lowercased == first
+                let end = unsafe bytes.index(ofLineEndFrom: start)
+                if start + name.count < end, unsafe bytes[start + name.count] == UInt8(ascii: ":"),
+                    name.indices.allSatisfy({ unsafe bytes[start + $0].lowercased == name[$0] })
                 {
-                    take(start..<end)
+                    take(unsafe bytes.fieldValue(start + name.count + 1, end))
                 }
                 start = end + 1
             }
@@ -143,6 +148,31 @@ extension ResponseHead: RedactedDescription {
     public var description: String {
         let fields = Redaction().shown(headerFields).map { "\($0.name): \($0.value)" }
         return (["\(status.code)"] + fields).joined(separator: ", ")
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The place of the next line feed, or the end.
+    fileprivate func index(ofLineEndFrom start: Int) -> Int {
+        guard let base = baseAddress,
+            let found = unsafe memchr(base + start, Int32(UInt8(ascii: "\n")), count - start)
+        else { return count }
+        return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
+    }
+
+    /// The text between two places as a value: without spaces, tabs and CR at either end (OWS, RFC 9110 §5.6.3), and
+    /// with a space for each CR within, which must not be passed on (§5.5).
+    fileprivate func fieldValue(_ start: Int, _ end: Int) -> String {
+        func isKept(_ byte: UInt8) -> Bool { !byte.isBlank && byte != UInt8(ascii: "\r") }
+        var (start, end) = (start, end)
+        while start < end, unsafe !isKept(self[start]) { start += 1 }
+        while start < end, unsafe !isKept(self[end - 1]) { end -= 1 }
+        let value = unsafe UnsafeBufferPointer(rebasing: self[start..<end])
+        guard unsafe value.contains(UInt8(ascii: "\r")) else {
+            return unsafe String(decoding: value, as: UTF8.self)
+        }
+        return String(
+            decoding: unsafe value.map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
 }
 
