@@ -26,22 +26,16 @@ package struct URLText: Sendable, Hashable {
     package func appending(_ suffix: String) -> URLText? {
         guard suffix.utf8.first == UInt8(ascii: "/"), suffix.isEscaped else { return nil }
         return URLText(
-            unchecked: text + suffix, hasQuery: hasQuery || suffix.utf8.contains(UInt8(ascii: "?")))
+            unchecked: .joined(text, "", suffix),
+            hasQuery: hasQuery || !suffix.allBytes { $0 != UInt8(ascii: "?") })
     }
 
     /// The text with these pairs at the end of its query; `nil` if they need escaping.
     package func appendingQuery(_ query: String) -> URLText? {
         guard query.isEscaped else { return nil }
-        var longer = ""
-        longer.reserveCapacity(text.utf8.count + 1 + query.utf8.count)
-        longer += text
-        if !hasQuery {
-            longer += "?"
-        } else if !isQueryEmpty, text.utf8.last != UInt8(ascii: "&") {
-            longer += "&"
-        }
-        longer += query
-        return URLText(unchecked: longer, hasQuery: true)
+        let separator =
+            !hasQuery ? "?" : isQueryEmpty || text.utf8.last == UInt8(ascii: "&") ? "" : "&"
+        return URLText(unchecked: .joined(text, separator, query), hasQuery: true)
     }
 
     private var isQueryEmpty: Bool {
@@ -57,6 +51,27 @@ package struct URLText: Sendable, Hashable {
 }
 
 extension String {
+    /// The three texts in a row, in one allocation; appending one after the other takes several times as long.
+    fileprivate static func joined(_ first: String, _ second: String, _ third: String) -> String {
+        let count = first.utf8.count + second.utf8.count + third.utf8.count
+        // Guard: the capacity is the sum of the lengths.
+        return unsafe String(unsafeUninitializedCapacity: count) { target in
+            var end = 0
+            func append(_ part: String) {
+                let place = unsafe UnsafeMutableBufferPointer(rebasing: target[end..<end + part.utf8.count])
+                let copied: Int? = unsafe part.utf8.withContiguousStorageIfAvailable { bytes in
+                    unsafe place.update(fromContentsOf: bytes)
+                }
+                if copied == nil { _ = unsafe place.update(from: part.utf8) }
+                end += part.utf8.count
+            }
+            append(first)
+            append(second)
+            append(third)
+            return end
+        }
+    }
+
     /// Whether the text needs no escaping in a path or a query (RFC 3986 §3.3, §3.4).
     fileprivate var isEscaped: Bool {
         var digits = 0
