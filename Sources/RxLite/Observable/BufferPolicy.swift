@@ -150,6 +150,16 @@ struct FIFO<Element> {
     @inlinable
     mutating func removeAll() { self = FIFO() }
 
+    /// Replaces all elements by one.
+    @inlinable
+    mutating func keepOnly(_ element: Element) {
+        if slots.count == 1 {
+            slots[0] = element
+        } else {
+            self = FIFO([element])
+        }
+    }
+
     /// The elements in order.
     @inlinable var elements: [Element] { slots[head...].compactMap { $0 } }
 

@@ -49,7 +49,9 @@ public final class Activity: Sendable {
     package func end(_ stream: any AnyObject & Sendable) {
         contents.update { contents in
             contents.count -= 1
-            contents.messages.removeAll { $0.stream == ObjectIdentifier(stream) }
+            if !contents.messages.isEmpty {
+                contents.messages.removeAll { $0.stream == ObjectIdentifier(stream) }
+            }
         }
     }
 }

@@ -158,7 +158,9 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     func deliver(_ value: Element) {
         lane.assertInside()
         guard completion == nil else { return }
-        if replayCount > 0 {
+        if replayCount == 1 {
+            replay.keepOnly(value)
+        } else if replayCount > 0 {
             if replay.count == replayCount { _ = replay.popFirst() }
             replay.append(value)
         }
