@@ -9,26 +9,26 @@ import RxHTTP
 /// <https://w3c.github.io/web-performance/specs/HAR/Overview.html>.
 public struct HAR: Codable, Sendable, Equatable {
     /// The only member of the document.
-    public var log: Log
+    package var log: Log
 
     /// The exchanges and the program that recorded them.
-    public struct Log: Codable, Sendable, Equatable {
+    package struct Log: Codable, Sendable, Equatable {
         /// The version of the format.
-        public var version = "1.2"
+        package var version = "1.2"
         /// The recording program.
-        public var creator = Creator()
+        package var creator = Creator()
         /// The exchanges, in the order in which they began.
-        public var entries: [Entry]
+        package var entries: [Entry]
         /// A comment.
-        public var comment: String?
+        package var comment: String?
     }
 
     /// A program.
-    public struct Creator: Codable, Sendable, Equatable {
+    package struct Creator: Codable, Sendable, Equatable {
         /// The name of the program.
-        public var name = "RxNetworking"
+        package var name = "RxNetworking"
         /// The version of the program.
-        public var version = "1.0"
+        package var version = "1.0"
     }
 
     package init(_ entries: [Entry]) { log = Log(entries: entries) }
@@ -43,35 +43,35 @@ public struct HAR: Codable, Sendable, Equatable {
 
 extension HAR {
     /// One exchange: a request as sent, and its response.
-    public struct Entry: Codable, Sendable, Equatable {
+    package struct Entry: Codable, Sendable, Equatable {
         /// The start time, in ISO 8601.
-        public var startedDateTime: String
+        package var startedDateTime: String
         /// The duration in milliseconds: the sum of the timings.
-        public var time: Double
+        package var time: Double
         /// The request.
-        public var request: Request
+        package var request: Request
         /// The response. The status is 0 if there was no response.
-        public var response: Response
+        package var response: Response
         /// The state of the cache; not recorded.
-        public var cache = Cache()
+        package var cache = Cache()
         /// The phases.
-        public var timings: Timings
+        package var timings: Timings
         /// The address of the server, or of the proxy.
-        public var serverIPAddress: String?
+        package var serverIPAddress: String?
         /// The local port, which identifies the connection.
-        public var connection: String?
+        package var connection: String?
         /// A comment.
-        public var comment: String?
+        package var comment: String?
         /// The id of the request in logs and errors.
-        public var requestID: String
+        package var requestID: String
         /// The number of the attempt, from 1.
-        public var attempt: Int
+        package var attempt: Int
         /// The reason for a missing or incomplete response.
-        public var error: String?
+        package var error: String?
         /// `websocket` for a WebSocket, as in archives of Chrome.
-        public var resourceType: String?
+        package var resourceType: String?
         /// The messages of a WebSocket, as in archives of Chrome.
-        public var webSocketMessages: [WebSocketMessage]?
+        package var webSocketMessages: [WebSocketMessage]?
 
         private enum CodingKeys: String, CodingKey {
             case startedDateTime, time, request, response, cache, timings, serverIPAddress, connection,
@@ -85,24 +85,24 @@ extension HAR {
     }
 
     /// The state of a cache.
-    public struct Cache: Codable, Sendable, Equatable {}
+    package struct Cache: Codable, Sendable, Equatable {}
 
     /// The phases of an exchange in milliseconds; −1 for phases that did not occur.
-    public struct Timings: Codable, Sendable, Equatable {
+    package struct Timings: Codable, Sendable, Equatable {
         /// Waiting for a connection.
-        public var blocked: Double = -1
+        package var blocked: Double = -1
         /// Resolving the name.
-        public var dns: Double = -1
+        package var dns: Double = -1
         /// Connecting, including TLS.
-        public var connect: Double = -1
+        package var connect: Double = -1
         /// Sending the request.
-        public var send: Double
+        package var send: Double
         /// From the last byte of the request to the first byte of the response.
-        public var wait: Double
+        package var wait: Double
         /// From the first to the last byte of the response.
-        public var receive: Double
+        package var receive: Double
         /// The TLS handshake; also part of `connect`.
-        public var ssl: Double = -1
+        package var ssl: Double = -1
 
         /// The sum of all phases; `ssl` is part of `connect`.
         var total: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
@@ -111,101 +111,101 @@ extension HAR {
 
 extension HAR {
     /// A request as sent.
-    public struct Request: Codable, Sendable, Equatable {
+    package struct Request: Codable, Sendable, Equatable {
         /// The method.
-        public var method: String
+        package var method: String
         /// The absolute URL.
-        public var url: String
+        package var url: String
         /// The version, such as `HTTP/1.1`; `unknown` if it is not known.
-        public var httpVersion: String
+        package var httpVersion: String
         /// The cookies that were sent with the request.
-        public var cookies: [Cookie]
+        package var cookies: [Cookie]
         /// The header fields of the request. Fields added by the transport are not recorded.
-        public var headers: [Pair]
+        package var headers: [Pair]
         /// The parameters in the URL.
-        public var queryString: [Pair]
+        package var queryString: [Pair]
         /// The body, if there was one.
-        public var postData: PostData?
+        package var postData: PostData?
         /// The size of the head in bytes; always −1, that is, unknown.
-        public var headersSize = -1
+        package var headersSize = -1
         /// The size of the body in bytes; −1 if unknown.
-        public var bodySize: Int
+        package var bodySize: Int
     }
 
     /// A response as received.
-    public struct Response: Codable, Sendable, Equatable {
+    package struct Response: Codable, Sendable, Equatable {
         /// The status; 0 without a response.
-        public var status = 0
+        package var status = 0
         /// The reason phrase.
-        public var statusText = ""
+        package var statusText = ""
         /// The version, such as `HTTP/1.1`; `unknown` if it is not known.
-        public var httpVersion = "unknown"
+        package var httpVersion = "unknown"
         /// The cookies that the response set.
-        public var cookies: [Cookie] = []
+        package var cookies: [Cookie] = []
         /// The header fields.
-        public var headers: [Pair] = []
+        package var headers: [Pair] = []
         /// The body.
-        public var content: Content
+        package var content: Content
         /// The `Location` field; empty if there is none.
-        public var redirectURL = ""
+        package var redirectURL = ""
         /// The size of the head in bytes; −1 if unknown.
-        public var headersSize = -1
+        package var headersSize = -1
         /// The size of the received body in bytes, before decoding; −1 if unknown.
-        public var bodySize = -1
+        package var bodySize = -1
     }
 
     /// A name and its value.
-    public struct Pair: Codable, Sendable, Equatable {
+    package struct Pair: Codable, Sendable, Equatable {
         /// The name.
-        public var name: String
+        package var name: String
         /// The value.
-        public var value: String
+        package var value: String
     }
 
     /// A cookie. Its value is never recorded.
-    public struct Cookie: Codable, Sendable, Equatable {
+    package struct Cookie: Codable, Sendable, Equatable {
         /// The name.
-        public var name: String
+        package var name: String
         /// A placeholder for the value.
-        public var value: String
+        package var value: String
         /// The path below which the cookie is sent.
-        public var path: String?
+        package var path: String?
         /// The domain that the cookie is sent to.
-        public var domain: String?
+        package var domain: String?
         /// The expiry, in ISO 8601.
-        public var expires: String?
+        package var expires: String?
         /// Whether the cookie is hidden from scripts.
-        public var httpOnly: Bool?
+        package var httpOnly: Bool?
         /// Whether the cookie is sent over TLS only.
-        public var secure: Bool?
+        package var secure: Bool?
     }
 
     /// The body of a request.
-    public struct PostData: Codable, Sendable, Equatable {
+    package struct PostData: Codable, Sendable, Equatable {
         /// The media type.
-        public var mimeType: String
+        package var mimeType: String
         /// The parameters of a form, recorded instead of the text.
-        public var params: [Pair]?
+        package var params: [Pair]?
         /// The text.
-        public var text: String?
+        package var text: String?
         /// Records that the body is truncated, or why it is missing.
-        public var comment: String?
+        package var comment: String?
     }
 
     /// The body of a response.
-    public struct Content: Codable, Sendable, Equatable {
+    package struct Content: Codable, Sendable, Equatable {
         /// The size of the decoded body, in bytes.
-        public var size: Int
+        package var size: Int
         /// The number of bytes that compression saved.
-        public var compression: Int?
+        package var compression: Int?
         /// The media type.
-        public var mimeType: String
+        package var mimeType: String
         /// The text, or binary data in the format of `encoding`.
-        public var text: String?
+        package var text: String?
         /// `base64` for binary data.
-        public var encoding: String?
+        package var encoding: String?
         /// Records that the body is truncated, or why it is missing.
-        public var comment: String?
+        package var comment: String?
     }
 }
 
@@ -285,9 +285,9 @@ extension HAR.Cookie {
 
 extension HAR {
     /// A message of a WebSocket.
-    public struct WebSocketMessage: Codable, Sendable, Equatable {
+    package struct WebSocketMessage: Codable, Sendable, Equatable {
         /// The direction of a message.
-        public enum Direction: String, Codable, Sendable {
+        package enum Direction: String, Codable, Sendable {
             /// From this side to the server.
             case send
             /// From the server to this side.
@@ -295,12 +295,12 @@ extension HAR {
         }
 
         /// The direction.
-        public var type: Direction
+        package var type: Direction
         /// The time, in seconds since 1970.
-        public var time: Double
+        package var time: Double
         /// 1 for text, 2 for bytes (RFC 6455 §5.2).
-        public var opcode: Int
+        package var opcode: Int
         /// The text, or the bytes in base64; empty if bodies are not recorded.
-        public var data: String
+        package var data: String
     }
 }
