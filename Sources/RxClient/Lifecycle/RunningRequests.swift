@@ -47,9 +47,9 @@ extension Client {
             else { return 0 }
             target = url
         }
-        let entries = running.entries(selection, url: target)
-        for entry in entries { entry.cancel() }
-        return entries.count
+        let requests = running.requests(selection, url: target)
+        for request in requests { request.cancel() }
+        return requests.count
     }
 }
 
@@ -129,18 +129,28 @@ extension NetworkError {
 
 // MARK: - The list
 
+/// A request in the list of those that run.
+class RunningRequest: AccompaniedRequest, @unchecked Sendable {
+    // Unchecked: the links are read and written only under the lock of the list.
+
+    var tags: Set<String> { [] }
+    var presentation: Presentation { .hidden }
+
+    /// Ends the request with `cancelled`. Safe from any thread.
+    func cancel() {}
+
+    // The neighbours in the list, which holds the request that began last, and each request the one that began before
+    // it. Guard of the unsafe one: it is in the list, and therefore alive, as long as this one refers to it.
+    @safe @exclusivity(unchecked) fileprivate final var earlier: RunningRequest?
+    @safe @exclusivity(unchecked) fileprivate final unowned(unsafe) var later: RunningRequest?
+    @safe @exclusivity(unchecked) fileprivate final var isListed = false
+}
+
 /// The running requests of a client.
 final class RunningRequests: Sendable {
-    struct Entry: Sendable {
-        let request: Request
-        let tags: Set<String>
-        let presentation: Presentation
-        /// Ends the request with `cancelled`. Safe from any thread.
-        let cancel: @Sendable () -> Void
-    }
-
     private struct Contents {
-        var entries: [RequestID: Entry] = [:]
+        /// The request that began last.
+        var latest: RunningRequest?
         /// The number of running requests that were built by hand.
         var rawCount = 0
         /// Whether no subscriber waits for them.
@@ -152,10 +162,26 @@ final class RunningRequests: Sendable {
 
         /// The waiters to call, if no request is running any more.
         mutating func takeWaiters() -> [@Sendable () -> Void] {
-            guard !waiters.isEmpty, entries.isEmpty, rawCount == 0 || abandonsRaw
-            else { return [] }
+            guard !waiters.isEmpty, latest == nil, rawCount == 0 || abandonsRaw else { return [] }
             defer { waiters = [] }
             return waiters
+        }
+
+        mutating func insert(_ request: RunningRequest) {
+            request.earlier = latest
+            latest?.later = request
+            latest = request
+            request.isListed = true
+        }
+
+        mutating func remove(_ request: RunningRequest) -> Bool {
+            guard request.isListed else { return false }
+            request.isListed = false
+            request.earlier?.later = request.later
+            if let later = request.later { later.earlier = request.earlier } else { latest = request.earlier }
+            request.earlier = nil
+            request.later = nil
+            return true
         }
     }
 
@@ -164,16 +190,16 @@ final class RunningRequests: Sendable {
     let activity = Activity()
 
     /// Adds a request; false if new requests are refused and `isExempt` is false.
-    func insert(_ entry: Entry, isExempt: () -> Bool) -> Bool {
-        let isAdded = add(entry, evenIfClosed: false) || isExempt() && add(entry, evenIfClosed: true)
-        if isAdded, entry.presentation.contains(.indicator) { activity.begin(self) }
+    func insert(_ request: RunningRequest, isExempt: () -> Bool) -> Bool {
+        let isAdded = add(request, evenIfClosed: false) || isExempt() && add(request, evenIfClosed: true)
+        if isAdded, request.presentation.contains(.indicator) { activity.begin(self) }
         return isAdded
     }
 
-    private func add(_ entry: Entry, evenIfClosed: Bool) -> Bool {
+    private func add(_ request: RunningRequest, evenIfClosed: Bool) -> Bool {
         contents.withLock { contents in
             guard evenIfClosed || !contents.isClosed else { return false }
-            contents.entries[entry.request.id] = entry
+            contents.insert(request)
             return true
         }
     }
@@ -214,11 +240,11 @@ final class RunningRequests: Sendable {
     }
 
     /// Removes a request that has ended in `lane`.
-    func remove(_ id: RequestID, in lane: Lane) {
-        let (entry, waiters) = contents.withLock { contents in
-            (contents.entries.removeValue(forKey: id), contents.takeWaiters())
+    func remove(_ request: RunningRequest, in lane: Lane) {
+        let (isRemoved, waiters) = contents.withLock { contents in
+            (contents.remove(request), contents.takeWaiters())
         }
-        if entry?.presentation.contains(.indicator) == true {
+        if isRemoved, request.presentation.contains(.indicator) {
             // A request that replaces this one counts first.
             lane.afterSuccessor { self.activity.end(self) }
         }
@@ -227,18 +253,24 @@ final class RunningRequests: Sendable {
 
     /// The requests that `selection` matches, in the order in which they began; `url` is the URL that the selection
     /// names.
-    func entries(_ selection: RequestSelection, url: URL?) -> [Entry] {
-        let entries = contents.withLock { contents in
+    func requests(_ selection: RequestSelection, url: URL?) -> [RunningRequest] {
+        let all = contents.withLock { contents in
+            var all: [RunningRequest] = []
+            var request = contents.latest
+            while let next = request {
+                all.append(next)
+                request = next.earlier
+            }
+            return all
+        }
+        return all.reversed().filter { request in
             switch selection {
-            case .all: Array(contents.entries.values)
-            case .id(let id): contents.entries[id].map { [$0] } ?? []
-            case .tag(let tag): contents.entries.values.filter { $0.tags.contains(tag) }
-            case .url:
-                url.map { url in contents.entries.values.filter { $0.request.url.hasSamePlace(as: url) } }
-                    ?? []
+            case .all: true
+            case .id(let id): request.accompanied.id == id
+            case .tag(let tag): request.tags.contains(tag)
+            case .url: url.map { request.accompanied.url.hasSamePlace(as: $0) } ?? false
             }
         }
-        return entries.sorted { $0.request.id.rawValue < $1.request.id.rawValue }
     }
 }
 

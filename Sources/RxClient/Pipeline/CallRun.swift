@@ -4,7 +4,7 @@ import RxLite
 /// A call from its start to its end: counted, accompanied, traced, and made into the subscriber's values.
 ///
 /// The stages of the call are a ``Walk``, whose events end here.
-final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
+final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial; a cancellation from
     // elsewhere enters that lane. Debug builds check that.
 
@@ -16,7 +16,7 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
     private let observer: Observer<Output, NetworkError>
     /// The scope of the walk.
     private let scope: Scope
-    private let presentation: Presentation
+    private let shown: Presentation
     @safe @exclusivity(unchecked) private var hasEnded = false
     /// Whether the trace has been told of the start.
     @safe @exclusivity(unchecked) private var isTraced = false
@@ -38,7 +38,7 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
         if !isRefresh, let willStart = call.prepared.options.willStart {
             accessories.insert(Accessory(willStart: willStart), at: 0)
         }
-        self.presentation = presentation
+        shown = presentation
         super.init(of: call.prepared.request, accessories)
     }
 
@@ -46,10 +46,8 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
 
     func start() {
         let client = call.client
-        let entry = RunningRequests.Entry(
-            request: request, tags: call.tags, presentation: presentation, cancel: { self.cancel() })
         // The requests that run may have to wait for a login.
-        let isAdded = client.running.insert(entry) {
+        let isAdded = client.running.insert(self) {
             client.configuration.session?.isLoggingIn(self.scope.lane) == true
         }
         guard isAdded else { return observer.scope.perform { self.observer.fail(.shutDown(self.request)) } }
@@ -144,8 +142,10 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
         observer.end(completion)
     }
 
-    /// Cancels the call. Safe from any thread.
-    private func cancel() {
+    override var tags: Set<String> { call.tags }
+    override var presentation: Presentation { shown }
+
+    override func cancel() {
         scope.cancel()
         observer.scope.enter {
             guard !self.hasEnded else { return }
@@ -161,9 +161,9 @@ final class CallRun<Output: Sendable>: AccompaniedRequest, @unchecked Sendable {
     private func stop() {
         let client = call.client
         settle(.cancelled)
-        client.running.remove(request.id, in: observer.scope.lane)
+        client.running.remove(self, in: observer.scope.lane)
         stopAccessories()
-        if case .failed(let error) = outcome, presentation.contains(.errorTips),
+        if case .failed(let error) = outcome, shown.contains(.errorTips),
             client.configuration.session?.isNews(error) != false
         {
             client.errorTipSignal.send(error)
