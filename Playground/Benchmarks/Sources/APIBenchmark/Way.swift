@@ -100,7 +100,8 @@ enum Way: String, CaseIterable, Sendable {
             throw Arguments.Invalid(description: "no URL: \(baseURL)")
         }
         let fields: HTTPFields = [
-            .accept: Self.accept, .authorization: "Bearer \(Self.token)",
+            .userAgent: ClientConfiguration().userAgent ?? "", .accept: Self.accept,
+            .authorization: "Bearer \(Self.token)",
         ]
         return .deferred {
             let request = Request(url: url, headerFields: fields)
