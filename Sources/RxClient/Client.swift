@@ -55,7 +55,7 @@ public final class Client: Sendable {
         template = RequestTemplate(configuration)
         validations = Validations(configuration.options)
         options = MergedOptions(over: configuration.options)
-        pipeline = Pipeline(configuration)
+        pipeline = Pipeline(configuration, rules: options.rules)
         configuration.session?.attach(configuration.cookies, to: transport)
         configuration.cookies?.clock.setIfUnset(transport.scheduler)
         configuration.cache.clock.setIfUnset(transport.scheduler)

@@ -266,6 +266,8 @@ final class MergedOptions: Sendable {
     let hasOwnInterceptors: Bool
     /// The header fields of the endpoint.
     let ownHeaders: Headers
+    /// The rules of the calls, apart from their observers.
+    let rules: CallRules
 
     /// The options of requests built by hand, which follow no client.
     static let none = MergedOptions(RequestOptions(), over: RequestOptions())
@@ -276,6 +278,11 @@ final class MergedOptions: Sendable {
         hasOwnValidation = own.contentTypes != nil || own.envelope != nil
         hasOwnInterceptors = !own.interceptors.isEmpty
         ownHeaders = own.headers
+        var rules: CallRules = []
+        if (values.cachePolicy ?? .never) != .never { rules.insert(.caching) }
+        if values.timeouts?.total != nil || !values.interceptors.call.isEmpty { rules.insert(.deadline) }
+        if values.hedging?.isOn == true { rules.insert(.hedging) }
+        self.rules = rules
     }
 }
 

@@ -24,7 +24,7 @@ public final class CallContext: Sendable {
     let overrides: CallOverrides
     /// The account that the call belongs to, from its start; `nil` without a session.
     let account: SessionAccount?
-    let stages: [ListedStage]
+    let stages: StageList
     /// The request before its attempts, or the error of making it.
     let request: Result<Request, NetworkError>
     /// Reports the events of the call, if there is a listener.
@@ -63,10 +63,6 @@ public final class CallContext: Sendable {
         self.overrides = overrides
         account = overrides.account ?? client.account(in: lane)
         self.prepared = prepared
-        stages =
-            prepared.merged.hasOwnInterceptors
-            ? Pipeline.stages(for: kind, client.configuration, prepared.options.interceptors)
-            : client.pipeline.stages(for: kind)
         validation = client.validation(for: type(of: endpoint).kindOfOutput, prepared.merged)
         do throws(NetworkError) {
             var request = try prepared.serialized()
@@ -79,6 +75,12 @@ public final class CallContext: Sendable {
             request = .failure(error)
             trace = nil
         }
+        var rules = prepared.merged.rules
+        if trace != nil { rules.insert(.tracing) }
+        stages =
+            prepared.merged.hasOwnInterceptors
+            ? Pipeline.stages(for: kind, client.configuration, prepared.options.interceptors).with(rules)
+            : client.pipeline.stages(for: kind, rules)
         progress = Mutex(Progress())
     }
 
@@ -90,10 +92,10 @@ public final class CallContext: Sendable {
         self.overrides = overrides
         account = nil
         prepared = PreparedRequest(request, of: client, on: scheduler)
-        stages = client.pipeline.stages(for: .exchange)
         validation = client.validations.validation(for: .response)
         self.request = .success(request)
         trace = client.trace(of: request, .exchange, nil, at: prepared.servers, page: nil, on: scheduler)
+        stages = client.pipeline.stages(for: .exchange, trace == nil ? [] : .tracing)
         progress = Mutex(Progress())
     }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 public import RxHTTP
 public import RxLite
 
@@ -189,7 +190,7 @@ struct AttemptContext: Sendable {
 
 extension Next: RedactedDescription {
     /// The names of the later stages.
-    public var description: String { call.stages[index...].map(\.name).joined(separator: ", ") }
+    public var description: String { call.stages.stages[index...].map(\.name).joined(separator: ", ") }
 }
 
 /// An event that the stages of a call pass on.
@@ -200,7 +201,7 @@ public enum CallEvent: Sendable {
     case response(Response)
     /// A result made from the response: the output of an endpoint, an event of a download or of an event
     /// source.
-    case output(any Sendable)
+    indirect case output(any Sendable)
 
     /// The head of the response, if the event contains it.
     public var head: ResponseHead? {
@@ -209,6 +210,11 @@ public enum CallEvent: Sendable {
         case .response(let response): response.head
         default: nil
         }
+    }
+
+    /// The kind of the status in the head of a transfer, without a copy of the head.
+    var statusKind: HTTPResponse.Status.Kind? {
+        if case .transfer(.head(let head)) = self { head.status.kind } else { nil }
     }
 }
 

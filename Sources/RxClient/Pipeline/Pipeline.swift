@@ -9,16 +9,16 @@ struct Pipeline: Sendable {
     private static let call: [Row] = [
         // The app's interceptors around the call.
         Row(.call, for: .endpoints),
-        Row(StaleIfError(), for: .typed),
-        Row(Deadline(), for: .typed.union([.response, .stream, .download])),
+        Row(StaleIfError(), for: .typed, with: .caching),
+        Row(Deadline(), for: .typed.union([.response, .stream, .download]), with: .deadline),
         Row(PathReservation(), for: [.download]),
         // The lookup, and the joining of equal requests.
-        Row(Caching(), for: .typed),
+        Row(Caching(), for: .typed, with: .caching),
         Row(Retrying(), for: .typed.union([.stream, .download])),
         Row(Relogin(), for: .managed, if: { $0.session != nil }),
         // Status, content type, envelope.
         Row(ResponseValidation(), for: .typed.union([.response])),
-        Row(Revalidation(), for: .typed),
+        Row(Revalidation(), for: .typed, with: .caching),
         Row(StreamOpening(), for: [.stream]),
         // The writing to a file, the parsing of events, or the messages of a WebSocket.
         Row(Reading(), for: [.download, .events, .webSocket]),
@@ -27,7 +27,7 @@ struct Pipeline: Sendable {
     /// The stages around each attempt.
     private static let attempt: [Row] = [
         Row(ServerSelection(), for: .endpoints),
-        Row(HedgedAttempts(), for: [.request]),
+        Row(HedgedAttempts(), for: [.request], with: .hedging),
         Row(CircuitBreaking(), for: .managed, if: { $0.circuitBreaker != nil }),
         Row(RequestLimiting(), for: .typed.union([.stream, .download]), if: { $0.isLimited }),
         // The signature and the session's credential.
@@ -49,34 +49,53 @@ struct Pipeline: Sendable {
         Row(HandshakeOrder(), for: [.webSocket]),
         // The last stage that changes the request.
         Row(Signing(), for: .all, if: { $0.signer != nil }),
-        Row(ExchangeTracing(), for: .all),
+        Row(ExchangeTracing(), for: .all, with: .tracing),
         Row(Sending(), for: .all),
     ]
 
-    private let stages: [[ListedStage]]
+    /// The lists of a client's calls whose endpoints add no interceptors, by kind.
+    private let lists: [StageList]
+    /// Those of them with the rules of most calls, by kind.
+    private let usualLists: [StageList]
+    /// The same with observers.
+    private let tracedLists: [StageList]
+    private let usualRules: CallRules
 
-    /// The stages of a client's calls whose endpoints add none.
-    init(_ configuration: ClientConfiguration) {
-        stages = CallKind.allCases.map {
+    /// - Parameter rules: the rules of calls whose endpoints set no options.
+    init(_ configuration: ClientConfiguration, rules: CallRules) {
+        let lists = CallKind.allCases.map {
             Self.stages(for: $0, configuration, configuration.options.interceptors)
         }
+        self.lists = lists
+        usualLists = lists.map { $0.with(rules) }
+        tracedLists = lists.map { $0.with(rules.union(.tracing)) }
+        usualRules = rules
     }
 
-    func stages(for kind: CallKind) -> [ListedStage] { stages[kind.rawValue] }
+    /// The stages of a call whose endpoint adds no interceptors.
+    func stages(for kind: CallKind, _ rules: CallRules) -> StageList {
+        if rules == usualRules { return usualLists[kind.rawValue] }
+        if rules == usualRules.union(.tracing) { return tracedLists[kind.rawValue] }
+        return lists[kind.rawValue].with(rules)
+    }
 
-    /// The stages of one call.
+    /// The stages of one call, with those of all rules.
     static func stages(
         for kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
-    ) -> [ListedStage] {
-        groups(of: kind, configuration, interceptors).flatMap(\.stages)
+    ) -> StageList {
+        StageList(groups(of: kind, configuration, interceptors).flatMap(\.stages))
     }
 
     /// The stages as text.
     static func description(
-        of kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
+        of kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors,
+        _ rules: CallRules
     ) -> String {
         groups(of: kind, configuration, interceptors)
-            .map { name, stages in ([name] + stages.map { "  " + $0.name }).joined(separator: "\n") }
+            .map { name, stages in
+                let names = stages.filter { $0.rule.isSubset(of: rules) }.map { "  " + $0.name }
+                return ([name] + names).joined(separator: "\n")
+            }
             .joined(separator: "\n")
     }
 
@@ -86,7 +105,8 @@ struct Pipeline: Sendable {
         [("call", call), ("attempt", attempt), ("exchange", exchange)].map { name, rows in
             let stages = rows.filter { $0.kinds.contains(kind) }.flatMap { row -> [ListedStage] in
                 switch row.content {
-                case .stage(let stage, let isActive): isActive(configuration) ? [ListedStage(stage)] : []
+                case .stage(let stage, let rule, let isActive):
+                    isActive(configuration) ? [ListedStage(stage, for: rule)] : []
                 case .users(let place): interceptors[place].map { ListedStage($0) }
                 }
             }
@@ -98,18 +118,21 @@ struct Pipeline: Sendable {
 /// A row of the table.
 private struct Row: Sendable {
     enum Content {
-        case stage(any Stage, isActive: @Sendable (ClientConfiguration) -> Bool)
+        case stage(any Stage, CallRules, isActive: @Sendable (ClientConfiguration) -> Bool)
         case users(Interceptors.Place)
     }
 
     let content: Content
     let kinds: Set<CallKind>
 
+    /// - Parameters:
+    ///   - rule: the rule of the stage, if not every call of these kinds has it.
+    ///   - isActive: whether a client needs the stage.
     init(
-        _ stage: any Stage, for kinds: Set<CallKind>,
+        _ stage: any Stage, for kinds: Set<CallKind>, with rule: CallRules = [],
         if isActive: @escaping @Sendable (ClientConfiguration) -> Bool = { _ in true }
     ) {
-        content = .stage(stage, isActive: isActive)
+        content = .stage(stage, rule, isActive: isActive)
         self.kinds = kinds
     }
 
@@ -145,8 +168,8 @@ extension Client {
     ///   - endpoint: the endpoint, whose interceptors are included.
     ///   - kind: the kind of call. Default ``CallKind/request``.
     public func pipeline(for endpoint: some Endpoint, as kind: CallKind = .request) -> String {
-        Pipeline.description(
-            of: kind, configuration,
-            configuration.options.interceptors.followed(by: endpoint.options.interceptors))
+        let merged = merged(endpoint.options)
+        return Pipeline.description(
+            of: kind, configuration, merged.values.interceptors, merged.rules.union(.tracing))
     }
 }

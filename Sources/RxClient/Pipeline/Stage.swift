@@ -77,31 +77,121 @@ enum Continuation {
     case respond(with: Observable<CallEvent, NetworkError>)
 }
 
+/// An interceptor of the app as a stage: it responds with a stream of its own.
+private final class Intercepting: RequestStage {
+    let interceptor: any Interceptor
+
+    init(_ interceptor: any Interceptor) { self.interceptor = interceptor }
+
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        .respond(with: interceptor.intercept(request, in: walk.call, walk.rest(given: request)))
+    }
+}
+
+// MARK: - The list
+
+/// The rules that not every call has. A stage without its rule is not in the list of the call.
+struct CallRules: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    /// Responses may be stored.
+    static let caching = CallRules(rawValue: 1)
+    /// All attempts together have a time limit, or an interceptor may set one.
+    static let deadline = CallRules(rawValue: 2)
+    /// A slow attempt may get a second one.
+    static let hedging = CallRules(rawValue: 4)
+    /// Somebody watches the call.
+    static let tracing = CallRules(rawValue: 8)
+    static let all: CallRules = [.caching, .deadline, .hedging, .tracing]
+}
+
 /// A stage in the list of a call: one of the client's, by its hooks, or an interceptor of the app.
 final class ListedStage: Sendable {
     let requests: (any RequestStage)?
     let events: (any EventStage)?
     let ends: (any EndStage)?
-    let interceptor: (any Interceptor)?
-    let readsResponse: Bool
-    let readsContent: Bool
+    /// The rule that the stage applies, if not every call has it.
+    let rule: CallRules
     /// The name of its type.
     let name: String
+    fileprivate let hooks: StageList.Hooks
 
-    init(_ stage: any Stage) {
+    init(_ stage: any Stage, for rule: CallRules = []) {
         requests = stage as? any RequestStage
         events = stage as? any EventStage
         ends = stage as? any EndStage
-        interceptor = nil
-        readsResponse = stage.readsResponse
-        readsContent = events?.readsContent ?? false
-        name = "\(type(of: stage))"
+        self.rule = rule
+        name = "\((stage as? Intercepting).map { type(of: $0.interceptor) as Any.Type } ?? type(of: stage))"
+        var hooks: StageList.Hooks = []
+        if requests != nil { hooks.insert(.request) }
+        if events != nil { hooks.insert(.event) }
+        if ends != nil { hooks.insert(.end) }
+        if stage.readsResponse { hooks.insert(.response) }
+        if events?.readsContent == true { hooks.insert(.content) }
+        self.hooks = hooks
     }
 
-    init(_ interceptor: any Interceptor) {
-        (requests, events, ends) = (nil, nil, nil)
-        self.interceptor = interceptor
-        (readsResponse, readsContent) = (false, false)
-        name = "\(type(of: interceptor))"
+    convenience init(_ interceptor: any Interceptor) { self.init(Intercepting(interceptor)) }
+}
+
+/// The stages of a call, in order.
+final class StageList: Sendable {
+    /// The hooks of a stage.
+    struct Hooks: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let request = Hooks(rawValue: 1)
+        static let event = Hooks(rawValue: 2)
+        static let end = Hooks(rawValue: 4)
+        /// The stage also processes responses that no server has sent.
+        static let response = Hooks(rawValue: 8)
+        /// The stage reads the body of whole responses.
+        static let content = Hooks(rawValue: 16)
     }
+
+    let stages: [ListedStage]
+    /// The same stages, which a call passes without retaining each of them.
+    private let places: [Place]
+
+    @safe
+    private struct Place: Sendable {
+        let hooks: Hooks
+        // Guard: the list holds the stage.
+        let stage: Unmanaged<ListedStage>
+    }
+
+    init(_ stages: [ListedStage]) {
+        self.stages = stages
+        places = stages.map { unsafe Place(hooks: $0.hooks, stage: .passUnretained($0)) }
+    }
+
+    /// The stages of a call with these rules.
+    func with(_ rules: CallRules) -> StageList {
+        stages.allSatisfy { $0.rule.isSubset(of: rules) }
+            ? self : StageList(stages.filter { $0.rule.isSubset(of: rules) })
+    }
+
+    func hooks(at place: Int) -> Hooks { places[place].hooks }
+
+    // Guard of the three: `stages`, which never changes, holds the stage.
+
+    func send(_ request: inout Request, at place: Int, _ walk: Walk) throws(NetworkError) -> Step {
+        let step = unsafe places[place].stage._withUnsafeGuaranteedRef { listed in
+            Result { () throws(NetworkError) in try listed.requests?.send(&request, walk) ?? .next }
+        }
+        return try step.get()
+    }
+
+    func receive(_ event: inout CallEvent, at place: Int, _ walk: Walk) throws(NetworkError) -> Bool {
+        let isPassedOn = unsafe places[place].stage._withUnsafeGuaranteedRef { listed in
+            Result { () throws(NetworkError) in try listed.events?.receive(&event, walk) ?? true }
+        }
+        return try isPassedOn.get()
+    }
+
+    func end(_ completion: inout Completion<NetworkError>, at place: Int, _ walk: Walk) -> Continuation {
+        unsafe places[place].stage._withUnsafeGuaranteedRef { $0.ends?.end(&completion, walk) ?? .end }
+    }
+
+    func cancel(at place: Int, _ walk: Walk) { stages[place].ends?.cancel(walk) }
 }

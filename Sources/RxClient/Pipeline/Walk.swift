@@ -18,7 +18,7 @@ final class Walk: @unchecked Sendable {
     /// The state of the stages in this walk.
     @safe @exclusivity(unchecked) var memory = Memory()
 
-    private let stages: [ListedStage]
+    private let stages: StageList
     private let first: Int
     private let observer: Observer<CallEvent, NetworkError>
     /// The scope of the stream whose events come up, or for which the request waits.
@@ -78,6 +78,9 @@ final class Walk: @unchecked Sendable {
     /// The stages after the one that has the request, for a stage that forks.
     var rest: Next { Next(of: call, at: place + 1, context) }
 
+    /// The stages after the interceptor that has got `request`.
+    func rest(given request: Request) -> Next { Next(of: call, at: place + 1, context, given: request) }
+
     func start(_ request: Request) {
         observer.scope.onClose {
             self.cancel(downTo: self.first)
@@ -113,29 +116,17 @@ final class Walk: @unchecked Sendable {
         place = start
         while true {
             isInPlace = false
-            let listed = stages[place]
-            guard context.response == nil || listed.readsResponse else {
-                place += 1
-                continue
-            }
-            if let interceptor = listed.interceptor {
-                let next = Next(of: call, at: place + 1, context, given: request)
-                return listen(to: interceptor.intercept(request, in: call, next))
-            }
-            guard let stage = listed.requests else {
+            guard isConcerned(place, by: .request) else {
                 place += 1
                 continue
             }
             let step: Step
-            do throws(NetworkError) { step = try stage.send(&request, self) } catch {
+            do throws(NetworkError) { step = try stages.send(&request, at: place, self) } catch {
                 let place = place
                 // The subscription may begin on any thread.
                 return scope.perform { self.fail(error, above: place) }
             }
-            guard scope.isOpen else {
-                listed.ends?.cancel(self)
-                return
-            }
+            guard scope.isOpen else { return stages.cancel(at: place, self) }
             isInPlace = true
             switch step {
             case .next: place += 1
@@ -206,19 +197,26 @@ final class Walk: @unchecked Sendable {
         var index = place
         while index > first {
             index -= 1
-            let listed = stages[index]
-            guard let stage = listed.events, context.response == nil || listed.readsResponse else { continue }
-            if listed.readsContent, case .response(let response) = event, reading != nil || response.isLarge {
-                return read(response, in: stage, at: index)
+            guard isConcerned(index, by: .event) else { continue }
+            if stages.hooks(at: index).contains(.content), case .response(let response) = event,
+                reading != nil || response.isLarge
+            {
+                return read(response, at: index)
             }
             do throws(NetworkError) {
-                guard try stage.receive(&event, self) else { return }
+                guard try stages.receive(&event, at: index, self) else { return }
             } catch { return fail(error, above: index) }
         }
         observer.next(event)
     }
 
-    private func read(_ response: Response, in stage: any EventStage, at index: Int) {
+    /// Whether the stage at a place has this hook, and takes part in the call.
+    private func isConcerned(_ place: Int, by hook: StageList.Hooks) -> Bool {
+        let hooks = stages.hooks(at: place)
+        return hooks.contains(hook) && (context.response == nil || hooks.contains(.response))
+    }
+
+    private func read(_ response: Response, at index: Int) {
         guard reading == nil, let source else {
             reading?.receive(response)
             return
@@ -227,7 +225,7 @@ final class Walk: @unchecked Sendable {
         let reading = ContentReading(
             { response throws(NetworkError) in
                 var event = CallEvent.response(response)
-                _ = try stage.receive(&event, self)
+                _ = try self.stages.receive(&event, at: index, self)
                 return event
             }, pausing: source,
             into: Observer(scope: scope, next: { self.ascend($0, from: index) }) { completion in
@@ -275,9 +273,8 @@ final class Walk: @unchecked Sendable {
         isInPlace = false
         while place > first {
             place -= 1
-            let listed = stages[place]
-            guard let stage = listed.ends, context.response == nil || listed.readsResponse else { continue }
-            switch stage.end(&completion, self) {
+            guard isConcerned(place, by: .end) else { continue }
+            switch stages.end(&completion, at: place, self) {
             case .end: continue
             case .again(let request, after: let wait):
                 isInPlace = true
@@ -305,9 +302,7 @@ final class Walk: @unchecked Sendable {
         }
         while self.place > max(place, first) {
             self.place -= 1
-            let listed = stages[self.place]
-            guard context.response == nil || listed.readsResponse else { continue }
-            listed.ends?.cancel(self)
+            if isConcerned(self.place, by: .end) { stages.cancel(at: self.place, self) }
         }
     }
 }

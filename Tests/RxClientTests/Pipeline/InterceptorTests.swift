@@ -176,16 +176,12 @@ import Testing
             client.pipeline(for: .get("/x", options: own)) == """
                 call
                   IdempotencyKeys
-                  StaleIfError
                   Deadline
-                  Caching
                   Retrying
                   Relogin
                   ResponseValidation
-                  Revalidation
                 attempt
                   ServerSelection
-                  HedgedAttempts
                   Authorization
                   ResponseGathering
                   StatusCheck
@@ -204,5 +200,41 @@ import Testing
                 "call", "attempt", "exchange", "Redirects", "CacheInvalidation", "ExchangeTracing",
                 "Sending",
             ])
+    }
+
+    /// A stage is in the list of the calls that have its rule.
+    @Test func rulesBringTheirStages() throws {
+        let (client, _) = client({ _ in .json("1") }) { _ in }
+        func stages(_ options: RequestOptions = RequestOptions()) -> Set<Substring> {
+            Set(
+                client.pipeline(for: .get("/x", options: options)).split(separator: "\n").map { line in
+                    line.drop { $0 == " " }
+                })
+        }
+        let usual = stages()
+        #expect(stages(RequestOptions(retry: .never)) == usual)
+        #expect(
+            stages(RequestOptions(cachePolicy: .http)).subtracting(usual)
+                == ["StaleIfError", "Caching", "Revalidation"])
+        #expect(
+            stages(RequestOptions(timeouts: Timeouts(total: .seconds(9)))).subtracting(usual) == ["Deadline"])
+        #expect(
+            stages(RequestOptions(hedging: .after(.seconds(1)))).subtracting(usual) == ["HedgedAttempts"])
+    }
+
+    /// An interceptor may set a time limit that the call did not have.
+    @Test func interceptorsMaySetTheDeadline() throws {
+        let (client, _) = client({ _ in .stall }) {
+            $0.options.interceptors.call = [
+                Intercepting { request, _, next in
+                    var request = request
+                    request.timeouts.total = .seconds(2)
+                    return next(request)
+                }
+            ]
+        }
+        let recorder = try run(client.get("/x"))
+        #expect(recorder.failure?.code == .totalTimeout)
+        #expect(clock.now == .seconds(2))
     }
 }

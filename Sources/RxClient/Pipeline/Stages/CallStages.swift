@@ -10,7 +10,7 @@ import RxLite
 final class StaleIfError: EndStage {
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
         let call = walk.call
-        guard call.mayCache, case .failed(let error) = completion, error.isServerFailure,
+        guard case .failed(let error) = completion, error.isServerFailure,
             let stored = call.cached?.fallingBack(call.trace)
         else { return .end }
         return .respond(with: stored.validated(by: call.validation).map { .response($0) })
@@ -48,7 +48,6 @@ final class Deadline: RequestStage, EndStage {
 final class Caching: RequestStage, EventStage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         let call = walk.call
-        guard call.mayCache else { return .next }
         // The name of the account is known once its credential is.
         if let session = call.session, !request.isCredentialFree, !session.isRestored,
             !session.isLoggingIn(walk.scope.lane)
@@ -96,9 +95,6 @@ final class Caching: RequestStage, EventStage {
 }
 
 extension CallContext {
-    /// Whether responses may be stored.
-    var mayCache: Bool { (prepared.options.cachePolicy ?? .never) != .never }
-
     /// The cache's view of `request`; `nil` if the cache does not apply.
     fileprivate func cached(_ request: Request) -> CachedRequest? {
         let options = prepared.options

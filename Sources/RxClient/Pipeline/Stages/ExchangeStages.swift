@@ -19,7 +19,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
         var request: Request
         var count = 0
         /// The next request, and the head that asks for it, while the current response is read.
-        var next: (request: Request, head: ResponseHead)?
+        var next: CopyOnWrite<(request: Request, head: ResponseHead)>?
         /// The bytes of the current response that were read and not delivered.
         var discarded = 0
     }
@@ -56,20 +56,20 @@ final class Redirects: RequestStage, EventStage, EndStage {
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
-        guard case .transfer(let part) = event else { return true }
-        guard let hops = walk.memory.hops else {
-            if case .redirected = part { tell(part, walk) }
+        guard walk.memory.hops != nil else {
+            if case .transfer(let part) = event, case .redirected = part { tell(part, walk) }
             return true
         }
-        guard hops.next == nil else {
+        guard walk.memory.hops?.next == nil else {
+            guard case .transfer(let part) = event else { return true }
             if case .chunk(let bytes) = part { discard(bytes.count, walk) }
             return false
         }
-        guard case .head(let head) = part, head.status.kind == .redirection,
+        guard event.statusKind == .redirection, let head = event.head, let hops = walk.memory.hops,
             let next = try walk.call.client.transport.redirect(
                 hops.request, to: head, by: policy(of: walk.call), count: hops.count)
         else { return true }
-        walk.memory.hops?.next = (next, head)
+        walk.memory.hops?.next = CopyOnWrite(wrappedValue: (next, head))
         walk.afterArrivals { self.leave(walk) }
         return false
     }
@@ -101,7 +101,9 @@ final class Redirects: RequestStage, EventStage, EndStage {
     }
 
     private func follow(_ walk: Walk) -> Request? {
-        guard var hops = walk.memory.hops, let (request, head) = hops.next.take() else { return nil }
+        guard var hops = walk.memory.hops, let (request, head) = hops.next.take()?.wrappedValue else {
+            return nil
+        }
         // The cookies of all exchanges belong to the account of the first request.
         if hops.count == 0 { walk.context.first = CopyOnWrite(wrappedValue: hops.request) }
         hops.request = request
@@ -160,7 +162,9 @@ final class CacheInvalidation: RequestStage, EventStage, EndStage {
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
-        if let change = walk.memory.change, case .transfer(.head(let head)) = event { change.end(with: head) }
+        if let change = walk.memory.change, case .transfer = event, let head = event.head {
+            change.end(with: head)
+        }
         return true
     }
 
@@ -212,7 +216,9 @@ final class CookieHandling: RequestStage, EventStage {
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
-        if let store = walk.context.storeCookies, case .transfer(.head(let head)) = event { store(head) }
+        if let store = walk.context.storeCookies, case .transfer = event, let head = event.head {
+            store(head)
+        }
         return true
     }
 }
