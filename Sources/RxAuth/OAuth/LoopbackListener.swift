@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// Listens at 127.0.0.1 for the redirect of one login (RFC 8252 §7.3).
+/// Listens on this machine for the redirect of one login (RFC 8252 §7.3).
 ///
 /// The socket is there before the login begins, and is gone after the response has been answered, or when the
 /// subscription ends. Requests that are no response to the login are answered and do not end it, so that no other page in
@@ -29,16 +29,18 @@ struct LoopbackListener: Sendable {
 
     private let port: UInt16
     private let path: String
+    private let address: OAuth.Redirect.LoopbackAddress
     private let loop: EventLoop
     private let sockets: LoopbackSockets
     private let judge: Judge
 
     init(
-        port: UInt16, path: String, on loop: EventLoop, sockets: LoopbackSockets = .system,
-        judge: @escaping Judge
+        port: UInt16, path: String, at address: OAuth.Redirect.LoopbackAddress = .automatic,
+        on loop: EventLoop, sockets: LoopbackSockets = .system, judge: @escaping Judge
     ) {
         self.port = port
         self.path = path
+        self.address = address
         self.loop = loop
         self.sockets = sockets
         self.judge = judge
@@ -48,7 +50,7 @@ struct LoopbackListener: Sendable {
     var events: Observable<Event, NetworkError> {
         .create { emitter in
             let server = LoopbackServer(path: path, on: loop, sockets: sockets, judge, into: emitter)
-            guard loop.post({ server.start(port: port) }) else {
+            guard loop.post({ server.start(port: port, at: address) }) else {
                 return emitter.fail(
                     NetworkError(
                         .oauthLoopback, "the redirect cannot be received: the event loop does not run"))
@@ -56,33 +58,6 @@ struct LoopbackListener: Sendable {
             // After the end of the loop, its hook has closed the sockets.
             emitter.onClose { _ = loop.post { server.close() } }
         }
-    }
-}
-
-/// The calls of the system that a listener makes, which tests replace.
-struct LoopbackSockets: Sendable {
-    /// Accepts a connection; negative with `errno` if that fails.
-    var accept: @Sendable (_ listener: Int32) -> Int32
-    /// The wait after a failure for want of descriptors or memory, in milliseconds.
-    var pause = 100
-
-    static let system = LoopbackSockets(accept: { listener in
-        #if canImport(Darwin)
-        let descriptor = Darwin.accept(listener, nil, nil)
-        #elseif canImport(Musl)
-        let descriptor = Musl.accept(listener, nil, nil)
-        #else
-        // Swift's Glibc lacks accept4.
-        let descriptor = Glibc.accept(listener, nil, nil)
-        #endif
-        if descriptor >= 0 { LoopbackSockets.prepare(descriptor) }
-        return descriptor
-    })
-
-    /// Programs that the app starts do not inherit the socket, and its calls do not wait.
-    static func prepare(_ descriptor: Int32) {
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     }
 }
 
@@ -103,7 +78,6 @@ private final class LoopbackServer: @unchecked Sendable {
 
     /// The most connections at a time; a browser opens a few ahead. More wait in the queue of the socket.
     private static let connectionLimit = 16
-    private static let backlog: Int32 = 16
 
     init(
         path: String, on loop: EventLoop, sockets: LoopbackSockets, _ judge: @escaping LoopbackListener.Judge,
@@ -116,7 +90,7 @@ private final class LoopbackServer: @unchecked Sendable {
         self.emitter = emitter
     }
 
-    func start(port: UInt16) {
+    func start(port: UInt16, at address: OAuth.Redirect.LoopbackAddress) {
         loop.assertCurrent()
         guard !emitter.isCancelled else { return }
         guard path.hasPrefix("/"), path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -128,8 +102,7 @@ private final class LoopbackServer: @unchecked Sendable {
                     "the path of a redirect begins with a slash and has no query and no fragment"))
         }
         do throws(NetworkError) {
-            let port = try listen(at: port)
-            url = "http://127.0.0.1:\(port)\(path)"
+            url = try listen(at: port, address) + path
         } catch {
             close()
             return emitter.fail(error)
@@ -138,51 +111,45 @@ private final class LoopbackServer: @unchecked Sendable {
         emitter.send(.listening(url))
     }
 
+    /// - Returns: the URL of the listener, without a path.
+    private func listen(
+        at port: UInt16, _ address: OAuth.Redirect.LoopbackAddress
+    ) throws(NetworkError) -> String {
+        switch address {
+        case .ipv4: return "http://\(LoopbackPlace.ipv4.host):\(try bind(to: .ipv4, port))"
+        case .ipv6: return "http://\(LoopbackPlace.ipv6.host):\(try bind(to: .ipv6, port))"
+        case .automatic:
+            do throws(NetworkError) {
+                return try listen(at: port, .ipv4)
+            } catch {
+                // "use whichever is available" (RFC 8252 §7.3).
+                guard [EAFNOSUPPORT, EADDRNOTAVAIL].contains(Int32(error.systemError ?? 0)) else {
+                    throw error
+                }
+                if descriptor >= 0 { closeDescriptor(descriptor) }
+                descriptor = -1
+                return try listen(at: port, .ipv6)
+            }
+        }
+    }
+
     /// - Returns: the port.
-    private func listen(at port: UInt16) throws(NetworkError) -> UInt16 {
-        #if canImport(Darwin)
-        descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        LoopbackSockets.prepare(descriptor)
-        #else
-        descriptor = socket(
-            AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        #endif
-        guard descriptor >= 0 else { throw .loopback(port, errno) }
-        if port != 0 { allowReuse() }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = unsafe address.withSocketAddress { unsafe bind(descriptor, $0, length) == 0 }
-        guard isBound else { throw .loopback(port, errno) }
+    private func bind(to place: LoopbackPlace, _ port: UInt16) throws(NetworkError) -> UInt16 {
+        descriptor = sockets.open(place)
+        guard descriptor >= 0 else { throw .loopback(place, port, errno) }
+        if port != 0 { LoopbackSockets.allowReuse(descriptor) }
+        guard let bound = place.bind(descriptor, to: port) else { throw .loopback(place, port, errno) }
         // Only after the kernel has chosen a port: otherwise it might choose one that is used in the same way.
-        if port == 0 { allowReuse() }
-        #if canImport(Darwin)
-        let isListening = Darwin.listen(descriptor, Self.backlog) == 0
-        #elseif canImport(Musl)
-        let isListening = Musl.listen(descriptor, Self.backlog) == 0
-        #else
-        let isListening = Glibc.listen(descriptor, Self.backlog) == 0
-        #endif
-        guard isListening else { throw .loopback(port, errno) }
-        let isNamed = unsafe address.withSocketAddress { unsafe getsockname(descriptor, $0, &length) == 0 }
-        guard isNamed else { throw .loopback(port, errno) }
+        if port == 0 { LoopbackSockets.allowReuse(descriptor) }
+        guard LoopbackSockets.listen(descriptor) else { throw .loopback(place, port, errno) }
         do throws(UVError) {
             poll = try Poll(on: loop, descriptor: descriptor) { [weak self] _, error in
                 self?.accept(after: error)
             }
-        } catch { throw .loopback(port, -error.rawValue) }
+        } catch { throw .loopback(place, port, -error.rawValue) }
         pause = LoopTimer(on: loop) { [weak self] in self?.watch() }
         watch()
-        return UInt16(bigEndian: address.sin_port)
-    }
-
-    /// Lets a later login use the port, although this one leaves connections in TIME_WAIT.
-    private func allowReuse() {
-        var on: Int32 = 1
-        _ = unsafe setsockopt(
-            descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        return bound
     }
 
     private func watch() { poll?.start(.readable) }
@@ -356,27 +323,20 @@ private final class LoopbackConnection {
 /// `close`, whose name the classes above have for themselves.
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 
-extension sockaddr_in {
-    fileprivate mutating func withSocketAddress<Result>(
-        _ body: (UnsafeMutablePointer<sockaddr>) -> Result
-    ) -> Result {
-        unsafe withUnsafeMutablePointer(to: &self) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }
-        }
-    }
-}
-
 extension NetworkError {
-    fileprivate static func loopback(_ port: UInt16, _ code: Int32) -> NetworkError {
+    fileprivate static func loopback(_ place: LoopbackPlace, _ port: UInt16, _ code: Int32) -> NetworkError {
         let message =
             switch code {
             case EADDRINUSE:
-                "port \(port) of 127.0.0.1 is taken; end the program that uses it, or register another port or any port for "
-                    + "the client"
-            case EACCES: "port \(port) of 127.0.0.1 is not allowed to this user; register a port above 1023"
+                "port \(port) of \(place.host) is taken; end the program that uses it, or register another port or any port "
+                    + "for the client"
+            case EACCES:
+                "port \(port) of \(place.host) is not allowed to this user; register a port above 1023"
             case EMFILE, ENFILE:
                 "the redirect cannot be received: no descriptor is left; close files or raise the limit"
-            default: "the redirect cannot be received at 127.0.0.1"
+            case EAFNOSUPPORT, EADDRNOTAVAIL:
+                "the redirect cannot be received: this machine has no \(place.host); use another address of the loopback"
+            default: "the redirect cannot be received at \(place.host)"
             }
         var error = NetworkError(.oauthLoopback, message)
         error.systemError = Int(code)

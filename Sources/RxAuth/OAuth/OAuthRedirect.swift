@@ -11,22 +11,36 @@ extension OAuth {
     /// Where an authorization server sends the user after the login.
     public struct Redirect: Sendable {
         enum Kind: Sendable {
-            case loopback(port: UInt16, path: String, loop: EventLoop?)
+            case loopback(port: UInt16, path: String, LoopbackAddress, loop: EventLoop?)
             case url(String, Observable<String, Never>)
         }
 
         let kind: Kind
 
-        /// A listener at `http://127.0.0.1` with any free port, for one login (RFC 8252 §7.3).
+        /// A listener at `http://127.0.0.1` with any free port, for one login (RFC 8252 §7.3); at `http://[::1]` on a
+        /// machine without IPv4.
         public static let loopback = loopback(port: 0)
 
-        /// A listener at `http://127.0.0.1`, for one login, for servers that accept one port only.
+        /// A listener on this machine, for one login, for servers that accept one port or one address only.
         ///
         /// - Parameters:
-        ///   - port: the port; 0 for any free one. If it is taken, the login fails with `oauthLoopback`.
+        ///   - port: the port; 0 for any free one. Default 0. If it is taken, the login fails with `oauthLoopback`.
         ///   - path: the path of the redirect URL. Default `/callback`.
-        public static func loopback(port: UInt16, path: String = "/callback") -> Redirect {
-            Redirect(kind: .loopback(port: port, path: path, loop: nil))
+        ///   - address: the address. Default ``LoopbackAddress/automatic``.
+        public static func loopback(
+            port: UInt16 = 0, path: String = "/callback", address: LoopbackAddress = .automatic
+        ) -> Redirect {
+            Redirect(kind: .loopback(port: port, path: path, address, loop: nil))
+        }
+
+        /// The address of a listener on this machine, as the redirect URL has it.
+        public enum LoopbackAddress: Sendable, Hashable, CaseIterable {
+            /// `127.0.0.1`, or `[::1]` on a machine without IPv4.
+            case automatic
+            /// `127.0.0.1`.
+            case ipv4
+            /// `[::1]`.
+            case ipv6
         }
 
         /// A URL that the app receives itself, such as one of its own scheme or of its web server.
@@ -49,7 +63,7 @@ extension OAuth.Redirect: RedactedDescription {
     /// The kind.
     public var description: String {
         switch kind {
-        case .loopback(let port, _, _): port == 0 ? "redirect to this machine" : "redirect to port \(port)"
+        case .loopback(let port, _, _, _): port == 0 ? "redirect to this machine" : "redirect to port \(port)"
         case .url: "redirect to the app"
         }
     }
@@ -199,8 +213,10 @@ struct AuthorizationCodeLogin: Sendable {
                 }
             // The app may have the response as soon as it opens the URL.
             return .merge(arrivals, opening(authorizationURL, url, open))
-        case .loopback(let port, let path, let loop):
-            let listener = LoopbackListener(port: port, path: path, on: loop ?? .shared) { response in
+        case .loopback(let port, let path, let address, let loop):
+            let listener = LoopbackListener(
+                port: port, path: path, at: address, on: loop ?? .shared
+            ) { response in
                 guard response.state?.hasSameBytes(as: state) == true else { return nil }
                 do throws(NetworkError) {
                     return .success(try response.code(state: state, metadata))

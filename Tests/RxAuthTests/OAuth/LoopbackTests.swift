@@ -22,9 +22,10 @@ import Darwin
     private typealias Event = LoopbackListener.Event
 
     private static func listener(
-        port: UInt16 = 0, path: String = "/callback", sockets: LoopbackSockets = .system
+        port: UInt16 = 0, path: String = "/callback",
+        at address: OAuth.Redirect.LoopbackAddress = .automatic, sockets: LoopbackSockets = .system
     ) -> LoopbackListener {
-        LoopbackListener(port: port, path: path, on: .shared, sockets: sockets) { response in
+        LoopbackListener(port: port, path: path, at: address, on: .shared, sockets: sockets) { response in
             guard response.state == "S" else { return nil }
             return response.code.map { .success($0) }
                 ?? .failure(NetworkError(.oauthRefused, response.error ?? ""))
@@ -118,6 +119,57 @@ import Darwin
         }
         #expect(error?.code == .oauthLoopback && error?.systemError == Int(EADDRINUSE))
         #expect(error?.message.contains("is taken") == true)
+    }
+
+    /// Whether this machine has the loopback of IPv6.
+    private static let hasIPv6: Bool = {
+        let descriptor = LoopbackSockets.system.open(.ipv6)
+        defer { _ = close(descriptor) }
+        return descriptor >= 0 && LoopbackPlace.ipv6.bind(descriptor, to: 0) != nil
+    }()
+
+    /// The response arrives at the address of the redirect URL, and `automatic` is that of IPv6 where there is no IPv4.
+    @Test(
+        .enabled(if: hasIPv6),
+        arguments: [
+            (.ipv6, nil, "[::1]"), (.automatic, EAFNOSUPPORT, "[::1]"), (.automatic, nil, "127.0.0.1"),
+            (.ipv4, nil, "127.0.0.1"),
+        ] as [(OAuth.Redirect.LoopbackAddress, Int32?, String)])
+    func addresses(address: OAuth.Redirect.LoopbackAddress, failure: Int32?, host: String) async throws {
+        let sockets = LoopbackSockets(open: { place in
+            guard place == .ipv4, let failure else { return LoopbackSockets.system.open(place) }
+            errno = failure
+            return -1
+        })
+        var pages: [String] = []
+        for try await event in Self.listener(at: address, sockets: sockets).events.values(
+            buffering: .unbounded)
+        {
+            switch event {
+            case .listening(let url):
+                #expect(url.hasPrefix("http://\(host):") && url.hasSuffix("/callback"))
+                let page = Client(baseURL: "http://\(host):\(Self.port(of: url))")
+                    .get("/callback", query: ["code": "C", "state": "S"])
+                pages.append(String(decoding: try await page.value().body, as: UTF8.self))
+            case .code(let code, let url): #expect(code == "C" && url.contains(host))
+            }
+        }
+        #expect(pages.count == 1 && pages[0].contains("You can close this window"))
+    }
+
+    /// A machine without the address that the app requires.
+    @Test(arguments: [EAFNOSUPPORT, EMFILE])
+    func missingAddress(failure: Int32) async throws {
+        let sockets = LoopbackSockets(open: { _ in
+            errno = failure
+            return -1
+        })
+        for address in OAuth.Redirect.LoopbackAddress.allCases {
+            let error = await #expect(throws: NetworkError.self) {
+                try await Self.login(Self.listener(at: address, sockets: sockets)) { _ in }
+            }
+            #expect(error?.code == .oauthLoopback && error?.systemError == Int(failure))
+        }
     }
 
     /// Cancelling closes the socket.

@@ -42,9 +42,11 @@ func logInForAResource() -> Session {
     return session
 }
 
-func listenAtAPort() -> OAuth.Grant {
+func listenAtAPort() -> [OAuth.Grant] {
     let grant = OAuth.Grant.authorizationCode(redirect: .loopback(port: 8400)) { url in print("open", url) }
-    return grant
+    let other = OAuth.Grant.authorizationCode(redirect: .loopback(address: .ipv6)) { url in print("open", url)
+    }
+    return [grant, other]
 }
 
 func receiveARedirect() -> (Signal<String>, OAuth.Grant) {
