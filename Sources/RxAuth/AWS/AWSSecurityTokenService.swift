@@ -115,7 +115,7 @@ private struct SecurityTokenService: Sendable {
         var request = Request(
             method: .post, url: url,
             headerFields: [
-                .contentType: "application/x-www-form-urlencoded; charset=utf-8", .accept: "application/xml",
+                .contentType: "application/x-www-form-urlencoded", .accept: "application/xml",
             ],
             body: .text(form), bodyLimit: 256 << 10)
         request.secretParameters = ["WebIdentityToken", "ExternalId"]

@@ -73,8 +73,8 @@ struct OAuthContext: Sendable {
 
     /// A POST of a form (RFC 6749 Appendix B), all of whose values are secret.
     static func form(_ url: URL, _ parameters: [(name: String, value: String)]) -> Request {
-        var request = request(
-            .post, url, fields: [.contentType: "application/x-www-form-urlencoded; charset=utf-8"])
+        // Without a charset: the type has no parameters, and some servers accept this text only.
+        var request = request(.post, url, fields: [.contentType: "application/x-www-form-urlencoded"])
         request.body = .text(form(parameters))
         request.secretParameters = Set(parameters.map(\.name))
         return request
