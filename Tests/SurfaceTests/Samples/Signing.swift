@@ -9,6 +9,13 @@ func signForAWS(_ configuration: inout ClientConfiguration) {
     configuration.signer = .aws(service: "s3", region: "eu-west-1", credentials: .environment)
 }
 
+func signForAnotherRegion(_ client: Client) -> Client {
+    var configuration = client.configuration
+    configuration.signer = .aws(service: "s3", region: "us-east-1", credentials: .environment)
+    let archive = Client(configuration: configuration, transport: client.transport)
+    return archive
+}
+
 func signForARole(_ configuration: inout ClientConfiguration) {
     configuration.signer = .aws(
         service: "dynamodb", region: "eu-west-1",
