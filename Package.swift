@@ -317,8 +317,9 @@ let package = Package(
         .tests(
             "ServiceTests",
             [
-                "RxAuth", "RxMetrics", "RxNetworking", "RxTracing", "TestServers", "TestTracing",
-                "conformance-driver", "download-probe", .tracing, .inMemoryTracing, .metricsTestKit,
+                "RxAuth", "RxHTTP", "RxMetrics", "RxNetworking", "RxTesting", "RxTracing", "TestServers",
+                "TestTracing", "conformance-driver", "download-probe", .httpTypes, .crypto, .tracing,
+                .inMemoryTracing, .metricsTestKit,
             ]),
         .tests("RxLoopTests", ["RxLoop", "RxLite"]),
         .tests(

@@ -3,12 +3,12 @@ import TestServers
 import Testing
 
 extension Service {
-    private static var files: String {
+    static var files: String {
         URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Services").path
     }
 
-    private static func program(_ name: String) throws -> String { try #require(programs) + "/" + name }
+    static func program(_ name: String) throws -> String { try #require(programs) + "/" + name }
 
     private static func gunicorn(_ application: String, _ environment: [String: String]) async throws
         -> Service
