@@ -161,6 +161,7 @@ public final class AWSSigner: RequestSigner {
         switch request.body {
         case .empty: return .text(AWSSigningScheme.emptyPayload)
         case .bytes(let bytes): return .text(bytes.sha256Text)
+        case .streamed(let body) where body.count == 0: return .text(AWSSigningScheme.emptyPayload)
         case .streamed(let body):
             if payload == .automatic, scheme.isS3 {
                 if body.isReplayable || body.count != nil {

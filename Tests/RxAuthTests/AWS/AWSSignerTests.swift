@@ -129,6 +129,15 @@ import Testing
         try run(other.put("/x", .text("hello"), headers: ["Content-Type": "application/octet-stream"]))
     }
 
+    /// A stream of no bytes is signed as no content, whatever signs other content.
+    @Test(arguments: [AWSPayloadSigning.automatic, .hashed, .chunked, .chunkedWithChecksum(.crc32)])
+    func emptyStreams(payload: AWSPayloadSigning) throws {
+        let (client, transport) = client(signer("s3", payload))
+        #expect(try run(client.put("/x", .body(.stream(.empty(), length: 0)))).failure == nil)
+        let sent = try #require(transport.requests.first)
+        #expect(sent.headerFields[.amzContentSHA256] == AWSSigningScheme.emptyPayload)
+    }
+
     /// Content that cannot be signed as configured is refused before anything is sent.
     @Test func refusals() throws {
         let once = Body.stream(.just([1]))
