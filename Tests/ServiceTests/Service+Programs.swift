@@ -25,6 +25,33 @@ extension Service {
         try await gunicorn("shop:application", ["SHOP_DATABASE": folder.file("shop.db")])
     }
 
+    static let accessKeyID = "AKIDEXAMPLE"
+    static let secretKey = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+
+    /// The object store of SeaweedFS, with the bucket `shelf` and one key.
+    static func objectStore(in folder: TemporaryFolder) async throws -> Service {
+        let configuration = #"""
+            {"identities":[{"name":"test","credentials":[{"accessKey":"\#(accessKeyID)","secretKey":"\#(secretKey)"}],
+            "actions":["Admin","Read","Write","List"]}]}
+            """#
+        let port = try DeadPort(.refusing).port
+        var command = [
+            "weed", "mini", "-dir=" + folder.path, "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-bucket=shelf",
+            "-s3.config=" + (try folder.file("s3.json", Array(configuration.utf8))), "-s3.port=\(port)",
+            "-s3.port.iceberg=0", "-s3.port.lance=0", "-webdav=false", "-admin.ui=false",
+        ]
+        for name in [
+            "s3.port.grpc", "master.port", "master.port.grpc", "volume.port", "volume.port.grpc",
+            "filer.port",
+            "filer.port.grpc", "admin.port", "admin.port.grpc",
+        ] {
+            command.append("-\(name)=\(try DeadPort(.refusing).port)")
+        }
+        command[0] = try program("weed")
+        return try await Service(
+            command, environment: ["HOME": folder.path], port: port, ready: "S3 Endpoint")
+    }
+
     /// httpbin.
     static func httpbin() async throws -> Service { try await gunicorn("httpbin:app", [:]) }
 
