@@ -20,12 +20,13 @@ let package = Package(
         .executable(name: "CancelBenchmark", targets: ["CancelBenchmark"]),
         .executable(name: "APIBenchmark", targets: ["APIBenchmark"]),
         .executable(name: "StreamsBenchmark", targets: ["StreamsBenchmark"]),
+        .executable(name: "SigningBenchmark", targets: ["SigningBenchmark"]),
         .executable(name: "TestingBenchmark", targets: ["TestingBenchmark"]),
         .executable(name: "WebSocketBenchmark", targets: ["WebSocketBenchmark"]),
         .executable(name: "NIOWebSocketBenchmark", targets: ["NIOWebSocketBenchmark"]),
     ],
     dependencies: [
-        .package(name: "RxNetworking", path: "../..", traits: ["Inspector", "Metrics", "Tracing"]),
+        .package(name: "RxNetworking", path: "../..", traits: ["Auth", "Inspector", "Metrics", "Tracing"]),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
@@ -65,6 +66,13 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "SigningBenchmark",
+            dependencies: [
+                .rxNetworking, .product(name: "RxAuth", package: "RxNetworking"),
+                .product(name: "RxTesting", package: "RxNetworking"),
             ],
             swiftSettings: settings),
         .executableTarget(

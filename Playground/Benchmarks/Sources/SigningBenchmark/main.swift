@@ -1,0 +1,79 @@
+import Foundation
+import HTTPTypes
+import RxAuth
+import RxNetworking
+import RxTesting
+
+// The time that a signature of AWS adds to a request of 1 KiB: the signature alone, and through a whole client in virtual
+// time, in turns with the same requests without one.
+
+let count = 10_000
+let limit = 25.0
+let content = [UInt8](repeating: UInt8(ascii: "x"), count: 1024)
+
+func signer() -> AWSSigner {
+    .aws(
+        service: "dynamodb", region: "eu-west-1",
+        credentials: .keys(id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"))
+}
+
+/// The microseconds that each of the requests takes.
+func microseconds(_ run: () throws -> Void) rethrows -> Double {
+    try ContinuousClock().measure { try run() } / .microseconds(1) / Double(count)
+}
+
+/// Sends requests through a whole client, 64 at a time in virtual time.
+func send(signedBy signer: AWSSigner?) throws {
+    let clock = VirtualScheduler(stepLimit: .max)
+    let transport = ScriptedTransport(on: clock, [.when(.post, "/*", .json("1", after: .milliseconds(20)))])
+    var configuration = ClientConfiguration(baseURL: "https://dynamodb.eu-west-1.amazonaws.com")
+    configuration.signer = signer
+    let client = Client(configuration: configuration, transport: transport)
+    let responses = Observable<Int, NetworkError>.sequence(0..<count)
+        .flatMap(.merge(limit: 64)) { client.post("/table/\($0)", .body(.bytes(content))) }
+    let recorder = Recorder(responses, on: clock)
+    try clock.run()
+    let isSigned = transport.requests.allSatisfy { $0.headerFields[.authorization] != nil }
+    guard recorder.values.count == count, isSigned == (signer != nil) else {
+        // A wrong run is no measurement.
+        fatalError("\(recorder.values.count) of \(count): \(String(describing: recorder.failure))")
+    }
+}
+
+/// Signs the same request again and again.
+func sign(by signer: AWSSigner) throws {
+    let clock = VirtualScheduler()
+    let context = SigningContext(
+        date: Date(timeIntervalSince1970: 1_700_000_000), scheduler: clock,
+        transport: ScriptedTransport(on: clock) { _ in .json("1") })
+    guard let url = URL(string: "https://dynamodb.eu-west-1.amazonaws.com/table/7") else {
+        // A constant URL.
+        fatalError("no URL")
+    }
+    let request = Request(
+        method: .post, url: url, headerFields: [.contentType: "application/octet-stream"],
+        body: .bytes(content))
+    for _ in 0..<count {
+        let subscription = signer.sign(request, in: context).subscribe { _ in }
+        subscription.cancel()
+    }
+}
+
+var rounds: [(alone: Double, signed: Double, unsigned: Double)] = []
+for round in 0...7 {
+    let signer = signer()
+    let alone = try microseconds { try sign(by: signer) }
+    let unsigned = try microseconds { try send(signedBy: nil) }
+    let signed = try microseconds { try send(signedBy: signer) }
+    // The first round fills the caches.
+    if round > 0 { rounds.append((alone, signed, unsigned)) }
+}
+func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+let added = median(rounds.map { $0.signed - $0.unsigned })
+for (name, value) in [
+    ("signature alone", median(rounds.map(\.alone))), ("unsigned request", median(rounds.map(\.unsigned))),
+    ("signed request", median(rounds.map(\.signed))), ("added by the signature", added),
+] {
+    print(#"{"case": "\#(name)", "microseconds": \#(String(format: "%.2f", value))}"#)
+}
+exit(added <= limit ? 0 : 1)
