@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the client against servers that others wrote: Django REST framework, datasette, FastAPI, httpbin, the WebSockets
-# of websockets, aiohttp and wsproto, nginx and caddy, and a fleet against Redis, on loopback. Installs them first: the Python ones, of the versions
+# of websockets, aiohttp and wsproto, nginx and caddy, a fleet against Redis, logins at three authorization servers, and
+# signed requests against SeaweedFS and other signers, on loopback. Installs them first: the Python ones, of the versions
 # in Tests/Services/requirements.txt, in a separate virtual environment.
 #
 #   Tests/services.sh [arguments of swift test, such as --filter ServiceTests.PagingTests]
@@ -13,6 +14,8 @@ need_trait_libraries
 need_command caddy caddy caddy
 need_command nginx nginx-light nginx
 need_command redis-server redis-server redis
+# Homebrew does not have it; the tests of it are skipped there.
+! command -v apt-get >/dev/null || need_command glewlwyd glewlwyd glewlwyd
 need_python
 install_missing
 

@@ -25,6 +25,31 @@ extension Service {
         try await gunicorn("shop:application", ["SHOP_DATABASE": folder.file("shop.db")])
     }
 
+    /// The authorization server and the API on django-oauth-toolkit, with its database in `folder`.
+    static func authorization(in folder: TemporaryFolder) async throws -> Service {
+        try await gunicorn(
+            "authorization:application", ["AUTHORIZATION_DATABASE": folder.file("authorization.db")])
+    }
+
+    /// The OpenID provider of oidc-provider-mock, which knows all clients and users.
+    static func openIDProvider() async throws -> Service {
+        let port = try DeadPort(.refusing).port
+        return try await Service(
+            [program("oidc-provider-mock"), "--port", "\(port)"], port: port, ready: "running on")
+    }
+
+    /// glewlwyd of Debian, with the redirect URL of its client.
+    static func glewlwyd(in folder: TemporaryFolder) async throws -> Glewlwyd {
+        let (port, redirect) = (try DeadPort(.refusing).port, try DeadPort(.refusing).port)
+        let service = try await Service(
+            [
+                program("python"), files + "/glewlwyd.py", folder.path, "\(port)",
+                "http://127.0.0.1:\(redirect)/callback",
+            ], port: port, ready: "ready session=")
+        let cookie = try await service.line { line in line.hasPrefix("ready ") ? line.dropFirst(6) : nil }
+        return Glewlwyd(service: service, redirectPort: redirect, cookie: String(cookie))
+    }
+
     static let accessKeyID = "AKIDEXAMPLE"
     static let secretKey = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 

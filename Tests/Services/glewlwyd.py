@@ -1,0 +1,172 @@
+"""Starts glewlwyd of Debian with one user, anna, and one client, cli, and prints the cookie of her browser.
+
+Usage: glewlwyd.py FOLDER PORT REDIRECT
+
+Pushed requests and DPoP proofs are accepted (with a nonce it would refuse all pushed ones), refresh tokens are used once, and the device flow polls
+every second. The database is in FOLDER; REDIRECT is the redirect URL of the client.
+"""
+
+import http.cookiejar
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+folder, port, redirect = sys.argv[1:]
+base = f"http://127.0.0.1:{port}"
+
+database = os.path.join(folder, "glewlwyd.db")
+with open("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3") as schema:
+    connection = sqlite3.connect(database)
+    connection.executescript(schema.read())
+    connection.commit()
+    connection.close()
+
+configuration = os.path.join(folder, "glewlwyd.conf")
+with open(configuration, "w") as file:
+    file.write(
+        f"""
+        port={port}
+        bind_address="127.0.0.1"
+        external_url="{base}"
+        login_url="login.html"
+        api_prefix="api"
+        static_files_path="/usr/share/glewlwyd/webapp/"
+        log_mode="console"
+        log_level="INFO"
+        cookie_domain="127.0.0.1"
+        cookie_secure=0
+        session_expiration=3600
+        session_key="session"
+        login_api_enabled=true
+        admin_scope="g_admin"
+        profile_scope="g_profile"
+        user_module_path="/usr/lib/glewlwyd/user"
+        client_module_path="/usr/lib/glewlwyd/client"
+        user_auth_scheme_module_path="/usr/lib/glewlwyd/scheme"
+        plugin_module_path="/usr/lib/glewlwyd/plugin"
+        hash_algorithm="SHA512"
+        database = {{ type = "sqlite3"; path = "{database}"; }};
+        """
+    )
+
+server = subprocess.Popen(["glewlwyd", "--config-file", configuration])
+deadline = time.monotonic() + 30
+while True:
+    try:
+        socket.create_connection(("127.0.0.1", int(port))).close()
+        break
+    except OSError:
+        if server.poll() is not None or time.monotonic() > deadline:
+            sys.exit("glewlwyd does not listen")
+        time.sleep(0.02)
+
+
+class Browser:
+    """A user agent with cookies, for the API of the server."""
+
+    def __init__(self, name, password):
+        self.cookies = http.cookiejar.CookieJar()
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+        self.send("POST", "/auth", {"username": name, "password": password})
+
+    def send(self, method, path, body):
+        request = urllib.request.Request(
+            f"{base}/api{path}",
+            method=method,
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        self.opener.open(request).close()
+
+
+key = ec.generate_private_key(ec.SECP256R1())
+admin = Browser("admin", "password")
+admin.send(
+    "POST",
+    "/mod/plugin/",
+    {
+        "module": "oidc",
+        "name": "oidc",
+        "display_name": "oidc",
+        "parameters": {
+            "iss": f"{base}/api/oidc",
+            "jwt-type": "ecdsa",
+            "jwt-key-size": "256",
+            "key": key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            ).decode(),
+            "cert": key.public_key()
+            .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+            .decode(),
+            "jwks-show": True,
+            "allowed-scope": ["openid"],
+            "subject-type": "public",
+            "access-token-duration": 3600,
+            "refresh-token-duration": 3600,
+            "code-duration": 60,
+            "refresh-token-rolling": True,
+            "refresh-token-one-use": "always",
+            "allow-non-oidc": True,
+            "auth-type-code-enabled": True,
+            "auth-type-code-revoke-replayed": True,
+            "auth-type-client-enabled": True,
+            "auth-type-device-enabled": True,
+            "auth-type-refresh-enabled": True,
+            "auth-type-token-enabled": False,
+            "auth-type-implicit-enabled": False,
+            "auth-type-password-enabled": False,
+            "auth-type-none-enabled": False,
+            "auth-type-id-token-enabled": True,
+            "pkce-allowed": True,
+            "pkce-required": True,
+            "pkce-method-plain-allowed": False,
+            "introspection-revocation-allowed": True,
+            "introspection-revocation-allow-target-client": True,
+            "device-authorization-expiration": 600,
+            "device-authorization-interval": 1,
+            "oauth-dpop-allowed": True,
+            "oauth-dpop-iat-duration": 60,
+            "oauth-dpop-nonce-mandatory": False,
+            "oauth-par-allowed": True,
+            "oauth-par-required": False,
+            "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
+            "oauth-par-duration": 90,
+            "oauth-as-iss-id": True,
+            "resource-allowed": False,
+            "session-management-allowed": False,
+        },
+    },
+)
+anna = {"username": "anna", "password": "secret-of-anna", "name": "Anna", "enabled": True}
+admin.send("POST", "/user/", anna | {"scope": ["g_profile", "openid"]})
+admin.send(
+    "POST",
+    "/client/",
+    {
+        "client_id": "cli",
+        "name": "cli",
+        "confidential": True,
+        "client_secret": "secret-of-cli",
+        "password": "secret-of-cli",
+        "enabled": True,
+        "scope": [],
+        "redirect_uri": [redirect],
+        "token_endpoint_auth_method": ["client_secret_basic"],
+        "authorization_type": ["code", "refresh_token", "device_authorization", "client_credentials"],
+    },
+)
+browser = Browser("anna", "secret-of-anna")
+browser.send("PUT", "/auth/grant/cli", {"scope": "openid"})
+cookie = next(cookie for cookie in browser.cookies if cookie.name == "session")
+print(f"ready session={cookie.value}", flush=True)
+server.wait()
