@@ -38,7 +38,8 @@ public struct KeyRules: Sendable, Hashable, Codable {
     /// Whether the server repeats a stored 500 for the same key, so that sending again changes nothing: a 500 is final
     /// then. Otherwise it is a failure that passes.
     public var repeatsServerErrors: Bool
-    /// Whether the server compares the body with that of the first request. An edited entry gets a new key then.
+    /// Whether the server compares the body with that of the first request. An edited entry gets a new key
+    /// then, and keeps its key otherwise.
     public var comparesBody: Bool
 
     /// Creates rules.

@@ -59,8 +59,8 @@ public final class Outbox: Sendable {
     ///     `nil`: it replaces none.
     ///   - lifetime: the time after which it becomes a dead letter. Default: that of the configuration.
     /// - Returns: a stream that fails with `invalidConfiguration` for an unknown type, `invalidParameters` if the endpoint
-    ///   cannot be encoded, or if another endpoint has been enqueued with the given key, `file` if the store or an attachment fails, and `shutDown` once the outbox
-    ///   is drained.
+    ///   cannot be encoded, or if another endpoint has been enqueued with the given key, `file` if the store or an
+    ///   attachment fails, and `shutDown` once the outbox is drained.
     public func enqueue<E: OutboxEndpoint>(
         _ endpoint: E, key: OutboxKey, order: OutboxOrder? = nil, replacing topic: String? = nil,
         lifetime: Duration? = nil
@@ -153,13 +153,15 @@ extension Outbox {
         revive(id, revival, nil as Data?)
     }
 
-    /// Replaces the endpoint of a dead letter, and sends it with a new key. Fails as ``sendAgain(_:with:)`` and
+    /// Replaces the endpoint of a dead letter, and sends it: with a new key if the server compares bodies
+    /// (``KeyRules/comparesBody``) or may have forgotten the former key; otherwise with its key, so that an entry that has
+    /// been executed before is not executed again. Fails as ``sendAgain(_:with:)`` and
     /// ``enqueue(_:key:order:replacing:lifetime:)`` do.
     public func edit<E: OutboxEndpoint>(_ id: OutboxID, to endpoint: E) -> Observable<Void, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             let content = try run.forms.encode(endpoint)
             return run.describe(endpoint.attachments).flatMap { attachments in
-                self.revive(id, .newKey, content, as: E.self, attachments)
+                self.revive(id, nil, content, as: E.self, attachments)
             }
         }
     }
@@ -171,7 +173,7 @@ extension Outbox {
     }
 
     private func revive(
-        _ id: OutboxID, _ revival: OutboxRevival, _ content: Data?,
+        _ id: OutboxID, _ revival: OutboxRevival?, _ content: Data?,
         as type: (any OutboxEndpoint.Type)? = nil, _ attachments: [OutboxAttachment]? = nil
     ) -> Observable<Void, NetworkError> {
         run.store.load().flatMap { [run] snapshot throws(NetworkError) in
@@ -179,7 +181,7 @@ extension Outbox {
                 entry.delivery.deadReason != nil
             else { throw NetworkError(.undelivered, "the outbox has no dead letter \(id)") }
             let now = run.currentDate
-            switch revival {
+            switch revival ?? entry.revivalOfEdit(at: now) {
             case .sameKey:
                 if let end = entry.keyEnd, now >= end {
                     throw NetworkError(
@@ -220,6 +222,15 @@ extension Outbox {
                 }
             }
         }
+    }
+}
+
+extension OutboxEntry {
+    /// The key with which another endpoint is sent in the place of a dead one.
+    fileprivate func revivalOfEdit(at now: Date) -> OutboxRevival {
+        guard case .key(_, let rules) = guarantee, !rules.comparesBody else { return .newKey }
+        if let keyEnd, now >= keyEnd { return .newKey }
+        return .sameKey
     }
 }
 #else

@@ -129,7 +129,7 @@ struct OutboxForms: Sendable {
         }
         do {
             let content = try Self.encoder.encode(endpoint)
-            return try seal?.seal(content) ?? content
+            return try sealed(content)
         } catch {
             // The error may contain values.
             throw NetworkError(.invalidParameters, "the endpoint \(E.outboxName) cannot be encoded or sealed")
@@ -175,7 +175,13 @@ struct OutboxForms: Sendable {
 
     /// The encoded endpoint of an entry, opened.
     func content(of entry: OutboxEntry, _ content: Data) throws(OutboxFormError) -> Data {
-        guard entry.isSealed else { return content }
+        try opened(content, isSealed: entry.isSealed)
+    }
+
+    func sealed(_ content: Data) throws -> Data { try seal?.seal(content) ?? content }
+
+    func opened(_ content: Data, isSealed: Bool) throws(OutboxFormError) -> Data {
+        guard isSealed else { return content }
         guard let seal else { throw OutboxFormError("the entry is sealed, and the outbox has no seal") }
         do { return try seal.open(content) } catch {
             throw OutboxFormError("the seal of the entry cannot be opened")

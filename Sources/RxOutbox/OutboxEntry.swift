@@ -18,8 +18,8 @@ public struct OutboxID: RawRepresentable, Sendable, Hashable, Comparable, Codabl
     public static func < (one: OutboxID, other: OutboxID) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// An entry of an outbox as it is stored, without the endpoint itself.
-public struct OutboxEntry: Sendable, Hashable {
+/// An entry of an outbox as it is stored, without the endpoint itself. Its encoded form is for stores.
+public struct OutboxEntry: Sendable, Hashable, Codable {
     /// The parts that never change.
     struct Terms: Sendable, Hashable, Codable {
         var name: String
@@ -37,10 +37,10 @@ public struct OutboxEntry: Sendable, Hashable {
     /// The id.
     public let id: OutboxID
     var terms: Terms
-    /// The place among all entries of the store, in which they became durable.
-    public internal(set) var sequence: Int64
-    /// The state of its delivery.
-    public internal(set) var delivery = OutboxDelivery()
+    /// The place among all entries of the store, in which they became durable. Set by the store.
+    public var sequence: Int64
+    /// The state of its delivery. Set by the store.
+    public var delivery = OutboxDelivery()
 
     init(id: OutboxID, _ terms: Terms, sequence: Int64 = 0, _ delivery: OutboxDelivery = OutboxDelivery()) {
         self.id = id

@@ -103,7 +103,9 @@ public struct OutboxConfiguration: Sendable {
     public var concurrency = 16
     /// The time after which an entry that has not been delivered becomes a dead letter; `nil` for never. Default 7 days.
     public var lifetime: Duration? = .seconds(7 * 24 * 3600)
-    /// Encrypts the stored endpoints. Default `nil`: they are stored as JSON.
+    /// How long the results of delivered entries are kept; `nil` if they are not. Default: the latest 1,000 for 24 hours.
+    public var receipts: OutboxReceiptRules? = OutboxReceiptRules()
+    /// Encrypts the stored endpoints and receipts. Default `nil`: they are stored as JSON.
     public var seal: OutboxSeal?
     /// The current date. Default `nil`: the date of the client's scheduler.
     public var currentDate: (@Sendable () -> Date)?

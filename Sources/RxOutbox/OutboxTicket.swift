@@ -1,5 +1,6 @@
 #if Outbox
 public import FoundationEssentials
+public import RxClient
 public import RxHTTP
 public import RxLite
 
@@ -22,7 +23,7 @@ public struct OutboxTicket<E: OutboxEndpoint>: Sendable {
         Observable { [run, id] observer in
             run.watch(id, observer.scope) { update in
                 observer.scope.enter {
-                    guard let progress = update.progress(E.Output.self) else { return observer.finish() }
+                    guard let progress = update.progress(E.self, in: run) else { return observer.finish() }
                     observer.next(progress)
                     if progress.isFinal, observer.scope.isOpen { observer.finish() }
                 }
@@ -58,14 +59,13 @@ public enum OutboxProgress<Output: Sendable>: Sendable {
     /// It will be sent again, not before this time. An entry that waits for its account has no time:
     /// `Date.distantFuture`.
     case waiting(until: Date, WaitReason)
-    /// It has been delivered, and removed from the store.
+    /// It has been delivered, now or before. The store keeps its receipt for the time of ``OutboxReceiptRules``.
     case delivered(Output)
     /// It is a dead letter.
     case dead(DeadReason)
     /// A later entry with the same topic has replaced it.
     case replaced
-    /// The store does not have it, or not any more: it was delivered before the program asked, or by another process, or
-    /// it was removed.
+    /// The store does not have it, or not any more: it was removed, or delivered, and its receipt is not kept any more.
     case gone
 
     /// Whether nothing follows.
@@ -81,12 +81,14 @@ public enum OutboxProgress<Output: Sendable>: Sendable {
 enum OutboxUpdate: Sendable {
     case entry(OutboxEntry)
     case delivered(any Sendable)
+    /// It has been delivered before.
+    case receipt(OutboxReceipt)
     case replaced
     case gone
     /// The outbox is closed, and learns nothing more of the entry.
     case closed
 
-    func progress<Output>(_: Output.Type) -> OutboxProgress<Output>? {
+    func progress<E: OutboxEndpoint>(_ type: E.Type, in run: OutboxRun) -> OutboxProgress<E.Output>? {
         switch self {
         case .entry(let entry):
             switch entry.delivery.phase {
@@ -95,7 +97,10 @@ enum OutboxUpdate: Sendable {
             case .waiting(let until, let reason): .waiting(until: until, reason)
             case .dead(let reason): .dead(reason)
             }
-        case .delivered(let output): (output as? Output).map { .delivered($0) } ?? .gone
+        case .delivered(let output): (output as? E.Output).map { .delivered($0) } ?? .gone
+        case .receipt(let receipt):
+            run.forms.output(type, of: receipt, run.client.configuration.decoder).map { .delivered($0) }
+                ?? .gone
         case .replaced: .replaced
         case .gone: .gone
         case .closed: nil

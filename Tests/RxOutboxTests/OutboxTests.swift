@@ -82,7 +82,7 @@ import Testing
         #expect(ledger.numbers == [3])
         #expect(fixture.keys == [key])
         let later = Recorder(outbox.ticket(PlaceOrder.self, of: id).progress, on: fixture.clock)
-        #expect(later.values.map(text) == ["gone"] && later.isFinished)
+        #expect(later.values.map(text) == ["delivered Receipt(number: 3)"] && later.isFinished)
     }
 
     /// At most once: an entry whose fate is unknown is not sent again.
@@ -189,6 +189,27 @@ import Testing
         #expect(fixture.sent == [1, 2, 10])
         #expect(Set(fixture.keys).count == 3)
         #expect(fixture.store.entries.isEmpty)
+    }
+
+    /// Where the server compares no bodies, an edited entry keeps its key as long as the server knows it, and is not
+    /// executed again.
+    @Test func editedWithItsKey() throws {
+        var rules = KeyRules.draft(lifetime: .seconds(3600))
+        rules.comparesBody = false
+        let fixture = OutboxFixture([.status(.badRequest), .status(.badRequest)])
+        let outbox = try fixture.outbox()
+        let ids = try (1...2).map { try fixture.enqueue(outbox, $0, key: .generated(rules)).id }
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(
+            Recorder(outbox.edit(ids[0], to: PlaceOrder(number: 10)), on: fixture.clock).values.count == 1)
+        try fixture.clock.advance(by: .seconds(3600))
+        #expect(
+            Recorder(outbox.edit(ids[1], to: PlaceOrder(number: 20)), on: fixture.clock).values.count == 1)
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(fixture.sent == [1, 2, 10, 20])
+        #expect(fixture.keys[0] == fixture.keys[2])
+        // A 400 says that nothing was executed, so the life of the key has not begun.
+        #expect(fixture.keys[1] == fixture.keys[3])
     }
 
     /// After the life of its key an entry is a dead letter, which needs a new key.
@@ -405,7 +426,7 @@ import Testing
         let progress = Recorder(ticket.progress, on: fixture.clock)
         try fixture.clock.advance(by: .seconds(5))
         #expect(ledger.numbers == [1])
-        #expect(progress.values.last.map(text) == "gone")
+        #expect(progress.values.last.map(text) == "delivered Receipt(number: 1)" && progress.isFinished)
         #expect(first?.state.value.role == .sender)
         first = nil
         try fixture.clock.advance(by: .seconds(10))

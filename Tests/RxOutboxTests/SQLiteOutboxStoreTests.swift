@@ -125,7 +125,7 @@ import Testing
         let path = folder.file("outbox/outbox.sqlite")
         let queue = try DatabaseQueue(path: path)
         try await queue.write { db in
-            try db.execute(sql: "ALTER TABLE entry ADD COLUMN later; PRAGMA user_version = 2")
+            try db.execute(sql: "ALTER TABLE entry ADD COLUMN later; PRAGMA user_version = 3")
         }
         try queue.close()
         do {
@@ -141,7 +141,164 @@ import Testing
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM entry WHERE later IS NULL"),
             ]
         }
-        #expect(found == [2, 20])
+        #expect(found == [3, 20])
+    }
+
+    /// The tables of version 1, as the release that knew no other has made them.
+    private static let firstVersion = [
+        """
+        CREATE TABLE entry (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, key TEXT UNIQUE, topic TEXT,
+            phase INTEGER NOT NULL, terms BLOB NOT NULL, content BLOB NOT NULL, entryCheck INTEGER NOT NULL,
+            delivery BLOB NOT NULL, deliveryCheck INTEGER NOT NULL)
+        """,
+        "CREATE INDEX entryByTopic ON entry(topic) WHERE topic IS NOT NULL",
+        "CREATE TABLE state (revision INTEGER NOT NULL, lease INTEGER NOT NULL)",
+    ]
+
+    /// Makes the database of a folder one of version 1, with the entries that it has.
+    private func makeOlder(_ path: String) async throws {
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction { db in
+            try db.execute(sql: "ATTACH DATABASE ? AS older", arguments: [path + ".older"])
+            for statement in Self.firstVersion {
+                try db.execute(
+                    sql: statement.replacing("CREATE TABLE ", with: "CREATE TABLE older.")
+                        .replacing("CREATE INDEX ", with: "CREATE INDEX older."))
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO older.entry SELECT * FROM main.entry; INSERT INTO older.state SELECT * FROM main.state;
+                    PRAGMA older.user_version = 1; DETACH DATABASE older
+                    """)
+        }
+        try queue.close()
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: path + ".older", toPath: path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    /// The database of an older release is upgraded with all its entries, once, and keeps receipts from then on.
+    @Test func olderRelease() async throws {
+        let folder = try TemporaryFolder()
+        try await filled(folder)
+        let path = folder.file("outbox/outbox.sqlite")
+        try await makeOlder(path)
+        for _ in 0..<2 {
+            let store = SQLiteOutboxStore(folder: folder.file("outbox"))
+            #expect(try await store.load().value().entries.map(\.id.rawValue) == (0..<20).map { "\($0)" })
+            #expect(
+                try await store.content(of: OutboxID(rawValue: "7")).value() == Data(repeating: 7, count: 300)
+            )
+            _ = try await store.close().value()
+        }
+        let store = SQLiteOutboxStore(folder: folder.file("outbox"))
+        let receipt = OutboxReceipt(
+            id: OutboxID(rawValue: "7"), delivered: Self.start, isSealed: false, content: Data("x".utf8))
+        let change = OutboxChange.complete(receipt.id, receipt)
+        #expect(try await store.change(change, under: nil).value() == .applied(nil))
+        #expect(try await store.receipt(of: receipt.id).value() == receipt)
+        // The numbers of sequence go on.
+        guard case .added(let sequence, _) = try await store.add(entry(20), Data()).value() else {
+            Issue.record("exists")
+            return
+        }
+        #expect(sequence == 21)
+    }
+
+    /// A damaged database of an older release is refused, not upgraded.
+    @Test func damagedOlderRelease() async throws {
+        let folder = try TemporaryFolder()
+        try await filled(folder)
+        let path = folder.file("outbox/outbox.sqlite")
+        try await makeOlder(path)
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { db in
+            try db.execute(sql: "UPDATE entry SET content = x'00' WHERE id = '3'")
+        }
+        try queue.close()
+        let store = SQLiteOutboxStore(folder: folder.file("outbox"))
+        #expect(await code(store.load()) == "file")
+        _ = try await store.close().value()
+        let again = try DatabaseQueue(path: path)
+        let found = try await again.read { db in
+            [
+                try Int.fetchOne(db, sql: "PRAGMA user_version"),
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE name = 'receipt'"),
+            ]
+        }
+        #expect(found == [1, 0])
+    }
+
+    /// A program that died left its latest entries in SQLite's log. A flipped byte or a cut there is noticed, or leaves
+    /// what was durable at some time: the first entries in their order, each of them whole.
+    @Test(arguments: 0..<40)
+    func damagedLog(seed: Int) async throws {
+        let folder = try TemporaryFolder()
+        let store = SQLiteOutboxStore(folder: folder.file("outbox"))
+        for number in 0..<20 {
+            _ = try await store.add(entry(number), Data(repeating: UInt8(number), count: 300)).value()
+        }
+        // As a crash leaves it.
+        try FileManager.default.copyItem(atPath: folder.file("outbox"), toPath: folder.file("crashed"))
+        _ = try await store.close().value()
+        let path = folder.file("crashed/outbox.sqlite-wal")
+        var random = SeededRandom(UInt64(seed))
+        var content = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        try #require(content.count > 20 * 4096)
+        let index = Int.random(in: 0..<content.count, using: &random)
+        if seed % 2 == 0 { content[index] ^= 1 << UInt8(seed % 8) } else { content.removeLast(index) }
+        try Data(content).write(to: URL(filePath: path))
+        try? FileManager.default.removeItem(atPath: folder.file("crashed/outbox.sqlite-shm"))
+        let crashed = SQLiteOutboxStore(folder: folder.file("crashed"))
+        guard let snapshot = try? await crashed.load().value() else { return }
+        let ids = snapshot.entries.map(\.id.rawValue)
+        #expect(ids == (0..<ids.count).map { "\($0)" })
+        for number in 0..<ids.count {
+            let found = try await crashed.content(of: OutboxID(rawValue: "\(number)")).value()
+            #expect(found == Data(repeating: UInt8(number), count: 300))
+        }
+    }
+
+    /// Old receipts are removed, and more than the limit; a damaged one is noticed.
+    @Test func receipts() async throws {
+        let folder = try TemporaryFolder()
+        try await filled(folder)
+        let store = SQLiteOutboxStore(folder: folder.file("outbox"))
+        for number in 0..<20 {
+            let id = OutboxID(rawValue: "\(number)")
+            let receipt = OutboxReceipt(
+                id: id, delivered: Self.start + Double(number), isSealed: false,
+                content: Data("r\(number)".utf8))
+            _ = try await store.change(.complete(id, receipt), under: nil).value()
+        }
+        func left(_ store: SQLiteOutboxStore) async throws -> [Int] {
+            var found: [Int] = []
+            for number in 0..<20
+            where try await store.receipt(of: OutboxID(rawValue: "\(number)")).value() != nil {
+                found.append(number)
+            }
+            return found
+        }
+        #expect(try await left(store) == Array(0..<20))
+        _ = try await store.removeReceipts(before: Self.start + 5, keeping: 100).value()
+        #expect(try await left(store) == Array(5..<20))
+        _ = try await store.removeReceipts(before: Self.start, keeping: 4).value()
+        #expect(try await left(store) == Array(16..<20))
+        _ = try await store.close().value()
+
+        let queue = try DatabaseQueue(path: folder.file("outbox/outbox.sqlite"))
+        try await queue.write { db in
+            try db.execute(sql: "UPDATE receipt SET date = date + 1 WHERE id = '17'")
+        }
+        try queue.close()
+        #expect(await code(store.receipt(of: OutboxID(rawValue: "18"))) == "file")
+        _ = try await store.close().value()
+        let again = try DatabaseQueue(path: folder.file("outbox/outbox.sqlite"))
+        try await again.write { db in try db.execute(sql: "DELETE FROM receipt WHERE id = '17'") }
+        try again.close()
+        _ = try await store.removeReceipts(before: .distantPast, keeping: 0).value()
+        #expect(try await left(store).isEmpty)
     }
 
     /// A removed database is not silently replaced while it is in use.

@@ -86,7 +86,7 @@ import Testing
     func sequences(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         let first = try await add(entry("a"), to: subject.store).sequence
-        _ = try await subject.store.change(.complete(OutboxID(rawValue: "a")), under: nil).value()
+        _ = try await subject.store.change(.complete(OutboxID(rawValue: "a"), nil), under: nil).value()
         #expect(try await add(entry("b"), to: subject.store).sequence > first)
     }
 
@@ -106,7 +106,7 @@ import Testing
         #expect(known.id.rawValue == "a" && content == Data("first".utf8))
         #expect(try await entries(subject.store).count == 1)
         // Once it has been delivered, the key is free.
-        _ = try await subject.store.change(.complete(known.id), under: nil).value()
+        _ = try await subject.store.change(.complete(known.id, nil), under: nil).value()
         _ = try await add(entry("b", key: "k"), to: subject.store)
     }
 
@@ -154,7 +154,7 @@ import Testing
 
         let dead = delivery(.dead(.uncertain(.interrupted)))
         #expect(try await subject.store.change(.settle(id, dead), under: nil).value() == .applied(nil))
-        for change in [OutboxChange.begin(id, sending), .settle(id, sending), .complete(id)] {
+        for change in [OutboxChange.begin(id, sending), .settle(id, sending), .complete(id, nil)] {
             #expect(try await subject.store.change(change, under: nil).value() == .gone)
         }
         var revived = entry("a", key: "new")
@@ -184,9 +184,28 @@ import Testing
             .value()
         _ = try await subject.store.change(.begin(OutboxID(rawValue: "a"), delivery(.sending)), under: nil)
             .value()
-        _ = try await subject.store.change(.complete(OutboxID(rawValue: "a")), under: nil).value()
+        _ = try await subject.store.change(.complete(OutboxID(rawValue: "a"), nil), under: nil).value()
         #expect(try await subject.store.revision().value() == start + 3)
         #expect(try await subject.store.load().value().revision == start + 3)
+    }
+
+    /// The receipt of a delivered entry stays; only the change that is made keeps it.
+    @Test(arguments: Kind.allCases)
+    func receipts(_ kind: Kind) async throws {
+        let subject = try Subject(kind)
+        let (a, b) = (OutboxID(rawValue: "a"), OutboxID(rawValue: "b"))
+        _ = try await add(entry("a"), to: subject.store)
+        let receipt = OutboxReceipt(
+            id: a, delivered: Self.start, isSealed: true, content: Data("answer".utf8))
+        #expect(try await subject.store.receipt(of: a).value() == nil)
+        #expect(try await subject.store.change(.complete(a, receipt), under: nil).value() == .applied(nil))
+        #expect(try await subject.store.receipt(of: a).value() == receipt)
+        #expect(try await subject.store.receipt(of: b).value() == nil)
+        _ = try await add(entry("b"), to: subject.store)
+        #expect(
+            try await subject.store.change(.settle(b, delivery(.dead(.expired(nil)))), under: nil).value()
+                == .applied(nil))
+        #expect(try await entries(subject.store).map(\.id) == [b])
     }
 
     /// The changes of a former lease have no effect.

@@ -20,21 +20,22 @@ final class OutboxRun: @unchecked Sendable {
     private let clock: any Scheduler
     private let steady = Mutex(SteadyDate())
     private let subscriptions = SubscriptionBag()
-    private var plan: DeliveryPlan
+    var plan: DeliveryPlan
     private var lease: OutboxLease?
     /// The revision of the store that the plan knows; `nil` before it has been loaded.
-    private var revision: Int64?
+    var revision: Int64?
     private var watchers = OutboxWatchers()
     private var transfers: [OutboxID: Subscription] = [:]
     /// Changes that the store has refused, to be repeated.
     private var unsaved: [@Sendable () -> Void] = []
     /// The number of entries that are being added.
-    private var addingCount = 0
+    var addingCount = 0
+    private var receiptCount = 0
     private var storeDelay = OutboxRun.storeDelays.lowerBound
     private var isTakingLease = false
     private var isStoreTimerSet = false
-    private var isDraining = false
-    private var isStopped = false
+    var isDraining = false
+    var isStopped = false
     private var drainReports: [@Sendable (Int) -> Void] = []
     private lazy var wakeTimer = OperatorTimer(clock, in: scope)
     private lazy var pollTimer = OperatorTimer(clock, in: scope)
@@ -101,12 +102,12 @@ final class OutboxRun: @unchecked Sendable {
         advance()
     }
 
-    private var account: String? { client.configuration.session?.credential?.account }
+    var account: String? { client.configuration.session?.credential?.account }
 
     // MARK: - The store
 
     /// Runs an operation of the store, or of files, to its end, and reports in the lane.
-    private func perform<Value: Sendable>(
+    func perform<Value: Sendable>(
         _ work: Observable<Value, NetworkError>,
         _ report: @escaping @Sendable (Result<Value, NetworkError>) -> Void
     ) {
@@ -166,23 +167,24 @@ final class OutboxRun: @unchecked Sendable {
     }
 
     private func apply(_ snapshot: OutboxSnapshot) {
+        let isNew = revision == nil || state.value.role != .sender
         revision = snapshot.revision
         let latest = snapshot.entries.map(\.latestDate).max()
         if let latest { steady.withLock { $0.raise(to: latest, at: clock.now) } }
         let ids = Set(snapshot.entries.map(\.id))
         for id in plan.entries.keys.sorted() where !ids.contains(id) && !plan.isBusy(id) {
             plan.remove(id)
-            publish(.gone, of: id)
         }
         for entry in snapshot.entries where !plan.isBusy(entry.id) {
             let known = plan.entries[entry.id]
             plan.insert(entry)
             if known?.delivery != entry.delivery { publish(.entry(entry), of: entry.id) }
         }
-        for id in watchers.ids where plan.entries[id] == nil { publish(.gone, of: id) }
+        for id in watchers.ids where plan.entries[id] == nil { findReceipt(id) }
         // In this order, so that nobody takes a sender for one without entries.
         showCounts()
         if !isDraining { setRole(lease == nil ? .standby : .sender) }
+        if lease != nil, isNew { removeReceipts() }
         storeWorks()
         advance()
     }
@@ -264,91 +266,10 @@ final class OutboxRun: @unchecked Sendable {
         if case .applied = outcome { revision = revision.map { $0 + 1 } }
     }
 
-    // MARK: - Adding
-
-    /// Stores an endpoint. From any thread.
-    func enqueue<E: OutboxEndpoint>(
-        _ endpoint: E, _ key: OutboxKey, _ order: OutboxOrder?, _ topic: String?, _ lifetime: Duration?,
-        _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
-    ) {
-        let (content, guarantee): (Data, DeliveryGuarantee)
-        do throws(NetworkError) {
-            guarantee = try DeliveryGuarantee(key)
-            content = try forms.encode(endpoint)
-        } catch {
-            return report(.failure(error))
-        }
-        let now = currentDate
-        let terms = OutboxEntry.Terms(
-            name: E.outboxName, version: E.outboxVersion, guarantee: guarantee, order: order, topic: topic,
-            account: endpoint.options.usesSession == false ? nil : account, created: now,
-            expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing)
-        let entry = OutboxEntry(id: OutboxID(rawValue: RandomSource.uuid().uuidString), terms)
-        let paths = endpoint.attachments
-        let refusal = NetworkError(.shutDown, "the outbox has been drained and takes no new entries")
-        guard scope.isOpen else { return report(.failure(refusal)) }
-        scope.enter {
-            guard !self.isDraining else { return report(.failure(refusal)) }
-            self.addingCount += 1
-            guard !paths.isEmpty else { return self.add(entry, content, report) }
-            self.perform(self.describe(paths)) { result in
-                switch result {
-                case .success(let attachments):
-                    var entry = entry
-                    entry.terms.attachments = attachments
-                    self.add(entry, content, report)
-                case .failure(let error):
-                    self.addingCount -= 1
-                    report(.failure(error))
-                }
-            }
-        }
-    }
-
-    private func add(
-        _ entry: OutboxEntry, _ content: Data,
-        _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
-    ) {
-        perform(store.add(entry, content)) { result in
-            self.addingCount -= 1
-            switch result {
-            case .failure(let error): report(.failure(error))
-            case .success(.exists(let known, let stored)):
-                guard self.forms.isSame(known, stored, as: entry, content) else {
-                    report(
-                        .failure(
-                            NetworkError(
-                                .invalidParameters,
-                                "the outbox has another entry with this key; each entry needs its own")))
-                    break
-                }
-                report(.success(known.id))
-            case .success(.added(let sequence, let replaced)):
-                self.revision = self.revision.map { $0 + 1 }
-                for id in replaced {
-                    self.plan.remove(id)
-                    self.publish(.replaced, of: id)
-                    self.events.send(.replaced(id))
-                }
-                var entry = entry
-                entry.sequence = sequence
-                self.plan.insert(entry)
-                self.events.send(.enqueued(entry))
-                report(.success(entry.id))
-            }
-            self.advance()
-        }
-    }
-
-    /// The files with their digests.
-    func describe(_ paths: [String]) -> Observable<[OutboxAttachment], NetworkError> {
-        OutboxAttachment.describe(paths, in: client.configuration.files ?? client.transport.files)
-    }
-
     // MARK: - Sending
 
     /// Performs the steps that are due, and sets the timer for the next one.
-    private func advance() {
+    func advance() {
         guard !isStopped, lease != nil, revision != nil, state.value.storeFailure == nil else {
             if isDraining { finishDraining() }
             return showCounts()
@@ -384,7 +305,7 @@ final class OutboxRun: @unchecked Sendable {
                 self.open(entry, content ?? Data())
             case .success(.gone):
                 self.plan.remove(entry.id)
-                self.publish(.gone, of: entry.id)
+                self.findReceipt(entry.id)
                 self.advance()
             case .success(.leaseLost): self.loseLease()
             case .failure(let error):
@@ -402,7 +323,7 @@ final class OutboxRun: @unchecked Sendable {
         } catch {
             return fail(entry, .dead(.unreadable(error.description)), mayHaveArrived: false)
         }
-        guard !entry.attachments.isEmpty else { return transfer(endpoint, entry) }
+        guard !entry.attachments.isEmpty else { return transfer(endpoint, entry, content) }
         perform(describe(entry.attachments.map(\.path))) { result in
             guard self.plan.isBusy(entry.id), !self.isStopped else { return }
             let found = (try? result.get()) ?? []
@@ -410,19 +331,21 @@ final class OutboxRun: @unchecked Sendable {
                 return self.fail(
                     entry, .dead(.attachment(path: changed.path)), mayHaveArrived: false)
             }
-            self.transfer(endpoint, entry)
+            self.transfer(endpoint, entry, content)
         }
     }
 
-    private func transfer<E: OutboxEndpoint>(_ endpoint: E, _ entry: OutboxEntry) {
+    private func transfer<E: OutboxEndpoint>(_ endpoint: E, _ entry: OutboxEntry, _ content: Data) {
         // The account may have changed while files were read.
         guard entry.account == nil || entry.account == account else {
             return fail(entry, .again(.account, notBefore: nil), mayHaveArrived: false)
         }
         let trace = ExchangeTrace(isSingle: entry.guarantee == .atMostOnce)
         let id = entry.id
-        let subscription = client.request(endpoint.guarded(by: entry.guarantee, trace)).observe(
-            onNext: { output in self.scope.enter { self.succeed(id, output) } },
+        let subscription = client.typedResponse(endpoint.guarded(by: entry.guarantee, trace)).observe(
+            onNext: { result in
+                self.scope.enter { self.succeed(id, result.output, result.response, content) }
+            },
             onEnd: { completion in
                 guard case .failed(let error) = completion else { return }
                 self.scope.enter { self.fail(id, error, trace) }
@@ -430,14 +353,20 @@ final class OutboxRun: @unchecked Sendable {
         if subscription.isActive { transfers[id] = subscription }
     }
 
-    private func succeed(_ id: OutboxID, _ output: any Sendable) {
+    private func succeed(_ id: OutboxID, _ output: any Sendable, _ response: Response, _ content: Data) {
         guard !isStopped, let entry = plan.entries[id], plan.succeed(id) != nil else { return }
         transfers[id] = nil
-        save(.complete(id)) { _ in
+        let date = currentDate
+        let receipt = configuration.receipts.flatMap { rules in
+            forms.receipt(
+                of: entry, content, response, hiding: response.request.redaction, rules, at: date)
+        }
+        save(.complete(id, receipt)) { _ in
             self.plan.remove(id)
             self.publish(.delivered(output), of: id)
-            let time = Duration.seconds(self.currentDate.timeIntervalSince(entry.created))
+            let time = Duration.seconds(date.timeIntervalSince(entry.created))
             self.events.send(.delivered(entry, after: max(time, .zero)))
+            if receipt != nil { self.countReceipt() }
             self.advance()
         }
     }
@@ -465,7 +394,7 @@ final class OutboxRun: @unchecked Sendable {
         save(.settle(entry.id, entry.delivery)) { outcome in
             guard case .applied = outcome else {
                 self.plan.remove(entry.id)
-                self.publish(.gone, of: entry.id)
+                self.findReceipt(entry.id)
                 return self.advance()
             }
             self.plan.settle(entry)
@@ -523,18 +452,44 @@ final class OutboxRun: @unchecked Sendable {
             self.scope.enter { self.watchers.remove(watcher, of: id) }
         }
         scope.enter {
-            if let entry = self.plan.entries[id] {
-                watcher.receive(.entry(entry))
-            } else if self.revision != nil {
-                return watcher.receive(.gone)
-            }
+            let entry = self.plan.entries[id]
+            if let entry { watcher.receive(.entry(entry)) }
             guard !self.isStopped else { return watcher.receive(.closed) }
             self.watchers.add(watcher, of: id)
+            if entry == nil, self.revision != nil { self.findReceipt(id) }
         }
     }
 
-    private func publish(_ update: OutboxUpdate, of id: OutboxID) {
+    func publish(_ update: OutboxUpdate, of id: OutboxID) {
         for watcher in watchers.receivers(of: update, id) { watcher.receive(update) }
+    }
+
+    /// Tells what has become of an entry that the store does not have.
+    private func findReceipt(_ id: OutboxID) {
+        guard let rules = configuration.receipts else { return publish(.gone, of: id) }
+        perform(store.receipt(of: id)) { result in
+            guard !self.isStopped, self.plan.entries[id] == nil else { return }
+            switch result {
+            case .success(let receipt?) where self.currentDate < receipt.delivered + rules.lifetime:
+                self.publish(.receipt(receipt), of: id)
+            case .success: self.publish(.gone, of: id)
+            // Loading asks again once the store works.
+            case .failure(let error): self.storeFails(error)
+            }
+        }
+    }
+
+    private func countReceipt() {
+        receiptCount += 1
+        if receiptCount % OutboxReceiptRules.surplus == 0 { removeReceipts() }
+    }
+
+    private func removeReceipts() {
+        let rules = configuration.receipts
+        let date = rules.map { currentDate + (.zero - $0.lifetime) } ?? .distantFuture
+        perform(store.removeReceipts(before: date, keeping: rules?.limit ?? 0)) { result in
+            if case .failure(let error) = result { self.storeFails(error) }
+        }
     }
 
     private func setRole(_ role: OutboxState.Role) {

@@ -22,6 +22,8 @@ public final class MemoryOutboxStore: OutboxStore {
         var latestLease: Int64 = 0
         var lease: OutboxLease?
         var failure: NetworkError?
+        /// In the order of their deliveries.
+        var receipts: [OutboxReceipt] = []
 
         mutating func remove(_ id: OutboxID) {
             guard let row = rows.removeValue(forKey: id) else { return }
@@ -52,6 +54,9 @@ public final class MemoryOutboxStore: OutboxStore {
     public var entries: [OutboxEntry] {
         contents.withLock { $0.rows.values.map(\.entry) }.sorted { $0.sequence < $1.sequence }
     }
+
+    /// All receipts, in the order of their deliveries.
+    public var receipts: [OutboxReceipt] { contents.withLock { $0.receipts } }
 
     /// Adds an entry.
     public func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
@@ -102,7 +107,10 @@ public final class MemoryOutboxStore: OutboxStore {
                 contents.rows[id]?.entry.delivery = delivery
                 return .applied(row.content)
             case .settle(let id, let delivery): contents.rows[id]?.entry.delivery = delivery
-            case .complete(let id), .discard(let id): contents.remove(id)
+            case .complete(let id, let receipt):
+                contents.remove(id)
+                if let receipt { contents.receipts.append(receipt) }
+            case .discard(let id): contents.remove(id)
             case .revive(let entry, let content):
                 if let key = row.entry.guarantee.key { contents.ids[key] = nil }
                 if let key = entry.guarantee.key { contents.ids[key] = entry.id }
@@ -111,6 +119,19 @@ public final class MemoryOutboxStore: OutboxStore {
                 contents.rows[entry.id] = (entry, content ?? row.content)
             }
             return .applied(nil)
+        }
+    }
+
+    /// The receipt of a delivered entry.
+    public func receipt(of id: OutboxID) -> Observable<OutboxReceipt?, NetworkError> {
+        working { contents in contents.receipts.first { $0.id == id } }
+    }
+
+    /// Removes receipts.
+    public func removeReceipts(before date: Date, keeping limit: Int) -> Observable<Void, NetworkError> {
+        working { contents in
+            contents.receipts.removeAll { $0.delivered < date }
+            contents.receipts.removeFirst(max(contents.receipts.count - max(limit, 0), 0))
         }
     }
 

@@ -3,8 +3,8 @@ public import FoundationEssentials
 public import RxHTTP
 public import RxLite
 
-/// The place where an ``Outbox`` keeps its entries: ``SQLiteOutboxStore``, ``MemoryOutboxStore``, or another one that
-/// several machines share.
+/// The place where an ``Outbox`` keeps its entries: ``SQLiteOutboxStore``, ``MemoryOutboxStore``, or the store of a
+/// fleet, which several machines share (`SharedOutboxStore` of RxFleet).
 ///
 /// Every function returns a cold stream of one value. Operations take effect in the order of their subscriptions, even if
 /// a subscriber leaves, and each as a whole or not at all; a value means that the effect is durable. Several outboxes, in
@@ -29,7 +29,15 @@ public protocol OutboxStore: Sendable {
     func change(
         _ change: OutboxChange, under lease: OutboxLease?
     ) -> Observable<OutboxChange.Outcome, NetworkError>
-    /// A number that differs after each change by anyone.
+    /// The receipt of a delivered entry; `nil` if there is none.
+    func receipt(of id: OutboxID) -> Observable<OutboxReceipt?, NetworkError>
+    /// Removes receipts that nobody needs any more.
+    ///
+    /// - Parameters:
+    ///   - date: those of deliveries before this time are removed.
+    ///   - limit: the number of those that stay at most, the latest ones.
+    func removeReceipts(before date: Date, keeping limit: Int) -> Observable<Void, NetworkError>
+    /// A number that differs after each change by anyone. Receipts are no change.
     func revision() -> Observable<Int64, NetworkError>
 
     /// Takes or renews the lease of the sender; `nil` if another one has it. A lease that somebody takes has a greater
@@ -73,8 +81,8 @@ public enum OutboxChange: Sendable {
     case begin(OutboxID, OutboxDelivery)
     /// Stores the outcome of an attempt, or the death of an entry. Only if the entry is not dead.
     case settle(OutboxID, OutboxDelivery)
-    /// Removes an entry that has been delivered. Only if the entry is not dead.
-    case complete(OutboxID)
+    /// Removes an entry that has been delivered, and keeps its receipt, if there is one. Only if the entry is not dead.
+    case complete(OutboxID, OutboxReceipt?)
     /// Stores that a dead entry is to be sent again, with changed terms, and another endpoint if there is one. Only if
     /// the entry is dead.
     case revive(OutboxEntry, Data?)
@@ -91,15 +99,16 @@ public enum OutboxChange: Sendable {
         case leaseLost
     }
 
-    var id: OutboxID {
+    /// The id of the entry.
+    public var id: OutboxID {
         switch self {
-        case .begin(let id, _), .settle(let id, _), .complete(let id), .discard(let id): id
+        case .begin(let id, _), .settle(let id, _), .complete(let id, _), .discard(let id): id
         case .revive(let entry, _): entry.id
         }
     }
 
     /// Whether the change requires a dead entry; otherwise it requires one that is not.
-    var concernsDead: Bool {
+    public var concernsDead: Bool {
         switch self {
         case .begin, .settle, .complete: false
         case .revive, .discard: true

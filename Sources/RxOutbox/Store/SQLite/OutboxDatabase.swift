@@ -98,7 +98,8 @@ struct OutboxDatabase {
             default: break
             }
             let queue = try Self.connection(to: path, folder.patience, durability)
-            try queue.read { db in try OutboxTable.check(db) }
+            let version = try queue.read { db in try OutboxTable.check(db) }
+            if version < OutboxTable.version { try queue.write { db in try OutboxTable.upgrade(db) } }
             return queue
         }
         self.queue = queue

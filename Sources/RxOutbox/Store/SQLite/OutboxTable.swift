@@ -9,9 +9,10 @@ struct OutboxTable {
     let db: Database
 
     /// Increased with each change of the tables or of their contents.
-    static let version = 1
+    static let version = 2
 
-    static let statements = [
+    /// The statements that make the tables of version 1.
+    private static let first = [
         // `terms` and `delivery` are JSON. The columns before them are copies of their parts, to search by. `terms`,
         // `content` and `delivery` are covered by CRC-32, together with the id.
         """
@@ -24,6 +25,24 @@ struct OutboxTable {
         // One row: the number of changes, and the number of the latest lease.
         "CREATE TABLE state (revision INTEGER NOT NULL, lease INTEGER NOT NULL)",
     ]
+
+    /// The statements that version 2 adds. Everything but the number is covered by the check; the date is in seconds.
+    private static let second = [
+        """
+        CREATE TABLE receipt (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, date REAL NOT NULL,
+            isSealed INTEGER NOT NULL, content BLOB NOT NULL, receiptCheck INTEGER NOT NULL)
+        """
+    ]
+
+    /// The statements of a version, in the order of the schema.
+    private static func statements(of version: Int) -> [String]? {
+        switch version {
+        case 1: first
+        case 2: first + second
+        default: nil
+        }
+    }
 
     private enum Phase {
         static let open = 0
@@ -42,12 +61,20 @@ struct OutboxTable {
     // MARK: - The schema
 
     static func create(in db: Database) throws {
-        for statement in statements { try db.execute(sql: statement) }
+        for statement in first + second { try db.execute(sql: statement) }
         try db.execute(sql: "INSERT INTO state VALUES (0, 0); PRAGMA user_version = \(version)")
     }
 
-    /// Throws unless the database is of this version, complete and undamaged.
-    static func check(_ db: Database) throws {
+    /// Brings the tables of an older version to the current one, within a transaction. Releases that know only the older
+    /// one and have opened the database before write on: the tables of entries are the same.
+    static func upgrade(_ db: Database) throws {
+        guard try Int.fetchOne(db, sql: "PRAGMA user_version") == 1 else { return }
+        for statement in second { try db.execute(sql: statement) }
+        try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    /// The version of the database. Throws unless the database is of a known version, complete and undamaged.
+    static func check(_ db: Database) throws -> Int {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= Self.version else {
             throw SQLiteFailure(
@@ -59,7 +86,7 @@ struct OutboxTable {
             sql: #"""
                 SELECT coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid
                 """#)
-        guard version == Self.version, found == statements else {
+        guard found == statements(of: version) else {
             throw SQLiteFailure(.damaged, "the tables are not those of an outbox")
         }
         guard try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") == "ok" else {
@@ -70,7 +97,15 @@ struct OutboxTable {
         }
         let table = OutboxTable(db: db)
         let rows = try Row.fetchCursor(db, sql: "SELECT * FROM entry")
-        while let row = try rows.next() { _ = try table.entry(row, withContent: true) }
+        // The copies in the columns are compared with their originals by whoever reads an entry.
+        while let row = try rows.next() {
+            _ = try table.intactTerms(row, withContent: true)
+            _ = try table.intactDelivery(row)
+        }
+        guard version > 1 else { return version }
+        let receipts = try Row.fetchCursor(db, sql: "SELECT * FROM receipt")
+        while let row = try receipts.next() { _ = try table.receipt(row) }
+        return version
     }
 
     // MARK: - Entries
@@ -120,9 +155,8 @@ struct OutboxTable {
 
     func change(_ change: OutboxChange, under lease: OutboxLease?) throws -> OutboxChange.Outcome {
         if let lease {
-            guard try Int64.fetchOne(db, sql: "SELECT lease FROM state") == lease.number else {
-                return .leaseLost
-            }
+            let latest = try Int64.fetchOne(db.cachedStatement(sql: "SELECT lease FROM state"))
+            guard latest == lease.number else { return .leaseLost }
         }
         guard let row = try row(change.id) else { return .gone }
         let phase: Int = row["phase"]
@@ -130,11 +164,14 @@ struct OutboxTable {
         var content: Data?
         switch change {
         case .begin(let id, let delivery):
-            content = try whole(row).content
+            _ = try intactTerms(row, withContent: true)
+            content = row["content"]
             try write(delivery, of: id)
         case .settle(let id, let delivery): try write(delivery, of: id)
-        case .complete(let id), .discard(let id):
-            try db.cachedStatement(sql: "DELETE FROM entry WHERE id = ?").execute(arguments: [id.rawValue])
+        case .complete(let id, let receipt):
+            try remove(id)
+            if let receipt { try keep(receipt) }
+        case .discard(let id): try remove(id)
         case .revive(let entry, let edited):
             let content = try edited ?? whole(row).content
             let terms = try Self.encoder.encode(entry.terms)
@@ -151,6 +188,10 @@ struct OutboxTable {
         return .applied(content)
     }
 
+    private func remove(_ id: OutboxID) throws {
+        try db.cachedStatement(sql: "DELETE FROM entry WHERE id = ?").execute(arguments: [id.rawValue])
+    }
+
     private func write(_ delivery: OutboxDelivery, of id: OutboxID) throws {
         let encoded = try Self.encoder.encode(delivery)
         try db.cachedStatement(
@@ -158,9 +199,55 @@ struct OutboxTable {
         ).execute(arguments: [Phase.of(delivery), encoded, Self.check(id, encoded), id.rawValue])
     }
 
+    // MARK: - Receipts
+
+    func receipt(of id: OutboxID) throws -> OutboxReceipt? {
+        try Row.fetchOne(db, sql: "SELECT * FROM receipt WHERE id = ?", arguments: [id.rawValue]).map(receipt)
+    }
+
+    func removeReceipts(before date: Date, keeping limit: Int) throws {
+        // A number of SQLite has 64 bits.
+        let kept = Int64(clamping: max(limit, 0))
+        try db.execute(
+            sql: """
+                DELETE FROM receipt
+                WHERE date < ? OR number <= (SELECT number FROM receipt ORDER BY number DESC LIMIT 1 OFFSET ?)
+                """, arguments: [date.timeIntervalSince1970, kept])
+    }
+
+    private func keep(_ receipt: OutboxReceipt) throws {
+        let date = receipt.delivered.timeIntervalSince1970
+        try db.cachedStatement(
+            sql:
+                "INSERT OR REPLACE INTO receipt (id, date, isSealed, content, receiptCheck) VALUES (?, ?, ?, ?, ?)"
+        ).execute(arguments: [
+            receipt.id.rawValue, date, receipt.isSealed, receipt.content,
+            Self.check(receipt.id, Self.frame(date, receipt.isSealed), receipt.content),
+        ])
+    }
+
+    /// - Throws: `damaged` if it is not what was written.
+    private func receipt(_ row: Row) throws -> OutboxReceipt {
+        guard let id = String.fromDatabaseValue(row["id"]).map(OutboxID.init(rawValue:)),
+            let date = Double.fromDatabaseValue(row["date"]),
+            let isSealed = Bool.fromDatabaseValue(row["isSealed"]),
+            let content = Data.fromDatabaseValue(row["content"]),
+            Int64.fromDatabaseValue(row["receiptCheck"])
+                == Self.check(id, Self.frame(date, isSealed), content)
+        else { throw Self.damage }
+        return OutboxReceipt(
+            id: id, delivered: Date(timeIntervalSince1970: date), isSealed: isSealed, content: content)
+    }
+
+    private static func frame(_ date: Double, _ isSealed: Bool) -> Data {
+        Data("\(date.bitPattern) \(isSealed)".utf8)
+    }
+
     // MARK: - State
 
-    func revision() throws -> Int64 { try Int64.fetchOne(db, sql: "SELECT revision FROM state") ?? 0 }
+    func revision() throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT revision FROM state")) ?? 0
+    }
 
     private func countChange() throws {
         try db.cachedStatement(sql: "UPDATE state SET revision = revision + 1").execute()
@@ -183,23 +270,39 @@ struct OutboxTable {
         (try entry(row, withContent: true), row["content"])
     }
 
+    /// The terms of a row, still encoded.
+    ///
+    /// - Throws: `damaged` if they, or the content, are not what was written.
+    private func intactTerms(_ row: Row, withContent: Bool) throws -> (id: OutboxID, terms: Data) {
+        guard let id = String.fromDatabaseValue(row["id"]).map(OutboxID.init(rawValue:)),
+            let terms = Data.fromDatabaseValue(row["terms"])
+        else { throw Self.damage }
+        guard withContent else { return (id, terms) }
+        guard let content = Data.fromDatabaseValue(row["content"]),
+            Int64.fromDatabaseValue(row["entryCheck"]) == Self.check(id, terms, content)
+        else { throw Self.damage }
+        return (id, terms)
+    }
+
+    /// The delivery of a row, still encoded.
+    ///
+    /// - Throws: `damaged` if it is not what was written.
+    private func intactDelivery(_ row: Row) throws -> Data {
+        guard let id = String.fromDatabaseValue(row["id"]).map(OutboxID.init(rawValue:)),
+            let delivery = Data.fromDatabaseValue(row["delivery"]),
+            Int64.fromDatabaseValue(row["deliveryCheck"]) == Self.check(id, delivery)
+        else { throw Self.damage }
+        return delivery
+    }
+
     /// The entry of a row.
     ///
     /// - Throws: `damaged` if it is not what was written.
     private func entry(_ row: Row, withContent: Bool) throws -> OutboxEntry {
-        guard let id = String.fromDatabaseValue(row["id"]).map(OutboxID.init(rawValue:)),
-            let terms = Data.fromDatabaseValue(row["terms"]),
-            let delivery = Data.fromDatabaseValue(row["delivery"]),
-            let deliveryCheck = Int64.fromDatabaseValue(row["deliveryCheck"]),
-            let sequence = Int64.fromDatabaseValue(row["sequence"]),
-            deliveryCheck == Self.check(id, delivery)
-        else { throw Self.damage }
-        if withContent {
-            guard let content = Data.fromDatabaseValue(row["content"]),
-                Int64.fromDatabaseValue(row["entryCheck"]) == Self.check(id, terms, content)
-            else { throw Self.damage }
-        }
-        guard let decodedTerms = try? Self.decoder.decode(OutboxEntry.Terms.self, from: terms),
+        let (id, terms) = try intactTerms(row, withContent: withContent)
+        let delivery = try intactDelivery(row)
+        guard let sequence = Int64.fromDatabaseValue(row["sequence"]),
+            let decodedTerms = try? Self.decoder.decode(OutboxEntry.Terms.self, from: terms),
             let decodedDelivery = try? Self.decoder.decode(OutboxDelivery.self, from: delivery)
         else { throw Self.damage }
         let entry = OutboxEntry(id: id, decodedTerms, sequence: sequence, decodedDelivery)

@@ -88,6 +88,16 @@ public final class SQLiteOutboxStore: OutboxStore {
         writing { try $0.change(change, under: lease) }
     }
 
+    /// The receipt of a delivered entry.
+    public func receipt(of id: OutboxID) -> Observable<OutboxReceipt?, NetworkError> {
+        reading { try $0.receipt(of: id) }
+    }
+
+    /// Removes receipts.
+    public func removeReceipts(before date: Date, keeping limit: Int) -> Observable<Void, NetworkError> {
+        writing { try $0.removeReceipts(before: date, keeping: limit) }
+    }
+
     /// The number of changes.
     public func revision() -> Observable<Int64, NetworkError> { reading { try $0.revision() } }
 

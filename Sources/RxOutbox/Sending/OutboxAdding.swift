@@ -1,0 +1,88 @@
+#if Outbox
+import FoundationEssentials
+import RxClient
+import RxHTTP
+import RxLite
+
+/// How entries come into the store.
+extension OutboxRun {
+    /// Stores an endpoint. From any thread.
+    func enqueue<E: OutboxEndpoint>(
+        _ endpoint: E, _ key: OutboxKey, _ order: OutboxOrder?, _ topic: String?, _ lifetime: Duration?,
+        _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
+    ) {
+        let (content, guarantee): (Data, DeliveryGuarantee)
+        do throws(NetworkError) {
+            guarantee = try DeliveryGuarantee(key)
+            content = try forms.encode(endpoint)
+        } catch {
+            return report(.failure(error))
+        }
+        let now = currentDate
+        let terms = OutboxEntry.Terms(
+            name: E.outboxName, version: E.outboxVersion, guarantee: guarantee, order: order, topic: topic,
+            account: endpoint.options.usesSession == false ? nil : account, created: now,
+            expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing)
+        let entry = OutboxEntry(id: OutboxID(rawValue: RandomSource.uuid().uuidString), terms)
+        let paths = endpoint.attachments
+        let refusal = NetworkError(.shutDown, "the outbox has been drained and takes no new entries")
+        guard scope.isOpen else { return report(.failure(refusal)) }
+        scope.enter {
+            guard !self.isDraining else { return report(.failure(refusal)) }
+            self.addingCount += 1
+            guard !paths.isEmpty else { return self.add(entry, content, report) }
+            self.perform(self.describe(paths)) { result in
+                switch result {
+                case .success(let attachments):
+                    var entry = entry
+                    entry.terms.attachments = attachments
+                    self.add(entry, content, report)
+                case .failure(let error):
+                    self.addingCount -= 1
+                    report(.failure(error))
+                }
+            }
+        }
+    }
+
+    private func add(
+        _ entry: OutboxEntry, _ content: Data,
+        _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
+    ) {
+        perform(store.add(entry, content)) { result in
+            self.addingCount -= 1
+            switch result {
+            case .failure(let error): report(.failure(error))
+            case .success(.exists(let known, let stored)):
+                guard self.forms.isSame(known, stored, as: entry, content) else {
+                    report(
+                        .failure(
+                            NetworkError(
+                                .invalidParameters,
+                                "the outbox has another entry with this key; each entry needs its own")))
+                    break
+                }
+                report(.success(known.id))
+            case .success(.added(let sequence, let replaced)):
+                self.revision = self.revision.map { $0 + 1 }
+                for id in replaced {
+                    self.plan.remove(id)
+                    self.publish(.replaced, of: id)
+                    self.events.send(.replaced(id))
+                }
+                var entry = entry
+                entry.sequence = sequence
+                self.plan.insert(entry)
+                self.events.send(.enqueued(entry))
+                report(.success(entry.id))
+            }
+            self.advance()
+        }
+    }
+
+    /// The files with their digests.
+    func describe(_ paths: [String]) -> Observable<[OutboxAttachment], NetworkError> {
+        OutboxAttachment.describe(paths, in: client.configuration.files ?? client.transport.files)
+    }
+}
+#endif
