@@ -151,8 +151,7 @@ let package = Package(
             "RxFleet",
             [
                 "RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite", .httpTypes,
-                .crypto,
-                .grdb,
+                .crypto, .grdb, .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
             ]),
         .library(
             "RxTransfers", ["RxClient", "RxHTTP", "RxLite", "RxParameters", .httpTypes, .structuredFields]),
@@ -198,13 +197,15 @@ let package = Package(
                 .httpTypes, .grdb,
             ]),
 
-        .program("outbox-probe", ["RxNetworking", "RxOutbox", .httpTypes], path: "Tests/OutboxProbe"),
+        .program(
+            "outbox-probe", ["RxNetworking", "RxOutbox", "TestServers", .httpTypes], path: "Tests/OutboxProbe"
+        ),
         .tests(
             "RxOutboxTests",
             [
-                "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxOutbox", "RxParameters", "RxSQLite",
-                "RxTesting",
-                "TestServers", "outbox-probe", .httpTypes, .grdb, .logging, .inMemoryLogging,
+                "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxNetworking", "RxOutbox",
+                "RxParameters", "RxSQLite", "RxTesting", "TestServers", "outbox-probe", .httpTypes, .grdb,
+                .logging, .inMemoryLogging,
             ]),
 
         .program("fleet-probe", ["RxFleet", "RxNetworking"], path: "Tests/FleetProbe"),

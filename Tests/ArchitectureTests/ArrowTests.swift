@@ -24,7 +24,7 @@ import Testing
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "RxSQLite", "CZlib"],
         "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
-        "RxFleet": ["RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxSQLite"],
+        "RxFleet": ["RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxOutbox", "RxSQLite"],
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxAuth": ["RxClient", "RxHTTP", "RxLite", "RxLoop", "RxParameters"],
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite", "RxOutbox"],

@@ -1,5 +1,7 @@
 #if Outbox
 import Foundation
+import RxCurl
+import RxFleet
 import RxHTTP
 import RxLite
 import TestServers
@@ -10,7 +12,7 @@ import Testing
 /// What every store keeps.
 @Suite(.timeLimit(.minutes(3))) struct StoreContractTests {
     enum Kind: CaseIterable {
-        case memory, sqlite
+        case memory, sqlite, sharedMemory, sharedFile
     }
 
     /// A store, and what it needs as long as it is used.
@@ -25,6 +27,13 @@ import Testing
                 let folder = try TemporaryFolder()
                 self.folder = folder
                 store = SQLiteOutboxStore(folder: folder.file("outbox"))
+            case .sharedMemory:
+                folder = nil
+                store = SharedOutboxStore(MemoryStore(on: CurlTransport.shared.scheduler))
+            case .sharedFile:
+                let folder = try TemporaryFolder()
+                self.folder = folder
+                store = SharedOutboxStore(FileStore(folder: folder.file("fleet")))
             }
         }
     }

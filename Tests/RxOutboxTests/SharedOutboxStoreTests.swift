@@ -1,0 +1,213 @@
+#if Outbox && Fleet
+import Foundation
+import HTTPTypes
+import RxClient
+import RxFleet
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import TestServers
+import Testing
+
+@testable import RxOutbox
+
+/// Outboxes of several processes over the store of a fleet.
+@Suite(.timeLimit(.minutes(3))) struct SharedOutboxStoreTests {
+    /// Processes with a connection each, and one server.
+    private final class Fleet: Sendable {
+        let clock = VirtualScheduler(stepLimit: 5_000_000)
+        let origin: MemoryStore
+        let ledger = KeyLedger()
+        private let sent = Mutex<[String]>([])
+
+        init() { origin = MemoryStore(on: clock, latency: .milliseconds(1)) }
+
+        struct Process {
+            let name: String
+            let connection: MemoryStore
+            let outbox: Outbox
+        }
+
+        /// The processes that have sent requests, in the order of the requests.
+        var senders: [String] { sent.withLock { $0 } }
+
+        func process(_ name: String, answering delay: Duration = .milliseconds(20)) throws -> Process {
+            let connection = origin.connection(on: clock, latency: .milliseconds(1))
+            let transport = ScriptedTransport(on: clock) { [self] request in
+                sent.withLock { $0.append(name) }
+                guard case .bytes(let body) = request.body,
+                    case .done(let number) = ledger.receive(
+                        key: request.headerFields[.idempotencyKey], body: body, at: clock.now)
+                else { return .status(.badRequest) }
+                return .json("{\"number\":\(number)}", after: delay)
+            }
+            var configuration = OutboxConfiguration()
+            configuration.schedule.jitter = 0
+            return Process(
+                name: name, connection: connection,
+                outbox: try Outbox(
+                    store: SharedOutboxStore(connection, leaseTime: .seconds(5)),
+                    client: Client(baseURL: "https://shop.test", transport: transport),
+                    endpoints: [PlaceOrder.self], configuration: configuration))
+        }
+
+        func enqueue(
+            _ process: Process, _ number: Int, order: OutboxOrder? = "a", key: OutboxKey = .generated(.stripe)
+        ) throws -> Recorder<OutboxTicket<PlaceOrder>, NetworkError> {
+            let recorder = Recorder(
+                process.outbox.enqueue(PlaceOrder(number: number), key: key, order: order), on: clock)
+            try clock.advance(by: .milliseconds(100))
+            return recorder
+        }
+    }
+
+    /// All processes write, one sends; another takes over when it is cut off, and the former one sends nothing more.
+    @Test func takeover() throws {
+        let fleet = Fleet()
+        let (first, second) = (try fleet.process("first"), try fleet.process("second"))
+        try fleet.clock.advance(by: .seconds(2))
+        #expect(first.outbox.state.value.role == .sender)
+        #expect(second.outbox.state.value.role == .standby)
+        let ticket = try #require(fleet.enqueue(second, 1).values.first)
+        let progress = Recorder(ticket.progress, on: fleet.clock)
+        try fleet.clock.advance(by: .seconds(2))
+        #expect(fleet.senders == ["first"] && fleet.ledger.numbers == [1])
+        // The other process has delivered it, and the receipt tells the result.
+        #expect(progress.values.last.map(text) == "delivered Receipt(number: 1)")
+
+        first.connection.isConnected = false
+        _ = try fleet.enqueue(second, 2)
+        try fleet.clock.advance(by: .seconds(10))
+        #expect(second.outbox.state.value.role == .sender)
+        #expect(fleet.senders == ["first", "second"] && fleet.ledger.numbers == [1, 2])
+        first.connection.isConnected = true
+        try fleet.clock.advance(by: .seconds(90))
+        #expect(first.outbox.state.value.role == .standby)
+        _ = try fleet.enqueue(first, 3)
+        try fleet.clock.advance(by: .seconds(3))
+        #expect(fleet.senders == ["first", "second", "second"] && fleet.ledger.numbers == [1, 2, 3])
+    }
+
+    /// A sender that is cut off during an attempt: the next one sends the entry again, with its key.
+    @Test func cutOffDuringAnAttempt() throws {
+        let fleet = Fleet()
+        let first = try fleet.process("first", answering: .seconds(30))
+        try fleet.clock.advance(by: .seconds(2))
+        let second = try fleet.process("second")
+        _ = try fleet.enqueue(first, 1)
+        _ = try fleet.enqueue(first, 2, key: .withoutKey(.atMostOnce))
+        #expect(fleet.senders == ["first"])
+        first.connection.isConnected = false
+        try fleet.clock.advance(by: .seconds(60))
+        #expect(fleet.senders.prefix(2) == ["first", "second"])
+        #expect(fleet.ledger.numbers == [1])
+        #expect(fleet.ledger.violations.count == 1, "the order without a key arrives")
+        #expect(second.outbox.state.value.role == .sender)
+        withExtendedLifetime(first) {}
+    }
+
+    /// Replies of the store that get lost lose no entry, and repeat none.
+    @Test func lostReplies() throws {
+        let fleet = Fleet()
+        let process = try fleet.process("only")
+        try fleet.clock.advance(by: .seconds(2))
+        var random = SeededRandom(4)
+        var promised: Set<Int> = []
+        for number in 0..<60 {
+            process.connection.losesReplies = Int.random(in: 0..<3, using: &random) == 0
+            let recorder = try fleet.enqueue(process, number)
+            if recorder.values.first != nil { promised.insert(number) }
+            process.connection.losesReplies = false
+            // A failed store is tried again after up to a minute.
+            try fleet.clock.advance(by: .seconds(70))
+        }
+        try fleet.clock.advance(by: .seconds(600))
+        let numbers = fleet.ledger.numbers
+        #expect(promised.isSubset(of: numbers) && promised.count > 20)
+        #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+        #expect(fleet.ledger.violations.isEmpty)
+        #expect(process.outbox.state.value.counts.pending == 0)
+    }
+
+    /// A record that is damaged, or from another release, is refused whole and left as it is.
+    @Test(arguments: [
+        ("not JSON", "not what was written"),
+        (
+            #"{"format":2,"revision":0,"latestSequence":0,"rows":[],"commits":[],"garbage":[]}"#,
+            "another release"
+        ),
+    ])
+    func refused(content: String, reason: String) throws {
+        let fleet = Fleet()
+        fleet.origin["outbox/entries"] = Array(content.utf8)
+        let process = try fleet.process("only")
+        try fleet.clock.advance(by: .seconds(2))
+        #expect(process.outbox.state.value.storeFailure?.message.contains(reason) == true)
+        #expect(try fleet.enqueue(process, 1).failure?.message.contains(reason) == true)
+        #expect(fleet.origin["outbox/entries"] == Array(content.utf8))
+        #expect(fleet.senders.isEmpty)
+    }
+
+    /// An entry for which the record has no room is refused; the others are stored.
+    @Test func tooLarge() throws {
+        let fleet = Fleet()
+        let process = try fleet.process("only")
+        try fleet.clock.advance(by: .seconds(2))
+        let long = String(repeating: "a", count: 9 << 20)
+        let orders: [OutboxOrder] = ["a", OutboxOrder(long), "b"]
+        let recorders = orders.enumerated().map { number, order in
+            Recorder(
+                process.outbox.enqueue(PlaceOrder(number: number), key: .generated(.stripe), order: order),
+                on: fleet.clock)
+        }
+        try fleet.clock.advance(by: .seconds(1))
+        #expect(recorders.map { $0.failure?.code } == [nil, .tooLarge, nil])
+        #expect(Set(fleet.ledger.numbers) == [0, 2])
+    }
+
+    /// The endpoints of delivered and removed entries do not stay behind.
+    @Test func leavesNothing() throws {
+        let fleet = Fleet()
+        let process = try fleet.process("only")
+        try fleet.clock.advance(by: .seconds(2))
+        for number in 0..<5 { _ = try fleet.enqueue(process, number) }
+        try fleet.clock.advance(by: .seconds(2))
+        #expect(fleet.ledger.numbers == [0, 1, 2, 3, 4])
+        #expect(fleet.origin.keys.filter { $0.contains("/content/") }.isEmpty)
+        #expect(fleet.origin.keys.filter { $0.contains("/receipt/") }.count == 5)
+        // Receipts end by the lifetime of their records.
+        try fleet.clock.advance(by: .seconds(25 * 3600))
+        let id = try #require(fleet.enqueue(process, 9).values.first).id
+        #expect(
+            Recorder(process.outbox.ticket(PlaceOrder.self, of: id).progress, on: fleet.clock).values.count
+                <= 1)
+    }
+
+    /// Over a folder: of two processes' stores one sends, and the other one takes over when it is closed.
+    @Test func folder() async throws {
+        let folder = try TemporaryFolder()
+        let start = Date(timeIntervalSince1970: 1_000_000)
+        let files = [FileStore(folder: folder.file("fleet")), FileStore(folder: folder.file("fleet"))]
+        let stores = files.map { SharedOutboxStore($0) }
+        let lease = try #require(await stores[0].lease(renewing: nil, at: start).value())
+        #expect(try await stores[1].lease(renewing: nil, at: start).value() == nil)
+        #expect(try await stores[0].lease(renewing: lease, at: start).value()?.number == lease.number)
+        let terms = OutboxEntry.Terms(name: "n", version: 1, guarantee: .atLeastOnce, created: start)
+        for (number, store) in stores.enumerated() {
+            let entry = OutboxEntry(id: OutboxID(rawValue: "\(number)"), terms)
+            _ = try await store.add(entry, Data("\(number)".utf8)).value()
+        }
+        #expect(try await stores[0].load().value().entries.map(\.id.rawValue) == ["0", "1"])
+        #expect(try await stores[0].content(of: OutboxID(rawValue: "1")).value() == Data("1".utf8))
+        // The end of the process, whatever it was about to do.
+        _ = try await files[0].close().value()
+        var next: OutboxLease?
+        while next == nil { next = try await stores[1].lease(renewing: nil, at: start).value() }
+        #expect(try #require(next).number > lease.number)
+        let change = OutboxChange.complete(OutboxID(rawValue: "0"), nil)
+        #expect(try await stores[1].change(change, under: lease).value() == .leaseLost)
+        #expect(try await stores[1].change(change, under: next).value() == .applied(nil))
+    }
+}
+#endif
