@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Kills a program with an outbox many times, and measures how fast entries become durable.
+# Kills a program with an outbox many times, and measures how many entries it stores and delivers in a second.
 #
-#   Tests/outbox.sh [KILLS, default 10000]
+#   Tests/outbox.sh [kills, default 10000] [entries, default 20000]
+#
+# The folders are made in TMPDIR. With 0 kills it only measures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,12 +14,21 @@ install_missing
 
 export ALL_TRAITS=1 # read by Package.swift
 export TEST_TARGETS=RxOutboxTests
-OUTBOX_KILLS=${1:-10000} swift test --filter RxOutboxTests.CrashTests
-
-# In an optimized build, with the disk's own waits (PRAGMA synchronous = FULL).
 swift build -c release --product outbox-probe
+OUTBOX_PROBE="$(swift build -c release --show-bin-path)/outbox-probe"
+export OUTBOX_PROBE
+if [ "${1:-10000}" -gt 0 ]; then
+    OUTBOX_KILLS=${1:-10000} swift test --filter RxOutboxTests.CrashTests
+fi
+
+count=${2:-20000}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-count=20000
-"$(swift build -c release --show-bin-path)/outbox-probe" count "$folder/outbox" "$count" |
-    awk -v count="$count" '{ printf "%d durable entries a second\n", count / $2 }'
+# The durability of the store: `machine` waits for the disk (PRAGMA synchronous = FULL), `process` does not (NORMAL).
+for durability in machine process; do
+    place="$durability, $(stat -f -c %T "$folder" 2>/dev/null || echo 'unknown file system')"
+    "$OUTBOX_PROBE" count "$folder/$durability" "$count" "$durability" |
+        awk -v count="$count" -v place="$place" '{ printf "%s: %d durable entries a second\n", place, count / $2 }'
+    "$OUTBOX_PROBE" deliver "$folder/$durability" 64 "$durability" |
+        awk -v place="$place" '{ printf "%s: %d deliveries a second\n", place, $2 / $3 }'
+done

@@ -7,128 +7,155 @@ import Synchronization
 import TestServers
 import Testing
 
-/// A program that is killed again and again, and a server that remembers keys as Stripe does.
+/// A program that is killed again and again (`kill -9`), and servers that remember keys.
 @Suite(.timeLimit(.minutes(60))) struct CrashTests {
     /// How often it is killed; Tests/outbox.sh sets more.
-    static let killCount = ProcessInfo.processInfo.environment["OUTBOX_KILLS"].flatMap { Int($0) } ?? 120
+    static let killCount = environment("OUTBOX_KILLS").flatMap { Int($0) } ?? 120
+    /// The program; Tests/outbox.sh names an optimized one.
+    static let probePath = environment("OUTBOX_PROBE") ?? ChildProcess.product("outbox-probe")
 
-    /// Random numbers from 0 to 19.
-    private final class Moods: Sendable {
-        private let random: Mutex<SeededRandom>
+    private static func environment(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
 
-        init(seed: UInt64) { random = Mutex(SeededRandom(seed)) }
+    /// Programs on one folder, and their server.
+    struct Lane: Sendable, CustomTestStringConvertible {
+        var kind: CrashShop.Kind
+        /// The mode of the probe.
+        var mode: String
+        var processCount = 1
+        /// The percentage of the kills.
+        var share: Int
+        var seed: UInt64
 
-        func next() -> Int { random.withLock { Int.random(in: 0..<20, using: &$0) } }
+        var testDescription: String { "\(kind) server, \(mode), \(processCount) at once" }
+
+        static let all = [
+            Lane(kind: .stripe, mode: "machine", share: 40, seed: 3),
+            Lane(kind: .stripe, mode: "process", share: 20, seed: 5),
+            Lane(kind: .stripe, mode: "machine", processCount: 2, share: 25, seed: 7),
+            Lane(kind: .forgetful, mode: "forgetful", share: 15, seed: 11),
+        ]
     }
 
-    /// A server that executes orders, and sometimes keeps the answer to itself.
-    private final class Shop: Sendable {
-        let ledger = KeyLedger()
-        let server: RawServer
-
-        init(seed: UInt64) throws {
-            let (moods, ledger) = (Moods(seed: seed), ledger)
-            server = try RawServer { request in
-                let mood = moods.next()
-                // Refused before anything is executed.
-                if mood == 0 {
-                    return [.send(Array("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".utf8))]
-                }
-                if mood == 1 { return [.reset] }
-                let reply = ledger.receive(key: request.field("Idempotency-Key"), body: request.body)
-                // Executed, and the answer is lost.
-                if mood == 2 { return [.reset] }
-                if mood == 3 {
-                    return [.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{".utf8)), .close]
-                }
-                guard case .done(let number) = reply else {
-                    return [.send(Array("HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n".utf8))]
-                }
-                let body = "{\"number\":\(number)}"
-                return [
-                    .send(
-                        Array(
-                            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-                                .utf8))
-                ]
-            }
-        }
-    }
-
-    private func probe(_ arguments: String...) throws -> ChildProcess {
-        try ChildProcess(ChildProcess.product("outbox-probe"), arguments)
-    }
-
-    /// Checks what the server has executed against what the program was promised.
-    private func check(_ ledger: KeyLedger, promised: Set<Int>) {
-        let executions = ledger.executions
-        // An order that was durable without a report may have been executed as well.
-        #expect(promised.subtracting(executions.map(\.number)).isEmpty, "lost")
-        #expect(Set(executions.map(\.number)).count == executions.count, "executed twice")
-        #expect(Set(executions.map(\.key)).count == executions.count)
-        for account in Set(executions.map(\.account)) {
-            let numbers = executions.filter { $0.account == account }.map(\.number)
-            #expect(numbers == numbers.sorted(), "account \(account) is out of order")
-        }
-    }
-
-    /// A program that is killed at any moment loses no order, sends none twice, and keeps the order of
-    /// accounts.
-    @Test func killed() async throws {
-        let folder = try TemporaryFolder()
-        let shop = try Shop(seed: 3)
-        var random = SeededRandom(17)
+    /// What the programs have said.
+    private struct Journal {
         var promised: Set<Int> = []
-        var first = 0
-        for round in 0..<Self.killCount {
-            let probe = try probe("fill", folder.file("outbox"), shop.server.baseURL, "\(first)")
-            for _ in 0..<Int.random(in: 0..<12, using: &random) {
-                let line = try #require(await probe.nextLine(), "round \(round)")
-                let number = try #require(Int(line.split(separator: " ").last ?? ""), "\(line)")
-                promised.insert(number)
+        /// How often a program has begun to send that had waited for another one.
+        var takeoverCount = 0
+        var startCount = 0
+
+        mutating func read(_ text: String) {
+            var isStandby = false
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                switch words.first {
+                case "enqueued": if words.count == 2, let number = Int(words[1]) { promised.insert(number) }
+                case "standby": isStandby = true
+                case "sender": if isStandby { takeoverCount += 1 }
+                default: Issue.record("\(line)")
+                }
             }
-            let record = try await probe.kill()
-            // The lines that were written before the kill count, too.
-            for line in record.text.split(separator: "\n") {
-                if let number = Int(line.split(separator: " ").last ?? "") { promised.insert(number) }
-            }
-            #expect(record.errorText.isEmpty, "\(record.errorText)")
-            // An order that was durable without a report has its number.
-            first = (promised.max() ?? -1) + 2
         }
-        let last = try await probe("drain", folder.file("outbox"), shop.server.baseURL).ended()
-        #expect(last.text == "left 0 0\n", "\(last.text) \(last.errorText)")
-        check(shop.ledger, promised: promised)
-        #expect(!promised.isEmpty)
     }
 
-    /// Two programs on one store: one sends; the other takes over when it is killed.
-    @Test func twoPrograms() async throws {
+    private final class SharedJournal: Sendable {
+        let contents = Mutex(Journal())
+    }
+
+    /// The distance between the first numbers of two programs.
+    private static let span = 1_000_000
+
+    /// A program that is killed at any moment loses no order, sends none under two keys, and keeps the order of accounts.
+    /// Of two programs, the other one takes over.
+    @Test(arguments: Lane.all) func killed(_ lane: Lane) async throws {
         let folder = try TemporaryFolder()
-        let shop = try Shop(seed: 5)
-        var random = SeededRandom(23)
-        var promised: Set<Int> = []
-        var first = 0
-        func collect(_ record: ChildProcess.Record) {
-            for line in record.text.split(separator: "\n") {
-                if let number = Int(line.split(separator: " ").last ?? "") { promised.insert(number) }
+        let path = folder.file("outbox")
+        let shop = try CrashShop(lane.kind, seed: lane.seed)
+        let shared = SharedJournal()
+        let kills = max(Self.killCount * lane.share / 100, 8)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for place in 0..<lane.processCount {
+                group.addTask {
+                    var random = SeededRandom(lane.seed &* 1000 &+ UInt64(place))
+                    for _ in 0..<(kills / lane.processCount) {
+                        let first = shared.contents.withLock { journal in
+                            journal.startCount += 1
+                            return journal.startCount * Self.span
+                        }
+                        let time = Int.random(in: 1...100_000, using: &random)
+                        let probe = try ChildProcess(
+                            Self.probePath,
+                            ["fill", path, shop.server.baseURL, "\(first)", lane.mode, "\(time)"])
+                        let record = try await probe.ended()
+                        #expect(record.ending == .signalled(SIGKILL), "\(record.errorText)")
+                        #expect(record.errorText.isEmpty, "\(record.errorText)")
+                        shared.contents.withLock { $0.read(record.text) }
+                    }
+                }
             }
+            try await group.waitForAll()
         }
-        var survivor = try probe("fill", folder.file("outbox"), shop.server.baseURL, "\(first)")
-        for _ in 0..<10 {
-            first += 1_000_002
-            let other = try probe("fill", folder.file("outbox"), shop.server.baseURL, "\(first)")
-            for _ in 0..<Int.random(in: 1..<12, using: &random) { _ = try await other.nextLine() }
-            // The sender is among the two; whichever it is, it is killed now or in the next round.
-            collect(try await survivor.kill())
-            survivor = other
+        let drain = try ChildProcess(Self.probePath, ["drain", path, shop.server.baseURL, lane.mode])
+        let last = try await drain.ended()
+        let dead = try await deadLetters(path)
+        #expect(last.text == "left 0 \(dead.count)\n", "\(last.text) \(last.errorText)")
+        check(shop, lane, shared.contents.withLock { $0 }, dead)
+    }
+
+    /// The dead letters by the numbers of their orders.
+    private func deadLetters(_ folder: String) async throws -> [Int: DeadReason] {
+        struct Order: Decodable { var number: Int }
+        let store = SQLiteOutboxStore(folder: folder)
+        var letters: [Int: DeadReason] = [:]
+        for entry in try await store.load().value().entries {
+            let content = try #require(await store.content(of: entry.id).value())
+            let number = try JSONDecoder().decode(Order.self, from: content).number
+            #expect(entry.delivery.deadReason != nil, "order \(number) is left")
+            letters[number] = entry.delivery.deadReason
         }
-        collect(try await survivor.kill())
-        let last = try await probe("drain", folder.file("outbox"), shop.server.baseURL).ended()
-        #expect(last.text == "left 0 0\n", "\(last.text) \(last.errorText)")
+        return letters
+    }
+
+    /// Checks what the server has executed against what the programs were promised.
+    private func check(_ shop: CrashShop, _ lane: Lane, _ journal: Journal, _ dead: [Int: DeadReason]) {
         let executions = shop.ledger.executions
-        #expect(promised.subtracting(executions.map(\.number)).isEmpty, "lost")
-        #expect(Set(executions.map(\.number)).count == executions.count, "executed twice")
+        let executed = Set(executions.map(\.number))
+        // An order that was durable without a report may have been executed as well.
+        let lost = journal.promised.subtracting(executed).subtracting(dead.keys)
+        #expect(lost.isEmpty, "lost")
+        #expect(executed.count == executions.count, "executed twice")
+        #expect(shop.ledger.violations.isEmpty)
+        // A dead letter has a reason: its key is answered with 500, or has grown old.
+        for (number, reason) in dead {
+            switch reason {
+            case .refused: #expect(shop.ledger.broken.contains(number), "\(number): \(reason)")
+            case .keyExpired: #expect(lane.kind == .forgetful, "\(number): \(reason)")
+            default: Issue.record("\(number): \(reason)")
+            }
+        }
+        // Two programs write at the same time, and each one's orders keep their order.
+        let lines = Dictionary(grouping: executions) { execution in
+            execution.account + (lane.processCount > 1 ? " of \(execution.number / Self.span)" : "")
+        }
+        for (line, executions) in lines {
+            let numbers = executions.map(\.number)
+            #expect(numbers == numbers.sorted(), "account \(line) is out of order")
+        }
+        #expect(!journal.promised.isEmpty)
+        if Self.killCount >= 1000 {
+            // Faults that do not strike prove nothing.
+            #expect(shop.ledger.count(of: "repeated") > 0 && shop.ledger.count(of: "conflict") > 0)
+            if lane.processCount > 1 { #expect(journal.takeoverCount > 0) }
+            if lane.kind == .forgetful {
+                #expect(dead.values.contains { if case .keyExpired = $0 { true } else { false } })
+            }
+            print(
+                """
+                \(lane.testDescription): \(journal.startCount) kills, \(journal.promised.count) orders promised, \
+                \(executions.count) executed, \(dead.count) dead letters, \(lost.count) lost, \
+                \(shop.ledger.count(of: "repeated")) answers repeated, \(shop.ledger.count(of: "conflict")) \
+                conflicts, \(journal.takeoverCount) takeovers
+                """)
+        }
     }
 
     private static func canMount() async throws -> Bool {
@@ -143,7 +170,7 @@ import Testing
             "/usr/bin/env", ["unshare", "-m", "sh", "-c", script],
             environment: [
                 "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "F": folder.file("disk"),
-                "PROBE": ChildProcess.product("outbox-probe"),
+                "PROBE": probePath,
             ])
         child.closeInput()
         return try await child.ended()
@@ -168,7 +195,9 @@ import Testing
     /// Entries that are written at the same time share their transactions.
     @Test func groups() async throws {
         let folder = try TemporaryFolder()
-        let record = try await probe("count", folder.file("outbox"), "2000").ended()
+        let probe = try ChildProcess(
+            Self.probePath, ["count", folder.file("outbox"), "2000", "machine"])
+        let record = try await probe.ended()
         #expect(record.text.hasPrefix("seconds "), "\(record.text) \(record.errorText)")
         let store = SQLiteOutboxStore(folder: folder.file("outbox"))
         #expect(try await store.load().value().entries.count == 2000)
