@@ -7,9 +7,10 @@ cd "$(dirname "$0")/.."
 
 source Playground/install.sh
 need_libraries
+need_library sqlite3 libsqlite3-dev sqlite
 install_missing
 
-swift build -c release --traits Fleet --product explore >&2
+swift build -c release --traits Fleet,Outbox --product explore >&2
 # Simulations that pile up must not take all memory of the machine.
 ulimit -v $((16 << 20))
-exec "$(swift build -c release --traits Fleet --show-bin-path)/explore" "$@"
+exec "$(swift build -c release --traits Fleet,Outbox --show-bin-path)/explore" "$@"

@@ -28,6 +28,9 @@ package enum House {
         #if Fleet
         scenarios.append(("fleet", fleet))
         #endif
+        #if Outbox && Fleet
+        scenarios.append(("outboxes", outboxes))
+        #endif
         return scenarios
     }()
 

@@ -6,7 +6,7 @@ import RxOutbox
 import RxTesting
 
 /// An order of one of three accounts.
-private struct SimulatedOrder: OutboxEndpoint {
+struct SimulatedOrder: OutboxEndpoint {
     static let outboxName = "order"
     typealias Output = Response
     var number: Int
@@ -18,7 +18,7 @@ private struct SimulatedOrder: OutboxEndpoint {
 }
 
 /// What the server remembers.
-private struct OrderBook {
+struct OrderBook {
     /// The bodies by their keys.
     var keys: [String: [UInt8]] = [:]
     /// The numbers of the executed orders, in their order.
@@ -50,6 +50,10 @@ extension House {
         let book = Kept(OrderBook())
         let bare = Kept<[Int]>([])
         let promised = Kept<Set<Int>>([])
+        /// The tickets of former runs, and what they have said when they were asked for again.
+        let tickets = Kept<[OutboxID: Int]>([:])
+        let gone = Kept<[Int]>([])
+        let receipts = Kept<Set<Int>>([])
         simulation.server(url) { request in
             let (key, body) = (request[.idempotencyKey], request.body)
             guard let key else {
@@ -68,6 +72,19 @@ extension House {
                     store: store, client: client, endpoints: [SimulatedOrder.self],
                     configuration: configuration)
             else { return }
+            for (id, number) in tickets.now.sorted(by: { $0.key < $1.key }) {
+                let wasExecuted = (book.now.executed + bare.now).contains(number)
+                process.subscribe(
+                    "former", to: outbox.ticket(SimulatedOrder.self, of: id).progress,
+                    describing: { _ in "" },
+                    onNext: { progress in
+                        switch progress {
+                        case .gone: gone { $0.append(number) }
+                        case .delivered where wasExecuted: receipts { _ = $0.insert(number) }
+                        default: break
+                        }
+                    })
+            }
             let start = Int(process.scheduler.now / .milliseconds(1))
             process.every(.milliseconds(1500)) { turn in
                 let order = SimulatedOrder(number: start + turn * 1500 + turn % 3)
@@ -79,6 +96,7 @@ extension House {
                     "enqueue", to: outbox.enqueue(order, key: key, order: line), describing: { _ in "" },
                     onNext: { ticket in
                         promised { _ = $0.insert(order.number) }
+                        tickets { $0[ticket.id] = order.number }
                         process.subscribe("progress", to: ticket.progress, describing: { _ in "" })
                     })
             }
@@ -87,12 +105,16 @@ extension House {
         }
 
         simulation.sometimes("an answer is repeated") { _ in book.now.repeatCount > 0 }
+        simulation.sometimes("a former ticket tells the output") { _ in !receipts.now.isEmpty }
         simulation.sometimes("an entry is dead") { _ in !store.entries.isEmpty }
         simulation.invariant("no order is lost") { _ in
             let known = Set(book.now.executed + bare.now)
             let kept = store.entries.count
             let lost = promised.now.subtracting(known)
             return lost.count > kept ? ["\(lost.sorted()) lost, and only \(kept) entries left"] : []
+        }
+        simulation.invariant("a former ticket knows its entry") { _ in
+            gone.now.map { "\($0) is gone" }
         }
         simulation.invariant("no order is executed twice") { _ in
             repeated(book.now.executed).map { "\($0) is executed twice" }
@@ -109,7 +131,7 @@ extension House {
         }
     }
 
-    private static func repeated(_ numbers: [Int]) -> [Int] {
+    static func repeated(_ numbers: [Int]) -> [Int] {
         var seen: Set<Int> = []
         return numbers.filter { !seen.insert($0).inserted }
     }
