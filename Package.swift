@@ -162,7 +162,7 @@ let package = Package(
         .library(
             "Scenarios",
             [
-                "RxNetworking", "RxTesting", .httpTypes,
+                "RxNetworking", "RxTesting", "RxTransfers", .httpTypes,
                 .target(name: "RxFleet", condition: .when(traits: ["Fleet"])),
                 .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
             ], path: "Tests/ExplorationTests/Scenarios"),
@@ -234,12 +234,12 @@ let package = Package(
                 "RxTesting", "TestServers", "fleet-probe", .httpTypes, .grdb,
             ]),
         // A process of its own, for tests that kill it.
-        .program("transfer-probe", ["RxNetworking", "RxTransfers"], path: "Tests/TransferProbe"),
+        .program("transfer-probe", ["RxAuth", "RxNetworking", "RxTransfers"], path: "Tests/TransferProbe"),
         .tests(
             "RxTransfersTests",
             [
-                "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxTesting", "RxTransfers", "TestServers",
-                "transfer-probe", .httpTypes,
+                "RxAuth", "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxTesting", "RxTransfers",
+                "TestServers", "transfer-probe", .httpTypes,
             ]),
         .tests(
             "RxClientTests",

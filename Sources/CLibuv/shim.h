@@ -45,6 +45,18 @@ static inline int rxuv_is_in_memory(int file) {
 #endif
 }
 
+// The offset of the first byte, from an offset on, that was never written (lseek with SEEK_HOLE, which is 4 on Linux and 3
+// on macOS; the headers show it to programs with _GNU_SOURCE only). The negative of errno where it fails: ENXIO beyond the
+// end of the file, EINVAL or EOPNOTSUPP if the file system does not know.
+static inline int64_t rxuv_find_hole(int file, int64_t offset) {
+#ifdef __linux__
+    off_t found = lseek(file, offset, 4);
+#else
+    off_t found = lseek(file, offset, 3);
+#endif
+    return found < 0 ? -errno : found;
+}
+
 // Moves a file to a path where nothing is: renameat2 with RENAME_NOREPLACE (1), which the headers show to programs with
 // _GNU_SOURCE only, or renamex_np. The negative of errno where it fails: EEXIST if there is something, EINVAL, ENOTSUP
 // or ENOSYS if the file system or the system cannot do it.

@@ -33,8 +33,43 @@ struct Download: Sendable {
         guard isResumable else { return .just(.fromTheStart) }
         return file.files.status(of: file.draft).flatMap(.concat) { status in
             guard let status, status.size > 0 else { return .just(.fromTheStart) }
-            return record.map { DownloadPlan(url: url, record: $0, size: status.size) }
+            return record.flatMap(.concat) { record in
+                guard let record, record.starts != nil else {
+                    return .just(DownloadPlan(url: url, record: record, size: status.size))
+                }
+                return plan(record, afterPartsIn: status)
+            }
         }
+    }
+
+    /// Keeps the first of several parts that were written side by side, which is at the beginning of the file.
+    private func plan(
+        _ record: DownloadRecord, afterPartsIn status: FileStatus
+    ) -> Observable<DownloadPlan, NetworkError> {
+        guard record.url == url, let length = record.length, let starts = record.starts,
+            let end = starts.first,
+            status.size == length + DownloadRecord.markSize * Int64(starts.count + 1)
+        else { return .just(.fromTheStart) }
+        let pieces = file.files.read(file.draft, from: length, count: DownloadRecord.markSize)
+        let mark: Observable<[UInt8], NetworkError> = pieces.reduce([]) { $0 + $1 }
+        let extent = file.files.extent(of: file.draft, from: 0)
+        let found: Observable<([UInt8], Int64), NetworkError> = .zip(mark, extent)
+        return found.flatMap(.concat) { mark, extent throws(NetworkError) in
+            let reached: Int64 = DownloadRecord.offsets(in: mark).first ?? 0
+            return try cut(record.withoutParts, at: min(min(reached, extent), end))
+        }
+    }
+
+    /// Stores a record, then cuts off the file: one that is longer than its record says counts as none.
+    private func cut(
+        _ record: DownloadRecord, at size: Int64
+    ) throws(NetworkError) -> Observable<DownloadPlan, NetworkError> {
+        let plan = DownloadPlan(url: url, record: record, size: size)
+        return .concat([
+            file.replaceRecord(with: try record.encoded()).flatMap { _ in .empty() },
+            file.append(.empty(), at: size).flatMap { _ in .empty() },
+            .just(plan),
+        ])
     }
 
     private var record: Observable<DownloadRecord?, NetworkError> {

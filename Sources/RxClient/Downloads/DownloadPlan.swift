@@ -94,6 +94,10 @@ package struct DownloadRecord: Codable, Equatable, Sendable {
     /// The name of the file, in a folder.
     package let name: String?
 
+    /// The offset of each part after the first, if the parts are written side by side. Behind the content the partial
+    /// file then has a mark for each part, 8 bytes, the least significant one first: the offset that the part has reached.
+    package var starts: [Int64]?
+
     /// The maximum size of a record, in bytes.
     package static let sizeLimit = 64 << 10
 
@@ -105,6 +109,7 @@ package struct DownloadRecord: Codable, Equatable, Sendable {
         self.url = url
         self.name = name
         self.length = length
+        starts = nil
         if let tag = head[.eTag] {
             guard Self.isStrongTag(tag) else { return nil }
             (etag, lastModified) = (tag, nil)
@@ -139,6 +144,30 @@ package struct DownloadRecord: Codable, Equatable, Sendable {
         } catch {
             throw NetworkError(.file, "the download's record cannot be encoded: \(error)")
         }
+    }
+
+    /// The size of a mark, in bytes.
+    package static let markSize: Int64 = 8
+
+    /// The offsets in marks.
+    package static func offsets(in bytes: [UInt8]) -> [Int64] {
+        let size = Int(markSize)
+        return stride(from: 0, through: bytes.count - size, by: size).map { start in
+            let number = bytes[start..<(start + size)].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            return Int64(clamping: number)
+        }
+    }
+
+    /// The marks with these offsets.
+    package static func marks(_ offsets: [Int64]) -> [UInt8] {
+        offsets.flatMap { offset in (0..<markSize).map { UInt8(truncatingIfNeeded: offset >> (8 * $0)) } }
+    }
+
+    /// The record of a download in one part.
+    var withoutParts: DownloadRecord {
+        var record = self
+        record.starts = nil
+        return record
     }
 
     /// The value of `If-Range`.

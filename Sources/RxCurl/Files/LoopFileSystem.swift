@@ -64,12 +64,25 @@ public struct LoopFileSystem: FileSystem {
 
     /// See ``FileSystem/appender(to:at:)``.
     public func appender(to path: String, at offset: Int64) -> FileAppender {
-        let writer = FileWriter(path, at: offset)
-        return FileAppender(on: loop) { batch in
+        appender(FileWriter(path, at: offset, mark: nil), path)
+    }
+
+    /// See ``FileSystem/writer(to:at:mark:)``.
+    public func writer(to path: String, at offset: Int64, mark: Int64) -> FileAppender {
+        appender(FileWriter(path, at: offset, mark: mark), path)
+    }
+
+    private func appender(_ writer: FileWriter, _ path: String) -> FileAppender {
+        FileAppender(on: loop) { batch in
             work(on: path) { () throws(UVError) in try writer.write(batch.bytes) }
         } finish: {
             work(on: path) { () throws(UVError) in try writer.finish() }
         }
+    }
+
+    /// See ``FileSystem/extent(of:from:)``.
+    public func extent(of path: String, from offset: Int64) -> Observable<Int64, NetworkError> {
+        work(on: path) { () throws(UVError) in try File(reading: path).hole(from: offset) }
     }
 
     /// See ``FileSystem/replace(_:with:)``.
@@ -146,26 +159,35 @@ public struct LoopFileSystem: FileSystem {
 }
 
 extension FileStatus {
-    init(_ status: File.Status) { self.init(size: status.size, modified: status.modified) }
+    init(_ status: File.Status) {
+        self.init(size: status.size, modified: status.modified, number: status.number)
+    }
 }
 
-/// Appends to a file. Its calls block, and run one after another.
+/// Writes to a file. Its calls block, and run one after another.
 final class FileWriter: @unchecked Sendable {
     // Unchecked: `Appending` begins a write only when the previous one has ended.
     private let path: String
     private var offset: Int64
+    private let mark: Int64?
     private var file: File?
 
-    init(_ path: String, at offset: Int64) {
+    /// - Parameter mark: where to store the offset after each write; `nil` to append to a file that is cut off there.
+    init(_ path: String, at offset: Int64, mark: Int64?) {
         self.path = path
         self.offset = offset
+        self.mark = mark
     }
 
-    /// Appends the bytes and returns the new size of the file. The first call opens it.
+    /// Writes the bytes and returns the offset of their end. The first call opens the file.
     func write(_ bytes: [UInt8]) throws(UVError) -> Int64 {
         let file = if let file { file } else { try open() }
         try file.write(bytes, at: offset)
         offset += Int64(bytes.count)
+        if let mark, !bytes.isEmpty {
+            // The mark never tells of more than there is.
+            try file.write((0..<8).map { UInt8(truncatingIfNeeded: offset >> (8 * $0)) }, at: mark)
+        }
         return offset
     }
 
@@ -177,7 +199,7 @@ final class FileWriter: @unchecked Sendable {
 
     private func open() throws(UVError) -> File {
         let file = try File(writing: path)
-        try file.truncate(to: offset)
+        if mark == nil { try file.truncate(to: offset) }
         self.file = file
         return file
     }

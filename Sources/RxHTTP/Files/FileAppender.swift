@@ -1,11 +1,12 @@
 public import RxLite
 
-/// Appends to one file; made by ``FileSystem/appender(to:at:)``. Nothing happens before the first write.
+/// Writes to one file; made by ``FileSystem/appender(to:at:)`` and ``FileSystem/writer(to:at:mark:)``. Nothing happens before
+/// the first write.
 public struct FileAppender: Sendable {
     /// The scheduler of the streams, if they have one.
     public let scheduler: (any Scheduler)?
-    /// Appends the bytes and emits the resulting size of the file; the first write, which is empty, opens and truncates
-    /// the file. Each write begins after the end of the previous one.
+    /// Writes the bytes behind those before, and emits the offset of their end: for an appender the size of the file. The
+    /// first write, which is empty, opens the file. Each write begins after the end of the previous one.
     public let write: @Sendable (FileBatch) -> Observable<Int64, NetworkError>
     /// Makes the written bytes durable (`fsync`). One value, then the end.
     public let finish: @Sendable () -> Observable<Void, NetworkError>

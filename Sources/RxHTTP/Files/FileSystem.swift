@@ -18,7 +18,7 @@ public protocol FileSystem: Sendable {
     /// paused subscription stops reading, one chunk ahead.
     ///
     /// - Parameter expected: the status of the file when it was inspected. If the file differs from it, or
-    ///   changes before the last chunk is read, the stream fails instead of mixing two versions. A change
+    ///   changes before the last chunk is read, the stream fails instead of mixing two versions. A change in place
     ///   within the resolution of the file system's clock that keeps the size is not noticed.
     func read(
         _ path: String, from offset: Int64, count: Int64?, expecting expected: FileStatus?
@@ -37,6 +37,21 @@ public protocol FileSystem: Sendable {
     /// The file has mode 0600 from then on. A symbolic link at the path, or a file of another user, fails
     /// with ``NetworkError/Code/untrustedFile``.
     func appender(to path: String, at offset: Int64) -> FileAppender
+
+    /// A writer of the bytes from `offset` on, which creates the file if needed. Other bytes stay, so that several writers
+    /// fill one file side by side. Its writes emit the offset that they have reached.
+    ///
+    /// The file has mode 0600 from then on. A symbolic link at the path, or a file of another user, fails
+    /// with ``NetworkError/Code/untrustedFile``.
+    ///
+    /// - Parameter mark: where in the file to store that offset after each write, as 8 bytes, the least significant one
+    ///   first. It survives the end of the process; see ``extent(of:from:)`` for the end of the system.
+    func writer(to path: String, at offset: Int64, mark: Int64) -> FileAppender
+
+    /// The end of the content that begins at `offset`: the offset of the first byte that was never written, or that a
+    /// failure of the system has lost, as far as the file system knows of such holes; otherwise the size of the file. A
+    /// hole may begin a few bytes after the last byte that was written. One value, then the end.
+    func extent(of path: String, from offset: Int64) -> Observable<Int64, NetworkError>
 
     /// Replaces the file with `bytes` atomically: writes a file of mode 0600 beside it, syncs it and renames
     /// it. A symbolic link at the path is replaced, not followed. Temporary files that an interrupted process
@@ -133,6 +148,12 @@ package struct AbsentFileSystem: FileSystem {
         FileAppender(on: nil, write: { _ in fail() }, finish: { fail() })
     }
 
+    package func writer(to path: String, at offset: Int64, mark: Int64) -> FileAppender {
+        appender(to: path, at: offset)
+    }
+
+    package func extent(of path: String, from offset: Int64) -> Observable<Int64, NetworkError> { fail() }
+
     package func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> { fail() }
 
     package func move(_ path: String, to target: String) -> Observable<Void, NetworkError> { fail() }
@@ -150,11 +171,15 @@ public struct FileStatus: Sendable, Equatable {
     public var size: Int64
     /// The time of the last change to the content, since 1970.
     public var modified: Duration
+    /// The number of the file in its file system (inode); 0 if there is none. A file that has replaced another one has
+    /// another number, even if size and time are the same.
+    public var number: UInt64
 
     /// Creates a status.
-    public init(size: Int64, modified: Duration = .zero) {
+    public init(size: Int64, modified: Duration = .zero, number: UInt64 = 0) {
         self.size = size
         self.modified = modified
+        self.number = number
     }
 }
 

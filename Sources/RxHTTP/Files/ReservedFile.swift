@@ -33,27 +33,28 @@ package struct ReservedFile: Sendable {
     package func append(
         _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64
     ) -> Observable<Int64, NetworkError> {
-        append(chunks, to: draft, at: offset)
+        write(chunks) { files.appender(to: draft, at: offset) }
     }
 
-    /// The path of a further partial file, beside ``draft``. Only the draft is locked.
-    package func part(_ number: Int) -> String { base + ".part-\(number)" }
-
-    /// Truncates a further partial file to `offset` bytes and appends the chunks.
-    package func append(
-        _ chunks: Observable<[UInt8], NetworkError>, toPart number: Int, at offset: Int64
-    ) -> Observable<Int64, NetworkError> { append(chunks, to: part(number), at: offset) }
-
-    /// Removes a further partial file.
-    package func removePart(_ number: Int) -> Observable<Void, NetworkError> {
-        reservation.whole(files.remove(part(number)))
+    /// Writes the chunks to the partial file from `offset` on, as ``FileSystem/writer(to:at:mark:)`` does, and emits the
+    /// offset reached. The bytes are durable after the next ``append(_:at:)``, which must begin after ``idle()``.
+    package func write(
+        _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64, mark: Int64
+    ) -> Observable<Int64, NetworkError> {
+        write(chunks) {
+            let writer = files.writer(to: draft, at: offset, mark: mark)
+            return FileAppender(on: writer.scheduler, write: writer.write, finish: { .just(()) })
+        }
     }
 
-    private func append(
-        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
+    /// One value once no operation is running, those of streams that have been cancelled included.
+    package func idle() -> Observable<Void, NetworkError> { reservation.idle() }
+
+    private func write(
+        _ chunks: Observable<[UInt8], NetworkError>, by make: @escaping @Sendable () -> FileAppender
     ) -> Observable<Int64, NetworkError> {
         let appender = { @Sendable [self] in
-            let appender = files.appender(to: path, at: offset)
+            let appender = make()
             return FileAppender(on: appender.scheduler) { batch in
                 reservation.whole(appender.write(batch))
             } finish: {
@@ -133,6 +134,8 @@ private final class Reservation: Sendable {
     private struct State {
         /// The number of operations that have begun and not ended.
         var running = 0
+        /// Called when no operation is running any more.
+        var waiters: [@Sendable () -> Void] = []
         var isClosed = false
         /// The number of the holder of the paths.
         var holder: Int?
@@ -216,11 +219,25 @@ private final class Reservation: Sendable {
     }
 
     private func end() {
-        let isLast = state.withLock { state in
+        let (isLast, waiters) = state.withLock { state -> (Bool, [@Sendable () -> Void]) in
             state.running -= 1
-            return state.isClosed && state.running == 0
+            guard state.running == 0 else { return (false, []) }
+            defer { state.waiters = [] }
+            return (state.isClosed, state.waiters)
         }
+        for waiter in waiters { waiter() }
         if isLast { release() }
+    }
+
+    func idle() -> Observable<Void, NetworkError> {
+        Observable { observer in
+            let isIdle = self.state.withLock { state in
+                guard state.running > 0 else { return true }
+                state.waiters.append { observer.scope.enter { observer.emitOnly(.success(())) } }
+                return false
+            }
+            if isIdle { observer.scope.perform { observer.emitOnly(.success(())) } }
+        }
     }
 
     /// Releases the paths once the running operations have ended.

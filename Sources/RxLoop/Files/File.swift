@@ -136,6 +136,15 @@ public final class File: @unchecked Sendable {
         }
     }
 
+    /// The offset of the first byte from `offset` on that was never written (`lseek` with `SEEK_HOLE`); the size of the file
+    /// if there is none, or if the file system does not know.
+    public func hole(from offset: Int64) throws(UVError) -> Int64 {
+        let size = try status().size
+        guard offset < size else { return size }
+        let found = rxuv_find_hole(descriptor, offset)
+        return found < 0 ? size : found
+    }
+
     /// Truncates the file, or extends it with zeros (`uv_fs_ftruncate`).
     public func truncate(to size: Int64) throws(UVError) {
         _ = try unsafe Self.call { unsafe uv_fs_ftruncate(nil, $0, descriptor, size, nil) }
@@ -206,6 +215,8 @@ extension File {
         public var size: Int64
         /// The time of the last change to the content, since 1970.
         public var modified: Duration
+        /// The number of the file in its file system (inode).
+        public var number: UInt64
     }
 
     /// The status of the regular file at a path (`uv_fs_stat`); ``UVError/notFound`` if nothing is there.
@@ -335,7 +346,8 @@ extension File {
             return status
         }
         let modified = Duration.seconds(found.st_mtim.tv_sec) + .nanoseconds(found.st_mtim.tv_nsec)
-        let status = Status(size: Int64(clamping: found.st_size), modified: modified)
+        let status = Status(
+            size: Int64(clamping: found.st_size), modified: modified, number: found.st_ino)
         return (status, found.st_mode & 0o170000 == 0o100000)
     }
 }

@@ -33,7 +33,7 @@ public final class MemoryFileSystem: FileSystem {
     public let pieceSize: Int
 
     private struct Contents {
-        var files: [String: (bytes: [UInt8], modified: Duration)] = [:]
+        var files: [String: (bytes: [UInt8], modified: Duration, number: UInt64)] = [:]
         var changeCount: Int64 = 0
         var folders: Set<String> = ["/"]
         var failures: [(operation: Operation, path: String, message: String)] = []
@@ -44,13 +44,18 @@ public final class MemoryFileSystem: FileSystem {
         var locks: [String: ObjectIdentifier] = [:]
 
         func status(of path: String) -> FileStatus? {
-            files[path].map { FileStatus(size: Int64($0.bytes.count), modified: $0.modified) }
+            files[path].map {
+                FileStatus(size: Int64($0.bytes.count), modified: $0.modified, number: $0.number)
+            }
         }
 
         /// Each change has a different time, so that all changes are noticed.
-        mutating func set(_ path: String, _ bytes: [UInt8]?) {
+        ///
+        /// - Parameter isNew: whether the file replaces an earlier one instead of changing it.
+        mutating func set(_ path: String, _ bytes: [UInt8]?, isNew: Bool = false) {
             changeCount += 1
-            files[path] = bytes.map { ($0, .nanoseconds(changeCount)) }
+            let number = (isNew ? nil : files[path]?.number) ?? UInt64(changeCount)
+            files[path] = bytes.map { ($0, .nanoseconds(changeCount), number) }
         }
 
         func isFolder(_ path: String) -> Bool {
@@ -228,6 +233,57 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    /// See `FileSystem.writer(to:at:mark:)`.
+    public func writer(to path: String, at offset: Int64, mark: Int64) -> FileAppender {
+        let position = Atomic(Int(clamping: max(0, offset)))
+        let writer = Writing(position: position, mark: Int(clamping: max(0, mark)))
+        return FileAppender(on: scheduler) { [self] batch in
+            step(.write, path) { contents, path in
+                var bytes = contents.files[path]?.bytes ?? []
+                let end = writer.write(batch.bytes, into: &bytes)
+                contents.set(path, bytes)
+                return Int64(end)
+            }
+        } finish: { [self] in
+            step(.synchronize, path) { _, _ in }
+        }
+    }
+
+    /// The place of a writer in a file, changed only under the lock of the contents.
+    private final class Writing: Sendable {
+        private let position: Atomic<Int>
+        private let mark: Int
+
+        init(position: consuming Atomic<Int>, mark: Int) {
+            self.position = position
+            self.mark = mark
+        }
+
+        func write(_ new: [UInt8], into bytes: inout [UInt8]) -> Int {
+            let start = position.load(ordering: .relaxed)
+            let end = start + new.count
+            position.store(end, ordering: .relaxed)
+            guard !new.isEmpty else { return end }
+            Self.put(new, at: start, into: &bytes)
+            Self.put((0..<8).map { UInt8(truncatingIfNeeded: end >> (8 * $0)) }, at: mark, into: &bytes)
+            return end
+        }
+
+        private static func put(_ new: [UInt8], at start: Int, into bytes: inout [UInt8]) {
+            let end = start + new.count
+            if bytes.count < end { bytes += Array(repeating: 0, count: end - bytes.count) }
+            bytes.replaceSubrange(start..<end, with: new)
+        }
+    }
+
+    /// See `FileSystem.extent(of:from:)`. The files have no holes.
+    public func extent(of path: String, from offset: Int64) -> Observable<Int64, NetworkError> {
+        step(.status, path) { contents, path throws(NetworkError) in
+            guard let file = contents.files[path] else { throw .missing(path) }
+            return Int64(file.bytes.count)
+        }
+    }
+
     /// The offset at which a file is opened, once.
     private final class Opening: Sendable {
         private let offset: Mutex<Int?>
@@ -239,7 +295,7 @@ public final class MemoryFileSystem: FileSystem {
 
     /// See `FileSystem.replace(_:with:)`.
     public func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> {
-        step(.replace, path) { contents, path in contents.set(path, bytes) }
+        step(.replace, path) { contents, path in contents.set(path, bytes, isNew: true) }
     }
 
     /// See `FileSystem.move(_:to:)`.

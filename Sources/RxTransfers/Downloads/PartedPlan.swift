@@ -5,7 +5,8 @@ import RxHTTP
 
 /// The rules of a download in parts: which bytes are missing, which requests get them, and what responses mean. Pure.
 ///
-/// The first part begins with the file, in the draft; each other part has a file of its own until all are joined.
+/// One part grows at the end of the draft. Several are written side by side into a draft of the full length, and behind
+/// that each has a mark with the offset that it has reached.
 struct PartedPlan: Sendable, Equatable {
     /// A range of the file, and how much of it is on the disk.
     struct Part: Sendable, Equatable {
@@ -53,10 +54,8 @@ struct PartedPlan: Sendable, Equatable {
 
     // MARK: - The disk
 
-    /// The plan in a record; `nil` if it is none, or that of another file.
-    ///
-    /// - Parameter sizes: the size of the draft, then of each further partial file; `nil` for a file that does not exist.
-    init?(_ bytes: [UInt8], url: String, sizes: [Int64?]) {
+    /// The plan of a record; `nil` if it is none, or that of another file. Its parts are empty.
+    init?(_ bytes: [UInt8], url: String) {
         guard let record = DownloadRecord(bytes), record.url == url,
             let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes))
         else { return nil }
@@ -72,18 +71,40 @@ struct PartedPlan: Sendable, Equatable {
                 start: starts[index],
                 end: index + 1 < starts.count ? starts[index + 1] : record.length)
         }
-        for index in parts.indices {
-            let size = sizes.indices.contains(index) ? sizes[index] ?? 0 : 0
-            // More than the part has: parts were being joined. They are joined again.
-            parts[index].written = parts[index].end.map { min(size, $0 - parts[index].start) } ?? size
+    }
+
+    /// The size that the draft has while its parts are written; `nil` for one part, which decides it.
+    var draftSize: Int64? {
+        guard parts.count > 1, let length else { return nil }
+        return length + DownloadRecord.markSize * Int64(parts.count)
+    }
+
+    /// Whether a draft of this size belongs to the record.
+    func fits(_ size: Int64) -> Bool { draftSize.map { $0 == size } ?? (size <= length ?? .max) }
+
+    /// The offset of a part's mark in the draft; `nil` for one part.
+    func mark(of part: Int) -> Int64? {
+        guard parts.count > 1, let length else { return nil }
+        return length + DownloadRecord.markSize * Int64(part)
+    }
+
+    /// The marks of all parts, as bytes.
+    var marks: [UInt8] { DownloadRecord.marks(parts.map(\.position)) }
+
+    /// Takes over what the draft has.
+    ///
+    /// - Parameters:
+    ///   - marks: the offsets in the marks.
+    ///   - extents: for each part, how far the draft has content from its start on.
+    mutating func restore(marks: [Int64], extents: [Int64]) {
+        for index in parts.indices where marks.indices.contains(index) && extents.indices.contains(index) {
+            let reached = min(marks[index], extents[index], parts[index].end ?? .max)
+            parts[index].written = max(0, reached - parts[index].start)
         }
     }
 
-    /// The number of further partial files that a record names; the files of a useless record are removed, too.
-    static func partCount(in bytes: [UInt8]) -> Int {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)) else { return 0 }
-        return min(stored.starts?.count ?? 0, mostParts)
-    }
+    /// Takes over what the draft of one part has.
+    mutating func restore(size: Int64) { parts[0].written = size }
 
     /// The most parts of one file.
     static let mostParts = 64
@@ -138,6 +159,9 @@ struct PartedPlan: Sendable, Equatable {
     /// Gives the first part all that is missing behind it. What other parts have is given up, so that one response can
     /// bring the rest.
     mutating func unsplit() { parts = [Part(start: 0, end: length, written: parts[0].written)] }
+
+    /// Makes one part of all, which are complete.
+    mutating func join() { parts = [Part(start: 0, end: length, written: written)] }
 
     mutating func record(_ written: Int64, of part: Int) { parts[part].written = written }
 

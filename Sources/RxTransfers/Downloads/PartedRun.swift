@@ -55,30 +55,56 @@ final class PartedRun: @unchecked Sendable {
                 error.code == .tooLarge ? .just(nil) : .fail(error)
             }
         perform(record) { bytes in
-            guard let bytes else { return self.requestWhole() }
-            let paths =
-                [self.file.draft]
-                + (0..<PartedPlan.partCount(in: bytes)).map { self.file.part($0 + 1) }
-            let sizes = Observable<FileStatus?, NetworkError>.concat(
-                paths.map { self.file.files.status(of: $0) })
-            self.perform(sizes.map { $0?.size }.collect()) { sizes in
-                guard let plan = PartedPlan(bytes, url: self.url, sizes: sizes), plan.written > 0 else {
-                    return self.removeParts(paths.count - 1) { self.requestWhole() }
-                }
-                self.resume(plan)
+            guard let bytes, let plan = PartedPlan(bytes, url: self.url) else { return self.requestWhole() }
+            self.perform(self.file.files.status(of: self.file.draft)) { status in
+                guard let size = status?.size, size > 0, plan.fits(size) else { return self.requestWhole() }
+                self.restore(plan, size)
             }
         }
     }
 
-    private func resume(_ plan: PartedPlan) {
-        var plan = plan
-        if plan.parts.count == 1, !wanted.asksFirst || wanted.least <= (plan.length ?? 0) - plan.written {
-            _ = plan.split(into: wanted.most, least: wanted.least)
+    /// Finds out what the draft has of each part.
+    private func restore(_ plan: PartedPlan, _ size: Int64) {
+        guard let length = plan.length, plan.draftSize != nil else {
+            var plan = plan
+            plan.restore(size: size)
+            return resume(plan)
         }
-        let split = plan
-        save(plan) {
-            self.plan = split
+        let (files, draft) = (file.files, file.draft)
+        let pieces = files.read(draft, from: length, count: size - length)
+        let marks: Observable<[UInt8], NetworkError> = pieces.reduce([]) { $0 + $1 }
+        let extents = Observable<Int64, NetworkError>.concat(
+            plan.parts.map { files.extent(of: draft, from: $0.start) })
+        let found: Observable<([UInt8], [Int64]), NetworkError> = .zip(marks, extents.collect())
+        perform(found) { marks, extents in
+            var plan = plan
+            plan.restore(marks: DownloadRecord.offsets(in: marks), extents: extents)
+            self.resume(plan)
+        }
+    }
+
+    private func resume(_ plan: PartedPlan) {
+        guard plan.written > 0 else { return requestWhole() }
+        var split = plan
+        if plan.parts.count == 1, !wanted.asksFirst || wanted.least <= (plan.length ?? 0) - plan.written {
+            _ = split.split(into: wanted.most, least: wanted.least)
+        }
+        let laid = split
+        perform(plan == laid ? .just(()) : self.laid(laid)) {
+            self.plan = laid
             self.begin()
+        }
+    }
+
+    /// Stores a plan, then gives the draft the size and the marks of its parts.
+    private func laid(_ plan: PartedPlan) -> Observable<Void, NetworkError> {
+        .deferred { [self] in
+            guard plan.parts.count > 1, let length = plan.length else { return stored(plan) }
+            return .concat([
+                stored(plan).flatMap { _ in .empty() },
+                file.append(.just(plan.marks), at: length).flatMap { _ in .empty() },
+                .just(()),
+            ])
         }
     }
 
@@ -87,7 +113,7 @@ final class PartedRun: @unchecked Sendable {
         let missing = plan.parts.indices.filter { !plan.parts[$0].isComplete }
         emit(.started(from: plan.written, parts: max(1, missing.count)))
         report()
-        guard !missing.isEmpty else { return join() }
+        guard !missing.isEmpty else { return complete() }
         for part in missing { request(part) }
     }
 
@@ -122,10 +148,11 @@ final class PartedRun: @unchecked Sendable {
             _ = plan.split(into: wanted.most, least: wanted.least)
         }
         let laid = plan
-        // The record never describes a later version than the partial files: so these are emptied first.
+        // The record never describes a later version than the draft: so this is emptied first.
         return .concat([
+            file.idle().flatMap { _ in .empty() },
             file.append(.empty(), at: 0).flatMap { _ in .empty() },
-            .deferred { self.stored(laid).flatMap { _ in .empty() } },
+            self.laid(laid).flatMap { _ in .empty() },
             .deferred {
                 self.plan = laid
                 self.emit(.started(from: 0, parts: laid.parts.count))
@@ -159,15 +186,16 @@ final class PartedRun: @unchecked Sendable {
         }
     }
 
-    /// Appends up to `count` bytes of the body to a part.
+    /// Writes up to `count` bytes of the body behind what a part has.
     private func write(
         _ body: Observable<TransferEvent, NetworkError>, to part: Int, count: Int64?
     ) -> Observable<Int64, NetworkError> {
-        let offset = plan?.parts[part].written ?? 0
+        guard let plan else { return .empty() }
         let arriving = body.chunks().limited(by: options.bandwidth, on: clock)
         let chunks = count.map { arriving.prefix(bytes: $0) } ?? arriving
-        return part == 0
-            ? file.append(chunks, at: offset) : file.append(chunks, toPart: part, at: offset)
+        let position = plan.parts[part].position
+        return plan.mark(of: part).map { file.write(chunks, at: position, mark: $0) }
+            ?? file.append(chunks, at: position)
     }
 
     /// Runs the request of a part, up to the end of what `body` writes.
@@ -186,7 +214,7 @@ final class PartedRun: @unchecked Sendable {
         here.afterHead(body).subscribe(
             Observer(
                 scope: scope,
-                next: { size in self.record(size, of: part) },
+                next: { offset in self.record(offset, of: part) },
                 end: { completion in
                     guard scope.isOpen else { return }
                     scope.close()
@@ -198,10 +226,10 @@ final class PartedRun: @unchecked Sendable {
                 }))
     }
 
-    private func record(_ size: Int64, of part: Int) {
+    private func record(_ offset: Int64, of part: Int) {
         guard let plan, plan.parts.indices.contains(part) else { return }
-        if size > plan.parts[part].written { failures = 0 }
-        self.plan?.record(size, of: part)
+        if offset > plan.parts[part].position { failures = 0 }
+        self.plan?.record(offset - plan.parts[part].start, of: part)
         report()
     }
 
@@ -214,7 +242,7 @@ final class PartedRun: @unchecked Sendable {
             return retry(part, NetworkError(.partialBody, "the response ended before it was complete"))
         }
         guard running.isEmpty, plan.parts.allSatisfy({ $0.isComplete || $0.end == nil }) else { return }
-        join()
+        complete()
     }
 
     // MARK: - Failures
@@ -264,21 +292,32 @@ final class PartedRun: @unchecked Sendable {
         guard maySplit, var plan else { return end(.failed(error)) }
         maySplit = false
         stopParts()
-        let count = plan.parts.count
         plan.unsplit()
         let single = plan
         emit(.startedOver)
-        save(single) {
+        // What the other parts have begun to write must not come after the draft has been cut off.
+        perform(cut(to: single)) {
             self.plan = single
-            self.removeParts(count - 1) { self.request(0) }
+            self.request(0)
         }
+    }
+
+    /// Stores a plan of one part, and cuts off the draft behind it.
+    private func cut(to plan: PartedPlan) -> Observable<Void, NetworkError> {
+        .concat([
+            file.idle().flatMap { _ in .empty() },
+            stored(plan).flatMap { _ in .empty() },
+            .deferred { [file] in
+                file.append(.empty(), at: plan.parts[0].written).flatMap { _ in .empty() }
+            },
+            .just(()),
+        ])
     }
 
     /// Ends this run, and forgets what it has: the next run begins once nothing of this one is being written any more.
     private func startOver(_ error: NetworkError) {
         stopParts()
-        let count = plan?.parts.count ?? 1
-        perform(file.removeRecord()) { self.removeParts(count - 1) { self.end(.failed(error)) } }
+        perform(file.removeRecord()) { self.end(.failed(error)) }
     }
 
     private func stopParts() {
@@ -297,53 +336,38 @@ final class PartedRun: @unchecked Sendable {
         }
     }
 
-    private func save(_ plan: PartedPlan, then report: @escaping @Sendable () -> Void) {
-        perform(stored(plan)) { report() }
-    }
-
-    private func removeParts(_ count: Int, then report: @escaping @Sendable () -> Void) {
-        guard count > 0 else { return report() }
-        let removals = (1...count).map { file.removePart($0) }
-        perform(Observable<Void, NetworkError>.concat(removals).collect()) { _ in report() }
-    }
-
     // MARK: - The end
 
-    /// Joins the parts, compares the digests, and moves the file to its place.
-    private func join() {
+    /// Compares the digests, and moves the file to its place.
+    private func complete() {
         guard let plan, !isEnding else { return }
         isEnding = true
-        let others = plan.parts.indices.dropFirst().map { part in
-            file.files.read(file.part(part), from: 0, count: plan.parts[part].written)
-        }
-        // Bytes that an earlier process has written may still need a sync.
-        let joined = file.append(
-            others.isEmpty ? .empty() : .concat(others), at: plan.parts[0].written)
-        perform(joined.last()) { size in
-            guard size == plan.length ?? size else {
-                return self.end(
-                    .failed(
-                        NetworkError(.file, "a partial file of \(self.file.location.path) has changed")))
+        perform(file.idle().flatMap(.concat) { [file] in file.files.status(of: file.draft) }) { status in
+            guard let size = status?.size, size == plan.draftSize ?? plan.written else {
+                let error = NetworkError(
+                    .file, "the partial file of \(self.file.location.path) has changed")
+                return self.refuse(error)
             }
-            self.verify(size, plan)
+            self.verify(plan)
         }
     }
 
-    private func verify(_ size: Int64, _ plan: PartedPlan) {
+    private func verify(_ plan: PartedPlan) {
         let expected = (options.digest.map { [$0] } ?? []) + plan.digests
         guard !expected.isEmpty else {
             guard !options.requiresDigest else {
-                return refuse(.digestMismatch("the server sent no digest of the file"), plan)
+                return refuse(.digestMismatch("the server sent no digest of the file"))
             }
-            return place(size, nil, plan)
+            return place(nil, plan)
         }
         let check = Check(expected)
         let name = file.location.path
-        perform(file.files.read(file.draft).map { check.update($0) }.collect()) { _ in
+        let content = file.files.read(file.draft, from: 0, count: plan.written)
+        perform(content.map { check.update($0) }.collect()) { _ in
             do throws(NetworkError) {
-                self.place(size, try check.finish(of: name), plan)
+                self.place(try check.finish(of: name), plan)
             } catch {
-                self.refuse(error, plan)
+                self.refuse(error)
             }
         }
     }
@@ -361,23 +385,26 @@ final class PartedRun: @unchecked Sendable {
     }
 
     /// Removes the record, so that no attempt continues from wrong bytes.
-    private func refuse(_ error: NetworkError, _ plan: PartedPlan) {
-        perform(file.removeRecord()) {
-            self.removeParts(plan.parts.count - 1) { self.end(.failed(error)) }
-        }
+    private func refuse(_ error: NetworkError) {
+        perform(file.removeRecord()) { self.end(.failed(error)) }
     }
 
-    private func place(_ size: Int64, _ digest: TransferDigest?, _ plan: PartedPlan) {
-        perform(file.moveDraft()) {
-            self.perform(self.file.removeRecord()) {
-                self.removeParts(plan.parts.count - 1) {
-                    self.report(isLast: true)
-                    self.emit(
-                        .finished(
-                            PartedDownload.File(path: self.file.location.path, size: size, digest: digest)))
-                    self.end(.finished)
-                }
-            }
+    private func place(_ digest: TransferDigest?, _ plan: PartedPlan) {
+        let size = plan.written
+        var whole = plan
+        whole.join()
+        // Cutting off the marks syncs the content, too.
+        let moved: Observable<Void, NetworkError> = .concat([
+            cut(to: whole).flatMap { _ in .empty() },
+            .deferred { [file] in file.moveDraft().flatMap { _ in .empty() } },
+            .deferred { [file] in file.removeRecord() },
+        ])
+        perform(moved) {
+            self.report(isLast: true)
+            self.emit(
+                .finished(
+                    PartedDownload.File(path: self.file.location.path, size: size, digest: digest)))
+            self.end(.finished)
         }
     }
 

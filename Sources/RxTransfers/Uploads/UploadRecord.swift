@@ -86,6 +86,8 @@ struct UploadRecord: Codable, Equatable, Sendable {
     var size: Int64?
     /// The time of the file's last change, in nanoseconds since 1970.
     var modified: Int64?
+    /// The number of the file in its file system.
+    var number: UInt64?
     /// The algorithm and the hexadecimal digits of the content's digest.
     var digest: String?
     /// When the server may remove the upload, in seconds since 1970.
@@ -121,6 +123,8 @@ struct UploadRecord: Codable, Equatable, Sendable {
 struct ContentIdentity: Sendable, Equatable {
     var size: Int64?
     var modified: Duration?
+    /// The number of the file in its file system; 0 if there is none.
+    var number: UInt64 = 0
     var digest: TransferDigest?
 
     /// Whether the content is that of a record, as far as both tell.
@@ -130,6 +134,7 @@ struct ContentIdentity: Sendable, Equatable {
             // The file may have been touched.
             return known == digest.description
         }
+        if let known = record.number, known != 0, number != 0, known != number { return false }
         guard let known = record.modified else { return true }
         return modified.map { known == $0.inNanoseconds } ?? true
     }

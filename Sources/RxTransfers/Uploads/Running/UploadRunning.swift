@@ -29,6 +29,9 @@ class UploadRunning: @unchecked Sendable {
     private var isDraining = false
     private var unlock: (@Sendable () -> Void)?
     private var hasEnded = false
+    /// The status of the file when its upload began.
+    private var status: FileStatus?
+    private var isExamining = false
 
     init(
         _ content: UploadContent, _ sender: TransferSender, _ method: UploadMethod, _ records: UploadRecords,
@@ -91,8 +94,10 @@ class UploadRunning: @unchecked Sendable {
             guard let status else {
                 return self.fail(NetworkError(.file, "the file \(path) does not exist"))
             }
+            self.status = status
             self.identity.size = status.size
             self.identity.modified = status.modified
+            self.identity.number = status.number
             self.digest(record, status)
         }
     }
@@ -130,11 +135,7 @@ class UploadRunning: @unchecked Sendable {
     /// Compares the content with that of the record.
     private func compare(_ record: UploadRecord?, _ status: FileStatus?) {
         if let record, !identity.matches(record) {
-            return fail(
-                NetworkError(
-                    .contentChanged,
-                    "\(content) has changed since its upload began; remove the upload's record to upload the new "
-                        + "content"))
+            return fail(changed)
         }
         source = UploadSource(
             content, status: status, in: files, scope: observer.scope, bufferSize: bufferSize,
@@ -189,7 +190,8 @@ class UploadRunning: @unchecked Sendable {
         guard let journal else { return }
         let record = UploadRecord(
             method: name, target: sender.identity, location: location, size: identity.size,
-            modified: identity.modified?.inNanoseconds, digest: identity.digest?.description,
+            modified: identity.modified?.inNanoseconds,
+            number: identity.number == 0 ? nil : identity.number, digest: identity.digest?.description,
             expires: age.map { clock.currentDate.timeIntervalSince1970 + $0 / .seconds(1) },
             partSize: partSize)
         wait(for: journal.save(record)) {}
@@ -315,7 +317,23 @@ class UploadRunning: @unchecked Sendable {
         return own
     }
 
-    func fail(_ error: NetworkError) { end(.failed(error)) }
+    private var changed: NetworkError {
+        NetworkError(
+            .contentChanged,
+            "\(content) has changed since its upload began; remove the upload's record to upload the new content"
+        )
+    }
+
+    /// Ends with a failure. If a file cannot be read any more as it was, it may have changed.
+    func fail(_ error: NetworkError) {
+        guard error.code == .file, case .file(let path) = content.kind, let status, !isExamining else {
+            return end(.failed(error))
+        }
+        (isExamining, isBusy) = (true, true)
+        perform(files.status(of: path)) { now in
+            self.end(.failed(now == status ? error : self.changed))
+        }
+    }
 
     private func end(_ completion: Completion<NetworkError>) {
         guard observer.scope.isOpen, !hasEnded else { return }
