@@ -14,6 +14,7 @@ package enum House {
             ("failover", failover),
             ("caching", caching),
             ("downloads", downloads),
+            ("transfers", transfers),
             ("events", events),
             ("webSockets", webSockets),
             ("limits", limits),
