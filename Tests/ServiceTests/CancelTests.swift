@@ -1,4 +1,5 @@
 import RxNetworking
+import TestServers
 import Testing
 
 /// Cancelled requests, as the server experiences them.

@@ -1,4 +1,5 @@
 import RxNetworking
+import TestServers
 import Testing
 
 /// Event streams of sse-starlette.

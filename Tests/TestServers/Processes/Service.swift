@@ -1,26 +1,26 @@
 import FoundationEssentials
-import TestServers
 
 /// A server in a separate process on a port of 127.0.0.1, with its output as a log.
 ///
 /// It ends with ``kill()``, with its last reference, or with the end of the test process in any way.
-final class Service: Sendable {
-    /// The folder of the programs that `Tests/services.sh` has installed; `nil` if it has not been run.
-    static let programs = ProcessInfo.processInfo.environment["SERVICES"]
+public final class Service: Sendable {
+    /// The folder of the programs that `Tests/services.sh` or `Tests/transfers.sh` has installed; `nil` if neither runs the
+    /// tests.
+    public static let programs = ProcessInfo.processInfo.environment["SERVICES"]
 
     /// The port it listens on.
-    let port: UInt16
+    public let port: UInt16
     /// The lines it has written so far.
-    let log: Board<[String]>
+    public let log: Board<[String]>
     private let process: ChildProcess
 
     /// `http://127.0.0.1:port`, without a slash at the end.
-    var baseURL: String { "http://127.0.0.1:\(port)" }
+    public var baseURL: String { "http://127.0.0.1:\(port)" }
 
     /// Starts a program and returns once it has written a line that contains `ready`.
     ///
     /// - Parameter port: the port it listens on; `nil` if that line contains it.
-    init(
+    public init(
         _ command: [String], environment: [String: String] = [:], port: UInt16? = nil, ready: String
     ) async throws {
         let inherited = ["PATH": "/usr/sbin:/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"]
@@ -42,15 +42,15 @@ final class Service: Sendable {
     }
 
     /// Kills it at once (SIGKILL), and its children, and waits until it is gone.
-    func kill() async throws { try await process.kill() }
+    public func kill() async throws { try await process.kill() }
 
     /// The first result of `look` for a line, as soon as there is one.
-    func line<Result: Sendable>(_ look: @escaping @Sendable (String) -> Result?) async throws -> Result {
+    public func line<Result: Sendable>(_ look: @escaping @Sendable (String) -> Result?) async throws -> Result {
         try await log.until { lines in lines.lazy.compactMap(look).first }
     }
 
     /// The number of lines that contain `text`.
-    func count(of text: String) -> Int { log.contents.count { $0.contains(text) } }
+    public func count(of text: String) -> Int { log.contents.count { $0.contains(text) } }
 
     /// Reads its input to the end, which comes with the end of the test process, and then kills its process
     /// group.
@@ -65,5 +65,8 @@ final class Service: Sendable {
     }
 
     /// The program ended before it was ready, or reported no port.
-    struct StartFailure: Error { let output: String }
+    public struct StartFailure: Error {
+        /// What it has written.
+        public let output: String
+    }
 }
