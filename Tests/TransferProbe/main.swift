@@ -91,7 +91,10 @@ func fetch() async throws {
 
 do {
     switch kind {
-    case "tus": try await send(by: .tus(creationSize: 0, options: upload))
+    case "tus":
+        // tuspyserver tells the offset only of uploads with both.
+        let metadata = ["filename": "film", "filetype": "video/mp4"]
+        try await send(by: .tus(metadata: metadata, creationSize: 0, options: upload))
     case "draft": try await send(by: .resumable(options: upload))
     case "s3": try await send(by: .multipart(concurrency: number("parts") ?? 4, options: upload), .put)
     default: try await fetch()

@@ -54,7 +54,7 @@ enum TransferServers {
                     "--upload-dir", folder.file("uploads"), "--db-path", folder.file("uploads.db"),
                     "--checksum-algorithms", "sha1,sha256", "--enable-downloads",
                 ], port: port, ready: "listening on")
-        case .seaweedfs: return try await Seaweed(in: folder, filerPort: port).service
+        case .seaweedfs: return try await Seaweed(in: folder, filerPort: port, isTus: true).service
         }
     }
 
@@ -135,7 +135,10 @@ final class Seaweed: Sendable {
     /// `http://127.0.0.1:port` of S3.
     var baseURL: String { "http://127.0.0.1:\(port)" }
 
-    init(in folder: TemporaryFolder, filerPort: UInt16? = nil, port: UInt16? = nil) async throws {
+    /// - Parameter isTus: whether the port of the service is the filer's, which takes uploads by tus, instead of S3's.
+    init(
+        in folder: TemporaryFolder, filerPort: UInt16? = nil, port: UInt16? = nil, isTus: Bool = false
+    ) async throws {
         let programs = try #require(Service.programs)
         let identity = """
             {"identities":[{"name":"tests","credentials":[{"accessKey":"\(Self.key)","secretKey":"\(Self.secret)"}],
@@ -157,7 +160,8 @@ final class Seaweed: Sendable {
                 "-filer.port.grpc=\(ports[5])", "-s3", "-s3.port=\(self.port)",
                 "-s3.port.grpc=\(ports[6])", "-s3.config=\(settings)", "-s3.port.iceberg=0",
                 "-s3.port.lance=0",
-            ], environment: ["HOME": folder.path, "TMPDIR": folder.path], port: self.port,
+            ], environment: ["HOME": folder.path, "TMPDIR": folder.path],
+            port: isTus ? filerPort ?? ports[4] : self.port,
             ready: "Start Seaweed S3 API Server")
     }
 }

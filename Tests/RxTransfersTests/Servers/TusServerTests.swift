@@ -10,6 +10,8 @@ import Testing
 @Suite(.enabled(if: TransferServers.areThere, TransferServers.note), .timeLimit(.minutes(5)))
 struct TusServerTests {
     private static let content = TransferServers.content(3_000_001)
+    /// tuspyserver tells the offset only of uploads with both.
+    private static let metadata = ["filename": "film", "filetype": "video/mp4"]
 
     private func options(_ change: (inout UploadMethod.Options) -> Void = { _ in }) -> UploadMethod.Options {
         var options = UploadMethod.Options()
@@ -63,7 +65,7 @@ struct TusServerTests {
         let events = try await upload(
             .file(film), to: link.baseURL + path(server),
             by: .tus(
-                metadata: ["filename": "film"], creationSize: 0,
+                metadata: Self.metadata, creationSize: 0,
                 options: options { $0.partSize = 1 << 20 }))
         guard case .finished = events.last else {
             Issue.record("not finished: \(events.suffix(3))")
@@ -82,7 +84,7 @@ struct TusServerTests {
         let service = try await TransferServers.start(server, in: folder)
         let events = try await upload(
             .bytes(Self.content), to: service.baseURL + path(server),
-            by: .tus(metadata: ["filename": "film"], creationSize: 4 << 20, options: options()))
+            by: .tus(metadata: Self.metadata, creationSize: 4 << 20, options: options()))
         guard case .finished = events.last else {
             Issue.record("not finished: \(events.suffix(3))")
             return
@@ -90,9 +92,9 @@ struct TusServerTests {
         expectSame(try await stored(server, service, in: folder) ?? [], Self.content)
     }
 
-    /// A stream of unknown length, where the server takes one.
-    @Test(arguments: [TransferServers.Tus.tuspyserver, .resumableUpload])
-    func stream(server: TransferServers.Tus) async throws {
+    /// A stream of unknown length. seaweedfs takes none, and resumable-upload wants to know the length in the first request.
+    @Test func stream() async throws {
+        let server = TransferServers.Tus.tuspyserver
         let folder = try TemporaryFolder()
         let service = try await TransferServers.start(server, in: folder)
         let chunks = stride(from: 0, to: Self.content.count, by: 100_000).map {
@@ -100,7 +102,7 @@ struct TusServerTests {
         }
         let events = try await upload(
             .stream(.sequence(chunks)), to: service.baseURL + path(server),
-            by: .tus(metadata: ["filename": "film"], options: options { $0.partSize = 1 << 20 }))
+            by: .tus(metadata: Self.metadata, options: options { $0.partSize = 1 << 20 }))
         guard case .finished = events.last else {
             Issue.record("not finished: \(events.suffix(3))")
             return
@@ -137,7 +139,7 @@ struct TusServerTests {
         let subscription = client.upload(
             .bytes(Self.content), to: .post(link.baseURL + path(server)),
             by: .tus(
-                metadata: ["filename": "film"], creationSize: 0,
+                metadata: Self.metadata, creationSize: 0,
                 options: options {
                     $0.partSize = 100_000
                     $0.bandwidth = TransferBandwidth(bytesPerSecond: 500_000)

@@ -125,9 +125,11 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
         var part: Int?
         if case .part(let number) = request.kind { part = number }
         let number = part
+        let size = request.piece?.count ?? 0
         running[id] = exchange(request, body) { event in
             guard case .uploaded(let bytes, of: _) = event, let number else { return }
-            self.sent[number] = bytes
+            // A signature of each chunk comes on top of the content.
+            self.sent[number] = min(bytes, size)
             self.report(self.confirmed + self.sent.values.reduce(0, +))
         } outcome: { result in
             self.running[id] = nil
