@@ -161,12 +161,13 @@ struct TransferTortureTests {
         print(
             "\(kind): \(size >> 20) MiB in \(ContinuousClock.now - begin), \(counts.cuts) breaks, "
                 + "\(clientKills) clients and \(serverKills) servers killed; moved \(raw) times the size, "
-                + "\(ratio) without what the link lost")
+                + "\(ratio) without what the link lost (\(excess) bytes)")
         #expect(ratio <= 1.01)
     }
 
     private func start(
-        _ kind: Kind, _ link: LinkProxy, _ server: Server, _ film: String, _ own: TemporaryFolder) throws -> ChildProcess {
+        _ kind: Kind, _ link: LinkProxy, _ server: Server, _ film: String, _ own: TemporaryFolder
+    ) throws -> ChildProcess {
         // Each run would compute the digest of the whole anew; the test compares it at the end.
         let common = ["retries=1000", "digest=none"]
         let arguments: [String] =

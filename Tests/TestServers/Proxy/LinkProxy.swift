@@ -188,6 +188,8 @@ public final class LinkProxy: Sendable {
 /// One connection over a link, on its own thread.
 private final class LinkConnection {
     private static let size = 256 << 10
+    /// The events after which a read does not wait.
+    private static let readable = Int16(POLLIN | POLLHUP | POLLERR)
 
     private let client: CInt
     private let upstream: CInt
@@ -241,7 +243,7 @@ private final class LinkConnection {
         guard unsafe poll(&polls, nfds_t(polls.count), 10) >= 0 || errno == EINTR else { return false }
         if polls[0].revents != 0 || core.life.load(ordering: .relaxed) != life { return false }
         if polls[1].revents != 0 {
-            if up.isEmpty {
+            if up.isEmpty, polls[1].revents & Self.readable != 0 {
                 guard let bytes = Self.read(client) else { return false }
                 take(request: bytes)
                 up = bytes[...]
@@ -249,7 +251,7 @@ private final class LinkConnection {
             guard deliver() else { return false }
         }
         if polls[2].revents != 0 {
-            if down.isEmpty {
+            if down.isEmpty, polls[2].revents & Self.readable != 0 {
                 guard let bytes = Self.read(upstream) else { return finish() }
                 take(response: bytes)
                 down = bytes[...]
