@@ -12,6 +12,7 @@
 #   Playground/Benchmarks/run.sh websocket
 #   Playground/Benchmarks/run.sh testing
 #   Playground/Benchmarks/run.sh signing
+#   Playground/Benchmarks/run.sh transfers [CASE...]
 #
 # streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, in turns with the
 # same work by the peers; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. Prints a JSON
@@ -54,6 +55,11 @@
 # signing: what a signature of AWS (Signature Version 4) adds to a request with 1 KiB of content: alone, and through a whole
 # client in virtual time, at most 25 µs; botocore's time for such a signature before and after; medians, on core 1. Exits
 # with 1 if the limit is exceeded.
+#
+# transfers: one file (MIB, default 256) in turns (ROUNDS, default 3) through a link with 20 ms of delay and a limit for each
+# connection (RATE, default 4000000 bytes a second): a download in 16 parts beside aria2, curl --parallel and rclone, and over S3
+# in both directions beside rclone and s3transfer; and without the link beside curl. The seconds, the processor time for a
+# GiB, and the resident memory.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -69,6 +75,7 @@ adoption) product= ;;
 websocket) product=WebSocketBenchmark other=8.14.1 ;;
 testing) product=TestingBenchmark ;;
 signing) product=SigningBenchmark ;;
+transfers) product=transfer-probe ;;
 *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
@@ -118,6 +125,25 @@ if [ "$product" = SigningBenchmark ]; then
     taskset -c 1 "$built/$product" || failed=1
     botocore
     exit "${failed:-0}"
+fi
+if [ "$product" = transfer-probe ]; then
+    need_command cc gcc gcc
+    need_command nginx nginx-light nginx
+    need_command aria2c aria2 aria2
+    need_command curl curl curl
+    need_command rclone rclone rclone
+    need_python
+    need_trait_libraries
+    install_missing
+    cd "$root"
+    virtual_environment "$PWD/.build-transfers" Tests/Services/transfer-requirements.txt
+    export ALL_TRAITS=1 # read by Package.swift
+    swift build -c release --product transfer-probe >&2
+    cc -O2 -Wall -o "$work/link" "$here/Reference/link.c"
+    python3 "$here/transfers.py" "$(swift build -c release --show-bin-path)/transfer-probe" "$work/link" \
+        --programs "$PWD/.build-transfers/bin" --rounds "${ROUNDS:-3}" --mib "${MIB:-256}" --rate "${RATE:-4000000}" \
+        --cases "${@:2}"
+    exit
 fi
 need_command cc gcc gcc
 need_command nginx nginx-light nginx
