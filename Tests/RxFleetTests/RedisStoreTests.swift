@@ -20,7 +20,18 @@ import Testing
     /// Every check of the contract, as a user with the permissions of the documentation, in memory and without.
     @Test(arguments: SharedStoreContract.allCases, [0, 1 << 20])
     func contract(_ check: SharedStoreContract, memoryLimit: Int) async throws {
-        let server = try await RedisServer()
+        try await prove(check, over: RedisServer(), memoryLimit)
+    }
+
+    /// The same of a Valkey.
+    @Test(.enabled(if: RedisServer.Program.valkey.isInstalled), arguments: SharedStoreContract.allCases)
+    func contractOfValkey(_ check: SharedStoreContract) async throws {
+        try await prove(check, over: RedisServer(program: .valkey), 1 << 20)
+    }
+
+    private func prove(
+        _ check: SharedStoreContract, over server: RedisServer, _ memoryLimit: Int
+    ) async throws {
         try await server.command(["ACL", "SETUSER"] + RedisProcesses.permissions)
         try await server.command(["ACL", "LOG", "RESET"])
         let processes = RedisProcesses(of: server, memoryLimit: memoryLimit)
@@ -49,8 +60,9 @@ import Testing
 
     /// Over TCP, a Unix socket and TLS, in databases of their own, with a login.
     @Test func places() async throws {
-        let server = try await RedisServer(
-            "--user", "default", "off", "--user", "worker", "on", ">s3cret", "~*", "&*", "+@all")
+        let server = try await RedisServer([
+            "--user", "default", "off", "--user", "worker", "on", ">s3cret", "~*", "&*", "+@all",
+        ])
         let urls = [
             "redis://worker:s3cret@127.0.0.1:\(server.port)/0",
             "unix://worker:s3cret@\(server.socketPath)?db=1",
@@ -92,8 +104,9 @@ import Testing
     /// Servers that are no single master.
     @Test func otherServers() async throws {
         // By default the port of the cluster is 10,000 above the other, which may be none.
-        let server = try await RedisServer(
-            "--cluster-enabled", "yes", "--cluster-port", "\(DeadPort(.refusing).port)")
+        let server = try await RedisServer([
+            "--cluster-enabled", "yes", "--cluster-port", "\(DeadPort(.refusing).port)",
+        ])
         let url = "redis://127.0.0.1:\(server.port)"
         var error = try #require(await failure(of: store(url).read("a")))
         #expect(error.code == .storeUnsupported && error.message.contains("Cluster"), "\(error)")
@@ -208,6 +221,33 @@ import Testing
             #expect(fence > 1_700_000_000_000_000 && last < 1 << 53, "microseconds since 1970")
             try await server.command(loss)
         }
+    }
+
+    /// The clock of Redis is set back while a lease is held whose process is gone: it ends after its length all the same.
+    /// Set forward, it ends at once, and nothing can be written under it any more.
+    @Test func clockSet() async throws {
+        let server = try await RedisServer()
+        let url = "redis://127.0.0.1:\(server.port)"
+        let (one, two) = (try store(url), try store(url))
+        func held(_ store: RedisStore, for time: Duration) async throws -> (SharedLease, Subscription) {
+            let lease = Board<SharedLease?>(nil)
+            let subscription = store.lease("a", for: time).subscribe(
+                onNext: { granted in lease.update { $0 = granted } }, onFailure: { _ in })
+            return (try await lease.until { $0 }, subscription)
+        }
+        let (first, _) = try await held(one, for: .seconds(1))
+        one.shutDown()
+        try await server.shiftClock(of: "a", by: -1_000_000)
+        let start = ContinuousClock.now
+        let (second, kept) = try await held(two, for: .seconds(3600))
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(second.fence > first.fence)
+        try await server.shiftClock(of: "a", by: 1_000_000)
+        let (third, _) = try await held(try store(url), for: .seconds(1))
+        #expect(third.fence > second.fence)
+        let swap = two.swap("b", to: [1], expecting: .any, under: second, for: nil)
+        #expect(try await swap.value() == .fenced)
+        kept.cancel()
     }
 
     /// A connection that Redis ends is made again, with its subscriptions.

@@ -33,8 +33,8 @@ struct RedisScript: Sendable {
 /// less than 2^53, up to which Lua counts exactly, until the year 2255.
 ///
 /// An entry is a string: the version as 16 digits, then the content. A lease is a hash: `fence` and `requests` for ever,
-/// `token` and `end` while it is held. The requests that wait for it are a sorted set of tokens, each of which begins with
-/// the name of its process.
+/// `token`, `end` and `time`, its length, while it is held. The requests that wait for it are a sorted set of tokens, each
+/// of which begins with the name of its process.
 extension RedisScript {
     private static let number = """
         local time = redis.call('TIME')
@@ -82,10 +82,11 @@ extension RedisScript {
     /// if nobody is left before the token `own`.
     private static let succession =
         number + """
-            local function grant(token, finish, old)
+            local function grant(token, time, old)
               local fence = string.format('%016.0f', following(redis.call('GET', KEYS[2]), old))
               redis.call('SET', KEYS[2], fence)
-              redis.call('HSET', KEYS[1], 'token', token, 'fence', fence, 'end', string.format('%.0f', finish))
+              redis.call('HSET', KEYS[1], 'token', token, 'fence', fence, 'end', string.format('%.0f', now + time),
+                'time', string.format('%.0f', time))
               return fence
             end
             local function passOn(own, channel, name, old)
@@ -94,7 +95,7 @@ extension RedisScript {
                 if not token or token == own then return nil end
                 local process = string.match(token, '^[^:]*')
                 if redis.call('PUBLISH', channel .. process, token .. ' ' .. name) > 0 then
-                  grant(token, now + 2000000, old)
+                  grant(token, 2000000, old)
                   return now + 2000000
                 end
               end
@@ -104,19 +105,25 @@ extension RedisScript {
 
     /// Keys: lease, clock, queue. Arguments: the token of the request, the milliseconds, the beginning of the channels of
     /// processes, the name. Returns 1 and the fence; or 0 and the microseconds until the end of the lease that another has,
-    /// and the request waits in the queue.
+    /// and the request waits in the queue. A lease that ends later than its length allows was granted before the clock was
+    /// set back: it ends after its length.
     static let acquire = RedisScript(
         succession + """
-            local lease = redis.call('HMGET', KEYS[1], 'token', 'end', 'fence')
+            local lease = redis.call('HMGET', KEYS[1], 'token', 'end', 'fence', 'time')
             local finish = tonumber(lease[2] or '0') or 0
-            local mine = now + ARGV[2] * 1000
+            local time = ARGV[2] * 1000
             if lease[1] == ARGV[1] and finish > now then
-              redis.call('HSET', KEYS[1], 'end', string.format('%.0f', mine))
+              redis.call('HSET', KEYS[1], 'end', string.format('%.0f', now + time), 'time', string.format('%.0f', time))
               return {1, lease[3]}
+            end
+            local longest = now + (tonumber(lease[4] or '') or finish)
+            if lease[1] and finish > longest then
+              finish = longest
+              redis.call('HSET', KEYS[1], 'end', string.format('%.0f', finish))
             end
             if not lease[1] or finish <= now then
               finish = passOn(ARGV[1], ARGV[3], ARGV[4], lease[3])
-              if not finish then return {1, grant(ARGV[1], mine, lease[3])} end
+              if not finish then return {1, grant(ARGV[1], time, lease[3])} end
             end
             if not redis.call('ZSCORE', KEYS[3], ARGV[1]) then
               redis.call('ZADD', KEYS[3], redis.call('HINCRBY', KEYS[1], 'requests', 1), ARGV[1])
@@ -130,7 +137,8 @@ extension RedisScript {
         number + """
             local lease = redis.call('HMGET', KEYS[1], 'token', 'end')
             if lease[1] ~= ARGV[1] or (tonumber(lease[2] or '0') or 0) <= now then return 0 end
-            redis.call('HSET', KEYS[1], 'end', string.format('%.0f', now + ARGV[2] * 1000))
+            local time = ARGV[2] * 1000
+            redis.call('HSET', KEYS[1], 'end', string.format('%.0f', now + time), 'time', string.format('%.0f', time))
             return 1
             """)
 

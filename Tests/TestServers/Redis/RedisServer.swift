@@ -1,20 +1,32 @@
 import FoundationEssentials
 
-/// A private Redis on loopback, without persistence: on a free port, over TLS on another, and on a Unix socket.
+/// A private Redis on loopback: on a free port, over TLS on another, and on a Unix socket.
 ///
 /// It runs in a temporary folder and ends with ``kill()``, with its last reference, or with the end of the test process in
-/// any way. ``start(_:)`` starts another one in its place, without its data.
+/// any way. ``start(_:)`` starts another one in its place, without its data unless both have ``persistence``.
 public final class RedisServer: Sendable {
-    private static let programs = [
-        "/usr/bin/redis-server", "/usr/local/bin/redis-server", "/usr/bin/valkey-server",
-    ]
+    /// A server that speaks the protocol.
+    public enum Program: Sendable {
+        case redis
+        /// That of the variable `VALKEY`, or of the system. It has no TLS.
+        case valkey
 
-    /// Whether there is a program to run. `Tests/services.sh` installs one.
-    public static var isInstalled: Bool { program != nil }
+        /// Whether it can be run. `Tests/services.sh` installs both.
+        public var isInstalled: Bool { path != nil }
 
-    private static var program: String? {
-        programs.first { FileManager.default.isExecutableFile(atPath: $0) }
+        fileprivate var path: String? {
+            let paths =
+                switch self {
+                case .redis: ["/usr/bin/redis-server", "/usr/local/bin/redis-server"]
+                case .valkey:
+                    [ProcessInfo.processInfo.environment["VALKEY"] ?? "", "/usr/bin/valkey-server"]
+                }
+            return paths.first { FileManager.default.isExecutableFile(atPath: $0) }
+        }
     }
+
+    /// Whether there is a Redis to run. `Tests/services.sh` installs one.
+    public static var isInstalled: Bool { Program.redis.isInstalled }
 
     /// Redis did not start.
     public struct StartFailure: Error, CustomStringConvertible {
@@ -28,16 +40,17 @@ public final class RedisServer: Sendable {
     public let tlsPort: UInt16
     private let folder: TemporaryFolder
     private let process: Process
+    private let program: Program
 
     /// The running program, which ``start(_:)`` replaces.
     private actor Process {
         private var child: ChildProcess?
 
-        func replace(by command: [String], folder: String) async throws {
+        func replace(by command: [String]) async throws {
             _ = try await child?.kill()
             let child = try ChildProcess(
                 "/bin/sh", ["-c", RedisServer.script, "sh"] + command,
-                environment: ["PATH": "/usr/bin:/bin:/usr/local/bin", "FOLDER": folder])
+                environment: ["PATH": "/usr/bin:/bin:/usr/local/bin"])
             var lines: [String] = []
             while let line = try await child.nextLine() {
                 lines.append(line)
@@ -55,10 +68,16 @@ public final class RedisServer: Sendable {
         }
     }
 
+    /// The arguments of a Redis that loses nothing when it is killed.
+    public static let persistence = ["--appendonly", "yes", "--appendfsync", "always"]
+
     /// Chooses the ports, makes the certificates and starts Redis.
     ///
-    /// - Parameter arguments: further arguments, such as `--maxmemory`, `1mb`.
-    public init(_ arguments: String...) async throws {
+    /// - Parameters:
+    ///   - arguments: further arguments, such as `--maxmemory`, `1mb`.
+    ///   - program: the server to run. Default: Redis.
+    public init(_ arguments: [String] = [], program: Program = .redis) async throws {
+        self.program = program
         folder = try TemporaryFolder()
         port = try DeadPort(.refusing).port
         tlsPort = try DeadPort(.refusing).port
@@ -69,27 +88,31 @@ public final class RedisServer: Sendable {
         try await start(arguments)
     }
 
-    /// Starts Redis anew, without data; one that runs is killed.
+    /// Starts Redis anew; one that runs is killed.
     public func start(_ arguments: [String] = []) async throws {
-        guard let program = Self.program else {
-            throw StartFailure(description: "no redis-server is installed")
+        guard let path = program.path else {
+            throw StartFailure(description: "no \(program) is installed")
         }
-        let settings = [
-            ("bind", "127.0.0.1"), ("port", "\(port)"), ("unixsocket", socketPath),
-            ("tls-port", "\(tlsPort)"),
-            ("tls-cert-file", folder.file("server.pem")), ("tls-key-file", folder.file("server.key")),
-            ("tls-ca-cert-file", authorityPath), ("tls-auth-clients", "no"), ("save", ""),
-            ("appendonly", "no"),
-            ("dir", folder.path), ("enable-debug-command", "yes"), ("repl-diskless-sync-delay", "0"),
+        var settings = [
+            ("bind", "127.0.0.1"), ("port", "\(port)"), ("unixsocket", socketPath), ("save", ""),
+            ("appendonly", "no"), ("dir", folder.path), ("enable-debug-command", "yes"),
+            ("repl-diskless-sync-delay", "0"),
         ]
-        let command = [program] + settings.flatMap { ["--" + $0, $1] } + arguments
-        try await process.replace(by: command, folder: folder.path)
+        if program == .redis {
+            settings += [
+                ("tls-port", "\(tlsPort)"), ("tls-cert-file", folder.file("server.pem")),
+                ("tls-key-file", folder.file("server.key")), ("tls-ca-cert-file", authorityPath),
+                ("tls-auth-clients", "no"),
+            ]
+        }
+        let command = [path] + settings.flatMap { ["--" + $0, $1] } + arguments
+        try await process.replace(by: command)
     }
 
     /// Starts a Sentinel in the place of Redis.
     public func startSentinel() async throws {
-        guard let program = Self.program else {
-            throw StartFailure(description: "no redis-server is installed")
+        guard let path = program.path else {
+            throw StartFailure(description: "no \(program) is installed")
         }
         let file = try folder.file(
             "sentinel.conf", Array("port \(port)\nbind 127.0.0.1\ndir \(folder.path)\n".utf8))
@@ -98,9 +121,8 @@ public final class RedisServer: Sendable {
             by: [
                 "/bin/sh", "-c",
                 "\"$0\" \"$1\" --sentinel & until redis-cli -p \(port) ping; do sleep 0.02; done; echo Ready to accept connections; wait",
-                program, file,
-            ],
-            folder: folder.path)
+                path, file,
+            ])
     }
 
     /// Kills Redis at once (SIGKILL).
