@@ -22,6 +22,12 @@ need_library() {
     missing_apt+=("$2") missing_brew+=("$3")
 }
 
+# A file that a pattern matches.
+need_file() {
+    compgen -G "$1" >/dev/null && return
+    missing_apt+=("$2") missing_brew+=("$3")
+}
+
 # The dependencies of the framework.
 need_libraries() {
     need_command pkg-config pkg-config pkg-config

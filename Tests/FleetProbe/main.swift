@@ -1,27 +1,19 @@
 #if Fleet
 // A process of a fleet, for tests that kill and stop it.
 //
-//   fleet-probe STORE URL NAME
+//   fleet-probe STORE NAME login|limits|cache URL
 //
-// Shares one login over STORE, a folder or the URL of a Redis, with the other processes that name the same. Each line that it reads makes it
-// request URL/goods; it prints `LINE STATUS` or `LINE failed CODE` for each, and `event TEXT` for the events of the login.
+// Shares a login, a limit or a cache over STORE, a folder or the URL of a Redis, with the other processes that name the same,
+// and sends requests to URL. It answers each line that it reads with `LINE OUTCOME`, and prints `event TEXT` for events.
 
 import RxFleet
 import RxNetworking
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
 import Darwin
 #endif
-
-struct Tokens: Decodable, Sendable {
-    let token: String
-    let refresh: String
-
-    var credential: Credential { Credential(token: token, refreshToken: refresh) }
-}
 
 /// Not with print, which buffers lines.
 func say(_ line: String) {
@@ -34,59 +26,13 @@ func sharedStore(_ place: String) throws -> any SharedStore {
     place.contains("://") ? try RedisStore(place) : FileStore(folder: place)
 }
 
-/// The number of the newest token that this process has had.
-final class Newest: Sendable {
-    private let number = Mutex(0)
-
-    var value: Int { number.withLock { $0 } }
-
-    func see(_ credential: Credential?) {
-        guard let found = credential.flatMap({ Int($0.token.dropFirst()) }) else { return }
-        number.withLock { $0 = max($0, found) }
-    }
-}
-
 let arguments = Array(CommandLine.arguments.dropFirst())
-guard arguments.count == 3 else { exit(2) }
-let (url, name) = (arguments[1], arguments[2])
+guard arguments.count == 4 else { exit(2) }
 let store = try sharedStore(arguments[0])
-let keys = SealingKeys(try SealingKey(id: "1", bytes: Array(repeating: 1, count: 32)))
-let credential = SharedCredential(in: store, key: "shop", sealing: keys, leaseTime: .seconds(2))
-let newest = Newest()
-
-var configuration = ClientConfiguration(baseURL: url)
-configuration.options.retry = .never
-configuration.options.timeouts = Timeouts(total: .seconds(90))
-let plain = Client(configuration: configuration)
-let session = Session(
-    sharing: credential, loginAttemptLimit: Session.AttemptLimit(100, within: .seconds(1)),
-    renewal: { current in
-        plain.post("/token?process=\(name)", .form(["refresh_token": current.refreshToken ?? ""]))
-            .decode(Tokens.self).map { $0.credential }
-    },
-    login: { plain.post("/login?process=\(name)").decode(Tokens.self).map { $0.credential } })
-configuration.session = session
-let client = Client(configuration: configuration)
-
-credential.events.subscribe { event in
-    switch event {
-    case .renewalLost: say("event lost")
-    case .superseded: say("event superseded")
-    case .renewed, .received, .loggedOut: break
-    }
-}
-session.events.subscribe { event in
-    newest.see(session.credential)
-    if case .storageFailed(let error) = event { say("event unsaved \(error.code)") }
-    if case .loggedOut(.some(let error)) = event { say("event refused \(error.code)") }
-}
-say("ready")
-while let line = readLine() {
-    do {
-        let response = try await client.get("/goods?process=\(name)&seen=\(newest.value)").value()
-        say("\(line) \(response.status.code)")
-    } catch {
-        say("\(line) failed \(error)")
-    }
+switch arguments[2] {
+case "login": try await shareLogin(over: store, as: arguments[1], url: arguments[3])
+case "limits": try await shareLimit(over: store, as: arguments[1], url: arguments[3])
+case "cache": try await shareCache(over: store, as: arguments[1], url: arguments[3])
+default: exit(2)
 }
 #endif
