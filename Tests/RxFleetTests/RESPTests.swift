@@ -233,14 +233,21 @@ import Testing
 
     /// Commands have the form of arrays of strings.
     @Test func commands() throws {
-        var bytes: [UInt8] = []
-        RedisCommand("SET", "a", bytes: [[0, 13, 10, 255]]).append(to: &bytes)
+        let bytes = RedisCommand("SET", "a", bytes: [[0, 13, 10, 255]]).bytes
         #expect(Array(bytes.prefix(21)) == Array("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$".utf8))
         #expect(
             try Self.parse(bytes)
                 == [
                     .array([.string(Array("SET".utf8)), .string(Array("a".utf8)), .string([0, 13, 10, 255])])
                 ])
+        for size in [0, 1, 9, 10, 11, 99, 100, 999, 1000, 12_345] {
+            let text = String(repeating: "é", count: size / 2) + String(repeating: "k", count: size % 2)
+            let command = RedisCommand("GET", Array("ab".utf8), text)
+            #expect(command == RedisCommand("GET", "ab" + text))
+            #expect(
+                try Self.parse(command.bytes)
+                    == [.array([.string(Array("GET".utf8)), .string(Array(("ab" + text).utf8))])])
+        }
     }
 }
 #endif

@@ -245,6 +245,20 @@ struct RESPParser: Sendable {
     }
 
     private func integer(_ range: Range<Int>) throws(RESPError) -> Int64 {
+        // Most are short, and have no sign.
+        if (1...18).contains(range.count) {
+            var number: Int64 = 0
+            for index in range {
+                let digit = buffer[index] &- UInt8(ascii: "0")
+                guard digit <= 9 else { return try signedInteger(range) }
+                number = number * 10 + Int64(digit)
+            }
+            return number
+        }
+        return try signedInteger(range)
+    }
+
+    private func signedInteger(_ range: Range<Int>) throws(RESPError) -> Int64 {
         guard range.count <= 20, let number = Int64(String(decoding: buffer[range], as: UTF8.self)) else {
             throw .malformed
         }

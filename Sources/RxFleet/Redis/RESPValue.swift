@@ -76,36 +76,53 @@ extension RESPValue {
     }
 }
 
-/// A command: an array of byte strings.
+/// A command: an array of byte strings, in the form in which it is sent.
 struct RedisCommand: Sendable, Equatable {
-    var arguments: [[UInt8]]
+    let bytes: [UInt8]
 
-    init(_ arguments: [[UInt8]]) { self.arguments = arguments }
-
-    /// A command of words, and of arguments that are any bytes.
-    init(_ words: String..., bytes: [[UInt8]] = []) {
-        arguments = words.map { Array($0.utf8) } + bytes
+    init(_ arguments: [[UInt8]]) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(arguments.reduce(16) { $0 + $1.count + 16 })
+        Self.append("*", arguments.count, to: &bytes)
+        for argument in arguments {
+            Self.append("$", argument.count, to: &bytes)
+            bytes += argument
+            bytes += Self.lineEnd
+        }
+        self.bytes = bytes
     }
 
-    /// The number of bytes that ``append(to:)`` adds, roughly.
-    var size: Int { arguments.reduce(16) { $0 + $1.count + 16 } }
+    /// A command of words, and of arguments that are any bytes.
+    init(_ words: String..., bytes arguments: [[UInt8]] = []) {
+        self.init(words.map { Array($0.utf8) } + arguments)
+    }
 
-    /// Appends the command in the form in which it is sent.
-    func append(to output: inout [UInt8]) {
-        output.reserveCapacity(output.count + size)
-        Self.appendLine("*", arguments.count, to: &output)
-        for argument in arguments {
-            Self.appendLine("$", argument.count, to: &output)
-            output += argument
-            output += Self.lineEnd
-        }
+    /// A command of one word and one argument, which has a beginning in common with others.
+    init(_ word: String, _ beginning: [UInt8], _ rest: String) {
+        var bytes: [UInt8] = []
+        let (word, rest) = (word.utf8, rest.utf8)
+        bytes.reserveCapacity(word.count + beginning.count + rest.count + 40)
+        Self.append("*", 2, to: &bytes)
+        Self.append("$", word.count, to: &bytes)
+        bytes += word
+        bytes += Self.lineEnd
+        Self.append("$", beginning.count + rest.count, to: &bytes)
+        bytes += beginning
+        bytes += rest
+        bytes += Self.lineEnd
+        self.bytes = bytes
     }
 
     private static let lineEnd: [UInt8] = [0x0D, 0x0A]
 
-    private static func appendLine(_ kind: Unicode.Scalar, _ count: Int, to output: inout [UInt8]) {
+    private static func append(_ kind: Unicode.Scalar, _ count: Int, to output: inout [UInt8]) {
         output.append(UInt8(ascii: kind))
-        output += "\(count)".utf8
+        var place = 1
+        while count / place >= 10 { place *= 10 }
+        while place > 0 {
+            output.append(UInt8(ascii: "0") + UInt8(count / place % 10))
+            place /= 10
+        }
         output += lineEnd
     }
 }

@@ -194,7 +194,7 @@ final class RedisClient: @unchecked Sendable {
 
     private func note(_ call: RedisCall, at now: Duration, into bytes: inout [UInt8]) {
         var call = call
-        call.command?.append(to: &bytes)
+        if let command = call.command { bytes += command.bytes }
         call.command = nil
         call.sentAt = now
         counter.add(1, ordering: .relaxed)

@@ -15,12 +15,10 @@ struct RedisHandshake: Sendable {
     ///   - name: the name of the connection in Redis (`CLIENT LIST`); without spaces.
     ///   - prefix: the beginning of the keys whose changes are told (`CLIENT TRACKING`). Default `nil`: none.
     init(to address: RedisStore.Address, as name: String, tracking prefix: [UInt8]? = nil) {
-        var hello = RedisCommand("HELLO", "3")
-        if let password = address.password {
-            hello.arguments += ["AUTH", address.user ?? "default", password].map { Array($0.utf8) }
-        }
-        hello.arguments += ["SETNAME", name].map { Array($0.utf8) }
-        var steps = [(step: Step.hello, command: hello)]
+        var hello = ["HELLO", "3"]
+        if let password = address.password { hello += ["AUTH", address.user ?? "default", password] }
+        hello += ["SETNAME", name]
+        var steps = [(step: Step.hello, command: RedisCommand(hello.map { Array($0.utf8) }))]
         if address.database != 0 {
             steps.append((.select, RedisCommand("SELECT", "\(address.database)")))
         }

@@ -7,6 +7,8 @@ import RxHTTP
 struct RedisKeys: Sendable {
     /// The beginning of all keys and channels.
     let prefix: String
+    /// The beginning of the keys of entries.
+    let entries: [UInt8]
 
     /// - Throws: `invalidConfiguration` for a name that is empty or longer than 64 bytes, or has braces, spaces or control
     ///   characters.
@@ -19,10 +21,9 @@ struct RedisKeys: Sendable {
             )
         }
         prefix = "{\(name)}:"
+        entries = Array((prefix + "entry:").utf8)
     }
 
-    /// The beginning of the keys of entries.
-    var entries: [UInt8] { Array((prefix + "entry:").utf8) }
     /// The last version or fence.
     var clock: [UInt8] { Array((prefix + "clock").utf8) }
     /// The beginning of the channels that tell a process of the leases it is granted.
@@ -51,13 +52,24 @@ struct RedisKeys: Sendable {
 
     /// The entry that a value is.
     static func entry(_ value: [UInt8]) throws(NetworkError) -> SharedEntry {
-        guard value.count >= 16, let version = UInt64(String(decoding: value.prefix(16), as: UTF8.self))
-        else {
+        guard let version = version(value) else {
             throw NetworkError(
                 .invalidResponse,
                 "a value in Redis is not an entry of this store: another program has written it")
         }
-        return SharedEntry(bytes: Array(value.dropFirst(16)), version: version)
+        return SharedEntry(bytes: Array(value[16...]), version: version)
+    }
+
+    /// The number that 16 digits are.
+    private static func version(_ value: [UInt8]) -> UInt64? {
+        guard value.count >= 16 else { return nil }
+        var version: UInt64 = 0
+        for index in 0..<16 {
+            let digit = value[index] &- UInt8(ascii: "0")
+            guard digit <= 9 else { return nil }
+            version = version * 10 + UInt64(digit)
+        }
+        return version
     }
 }
 #endif

@@ -165,17 +165,15 @@ public final class RedisStore: SharedStore {
     private func request(
         _ key: String, _ complete: @escaping @Sendable (Result<SharedEntry?, NetworkError>) -> Void
     ) {
-        let name = keys.entry(key)
-        guard let memory else {
-            return client.enter(RedisCall(RedisCommand("GET", bytes: [name])) { complete(Self.entry($0)) })
-        }
+        let get = RedisCommand("GET", keys.entries, key)
+        guard let memory else { return client.enter(RedisCall(get) { complete(Self.entry($0)) }) }
         let found = FoundEntry()
         client.enter(
-            RedisCall(RedisCommand("GET", bytes: [name])) { result in
+            RedisCall(get) { result in
                 found.value = (Self.entry(result), memory.begin(key))
             })
         client.enter(
-            RedisCall(RedisCommand("PTTL", bytes: [name])) { [clock = client.clock] result in
+            RedisCall(RedisCommand("PTTL", keys.entries, key)) { [clock = client.clock] result in
                 guard let (entry, ticket) = found.value else { return }
                 switch (entry, result) {
                 case (.success(let entry), .success(.integer(let left))) where entry != nil || left == -2:
