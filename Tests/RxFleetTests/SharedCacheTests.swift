@@ -35,9 +35,11 @@ import Testing
         let client: Client
     }
 
-    private func process(keys: SealingKeys? = nil, account: String? = nil, tags: Set<String> = []) -> Process
-    {
-        let connection = store.connection(on: clock, latency: .milliseconds(1))
+    private func process(
+        keys: SealingKeys? = nil, account: String? = nil, tags: Set<String> = [],
+        latency: Duration = .milliseconds(1)
+    ) -> Process {
+        let connection = store.connection(on: clock, latency: latency)
         let shared = SharedCacheStore(in: connection, sealing: keys, clock: clock)
         let cache = ResponseCache(store: TieredCacheStore(over: shared))
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
@@ -94,6 +96,24 @@ import Testing
         #expect(
             clock.now < .milliseconds(500), "they wait for the response, not for the time limit: \(clock.now)"
         )
+    }
+
+    /// A process that has looked before the response was stored, and wants to fetch it after that, finds it.
+    @Test(arguments: [20, 40, 55, 60, 80, 100])
+    func lateFetch(latency: Int) throws {
+        let processes = [process(), process(latency: .milliseconds(latency))]
+        let recorders = processes.map { get($0) }
+        try clock.run()
+        #expect(recorders.allSatisfy { text($0) == "1" })
+        #expect(requests == 1)
+        // The next one that misses it waits for nobody.
+        processes[1].cache.remove(.all).subscribe(onFailure: { Issue.record("\($0)") })
+        try clock.run()
+        let start = clock.now
+        let next = get(processes[0])
+        try clock.run()
+        #expect(text(next) == "1" && requests == 2)
+        #expect(clock.now - start < .milliseconds(500))
     }
 
     /// A fetch that stores nothing is waited for once.

@@ -233,8 +233,12 @@ public final class SharedCacheStore: CacheStore {
         let begins = shared.swap(
             name, to: Self.bytes(of: writer), expecting: .absent, under: nil, for: fetchTime)
         return counting(begins).flatMap(.concat) { [self] result -> Observable<[CacheEntry], NetworkError> in
-            if case .swapped = result { return .just([]) }
-            return awaitFetch(named: name, of: key)
+            guard case .swapped = result else { return awaitFetch(named: name, of: key) }
+            // Another process may have ended its fetch since this one has looked.
+            return found(for: key).flatMap(.concat) {
+                [self] entries -> Observable<[CacheEntry], NetworkError> in
+                entries.isEmpty ? .just([]) : endFetch(of: key).map { entries }
+            }
         }
     }
 
