@@ -3,8 +3,19 @@ import RxTesting
 import Scenarios
 
 // explore [COUNT, default 10000] [SCENARIO…]   runs the scenarios with that many seeds each
+// explore --fleet-cost                         prints what fleets of 10 to 10,000 members ask of their store
 // explore --fingerprint COUNT                  prints a number for each scenario that every event of the runs goes into
 var arguments = CommandLine.arguments.dropFirst()
+#if Fleet
+if arguments.first == "--fleet-cost" {
+    report("| Members | Commands for an expiry | a second: heartbeats | 1,000 requests/s within a limit |")
+    for members in [10, 100, 1000, 10_000] {
+        let cost = try FleetSimulation.cost(members: members)
+        report("| \(members) | \(cost.expiry) | \(cost.heartbeats) | \(cost.permits) for \(cost.requests) |")
+    }
+    exit(0)
+}
+#endif
 let printsFingerprints = arguments.first == "--fingerprint"
 if printsFingerprints { arguments.removeFirst() }
 let count = max(1, arguments.compactMap { UInt64($0) }.first ?? 10_000)
@@ -36,6 +47,44 @@ for scenario in House.scenarios where names.isEmpty || names.contains(scenario.n
         hasFailed = true
     }
 }
+#if Fleet
+if !printsFingerprints, names.isEmpty || names.contains("fleetSimulation") {
+    let start = ContinuousClock.now
+    let (runs, sum) = try await exploreFleets(seeds: 1...min(count, 2000))
+    report(
+        """
+        fleetSimulation: \(runs) runs of 1,000 members, \(sum.expiries) expiries: \(sum.renewals) renewals, \(sum.logins) \
+        logins for \(sum.reasons) reasons, \(sum.faults) members cut off or without replies, \(sum.commands) commands, \
+        in \(ContinuousClock.now - start)
+        """)
+    for violation in sum.violations { report("fleetSimulation: \(violation)") }
+    if !sum.violations.isEmpty { hasFailed = true }
+}
+
+/// Runs a fleet with each seed, on all cores.
+func exploreFleets(seeds: ClosedRange<UInt64>) async throws -> (Int, FleetSimulation.Outcome) {
+    try await withThrowingTaskGroup(of: FleetSimulation.Outcome.self) { group in
+        var (next, runs, sum) = (seeds.lowerBound, 0, FleetSimulation.Outcome())
+        func start() {
+            guard next <= seeds.upperBound else { return }
+            let seed = next
+            next += 1
+            group.addTask {
+                var outcome = try FleetSimulation.run(seed: seed)
+                outcome.violations = outcome.violations.map { "seed \(seed): \($0)" }
+                return outcome
+            }
+        }
+        for _ in 0..<ProcessInfo.processInfo.activeProcessorCount { start() }
+        while let outcome = try await group.next() {
+            runs += 1
+            sum += outcome
+            start()
+        }
+        return (runs, sum)
+    }
+}
+#endif
 exit(hasFailed ? 1 : 0)
 
 /// Writes a line without a buffer, so that a file shows how far the run is.
