@@ -24,9 +24,11 @@ let package = Package(
         .executable(name: "TestingBenchmark", targets: ["TestingBenchmark"]),
         .executable(name: "WebSocketBenchmark", targets: ["WebSocketBenchmark"]),
         .executable(name: "NIOWebSocketBenchmark", targets: ["NIOWebSocketBenchmark"]),
+        .executable(name: "FleetBenchmark", targets: ["FleetBenchmark"]),
     ],
     dependencies: [
-        .package(name: "RxNetworking", path: "../..", traits: ["Auth", "Inspector", "Metrics", "Tracing"]),
+        .package(
+            name: "RxNetworking", path: "../..", traits: ["Auth", "Fleet", "Inspector", "Metrics", "Tracing"]),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
@@ -54,6 +56,10 @@ let package = Package(
         .executableTarget(
             name: "URLSessionBenchmark", dependencies: ["HTTPCases"], swiftSettings: settings),
         .executableTarget(name: "CancelBenchmark", dependencies: [.rxNetworking], swiftSettings: settings),
+        .executableTarget(
+            name: "FleetBenchmark",
+            dependencies: [.rxNetworking, .product(name: "RxFleet", package: "RxNetworking")],
+            swiftSettings: settings),
         .target(name: "CMallocCount"),
         .executableTarget(
             name: "WebSocketBenchmark", dependencies: [.rxNetworking, "HTTPCases"],

@@ -13,6 +13,7 @@
 #   Playground/Benchmarks/run.sh testing
 #   Playground/Benchmarks/run.sh signing
 #   Playground/Benchmarks/run.sh transfers [CASE...]
+#   Playground/Benchmarks/run.sh fleet
 #
 # streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, in turns with the
 # same work by the peers; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. Prints a JSON
@@ -60,6 +61,11 @@
 # connection (RATE, default 4000000 bytes a second): a download in 16 parts beside aria2, curl --parallel and rclone, and over S3
 # in both directions beside rclone and s3transfer; and without the link beside curl. The seconds, the processor time for a
 # GiB, and the resident memory.
+#
+# fleet: Redis on core 0, on core 1 in turns: GETs a second of a RedisStore on one connection, and of hiredis, blocking and
+# on a libuv loop, with 256 in flight (ROUNDS, default 7, of COUNT, default 500000, in the environment); then the commands
+# to Redis for requests with a current credential, none, and for permits of a shared limit, at most 0.1. Exits with 1 if a
+# limit is missed.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -76,6 +82,7 @@ websocket) product=WebSocketBenchmark other=8.14.1 ;;
 testing) product=TestingBenchmark ;;
 signing) product=SigningBenchmark ;;
 transfers) product=transfer-probe ;;
+fleet) product=FleetBenchmark ;;
 *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
@@ -149,6 +156,11 @@ need_command cc gcc gcc
 need_command nginx nginx-light nginx
 need_command openssl openssl openssl
 need_command python3 python3 python3
+need_library sqlite3 libsqlite3-dev sqlite # of RxFleet, which the package names
+if [ "$product" = FleetBenchmark ]; then
+    need_command redis-server redis-server redis
+    need_library hiredis libhiredis-dev hiredis
+fi
 [ "$1" != footprint ] && [ "$1" != calls ] || need_command valgrind valgrind valgrind
 install_missing
 # nginx's worker runs as another user if its master runs as root.
@@ -180,6 +192,12 @@ fi
 if [ "$product" = APIBenchmark ]; then
     python3 "$here/api.py" "$work/servers" --rounds "${ROUNDS:-9}" --count "${COUNT:-10000}" --cases "${@:2}" -- \
         "$built/$product"
+    exit
+fi
+if [ "$product" = FleetBenchmark ]; then
+    cc -O2 -Wall -o "$work/gets" "$here/Reference/redis_gets.c" $(pkg-config --cflags --libs hiredis libuv)
+    python3 "$here/fleet.py" "$work/servers" "$built/$product" "$work/gets" --rounds "${ROUNDS:-7}" \
+        --count "${COUNT:-500000}"
     exit
 fi
 build_reference "$work/reference"
