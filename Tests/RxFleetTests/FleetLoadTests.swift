@@ -22,7 +22,7 @@ import Testing
 
     // MARK: - Limits
 
-    private static let seconds = number("FLEET_SECONDS") ?? 4
+    private static let seconds = number("FLEET_SECONDS") ?? 3
 
     /// A server that allows 100 requests a second, and 20 at once.
     private final class LimitedServer: Sendable {
@@ -141,7 +141,7 @@ import Testing
 
     // MARK: - Cache
 
-    private static let keyCount = number("FLEET_KEYS") ?? 100
+    private static let keyCount = number("FLEET_KEYS") ?? 40
 
     /// A response is fetched once for all processes. After a removal no process uses an old one once the message has
     /// arrived, and never after a second.

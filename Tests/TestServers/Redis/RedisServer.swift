@@ -11,7 +11,7 @@ public final class RedisServer: Sendable {
         /// That of the variable `VALKEY`, or of the system. It has no TLS.
         case valkey
 
-        /// Whether it can be run. `Tests/services.sh` installs both.
+        /// Whether it can be run. `Tests/services.sh` installs Redis.
         public var isInstalled: Bool { path != nil }
 
         fileprivate var path: String? {
