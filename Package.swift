@@ -131,6 +131,7 @@ let package = Package(
             "RxMetrics",
             [
                 "RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics,
+                .target(name: "RxFleet", condition: .when(traits: ["Fleet"])),
                 .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
             ]),
         .library(
@@ -258,7 +259,7 @@ let package = Package(
             [
                 "RxCache", "RxClient", "RxHTTP", "RxLite", "RxMetrics", "RxNetworking", "RxParameters",
                 "RxTesting", "TestServers", .httpTypes, .coreMetrics, .metricsTestKit,
-                "RxOutbox",
+                "RxFleet", "RxOutbox",
             ]),
         .tests(
             "RxServicesTests",
@@ -284,8 +285,8 @@ let package = Package(
         .tests(
             "FuzzTests",
             [
-                "RxAuth", "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxLoop",
-                "RxTesting", "RxWebSocket", "TestServers", .httpTypes,
+                "RxAuth", "RxClient", "RxCache", "RxCurl", "RxFleet", "RxHAR", "RxHTTP", "RxJSON", "RxLite",
+                "RxLoop", "RxTesting", "RxWebSocket", "TestServers", .httpTypes,
             ]),
         .tests("RxMarblesTests", ["RxLite", "RxTesting"]),
         .tests("ArchitectureTests"),

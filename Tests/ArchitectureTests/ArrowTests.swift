@@ -27,7 +27,7 @@ import Testing
         "RxFleet": ["RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxOutbox", "RxSQLite"],
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxAuth": ["RxClient", "RxHTTP", "RxLite", "RxLoop", "RxParameters"],
-        "RxMetrics": ["RxClient", "RxHTTP", "RxLite", "RxOutbox"],
+        "RxMetrics": ["RxClient", "RxFleet", "RxHTTP", "RxLite", "RxOutbox"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop", "RxOutbox"],
         "RxOutbox": ["RxClient", "RxHTTP", "RxLite", "RxSQLite", "CZlib"],

@@ -4,7 +4,9 @@ import HTTPTypes
 @testable import RxHTTP
 
 extension Parser {
-    static let all = http + parts + curl + codings + client + cache + webSocket + cassette + openAPI + auth
+    static let all =
+        http + parts + curl + codings + client + cache + webSocket + cassette + openAPI + auth
+        + fleet
 
     static let http: [Parser] = [
         Parser(
