@@ -45,7 +45,8 @@ public final class Service: Sendable {
     public func kill() async throws { try await process.kill() }
 
     /// The first result of `look` for a line, as soon as there is one.
-    public func line<Result: Sendable>(_ look: @escaping @Sendable (String) -> Result?) async throws -> Result {
+    public func line<Result: Sendable>(_ look: @escaping @Sendable (String) -> Result?) async throws -> Result
+    {
         try await log.until { lines in lines.lazy.compactMap(look).first }
     }
 
