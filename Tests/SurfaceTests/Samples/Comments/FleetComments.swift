@@ -1,6 +1,8 @@
-#if Fleet
+#if Fleet && Metrics && Outbox
 import RxFleet
+import RxMetrics
 import RxNetworking
+import RxOutbox
 
 private func logIn() -> Observable<Credential, NetworkError> { .just(Credential(token: "a")) }
 private func renew(_ credential: Credential) -> Observable<Credential, NetworkError> { .just(credential) }
@@ -48,5 +50,16 @@ private func sharedCacheStore(_ shared: any SharedStore, _ keys: SealingKeys) {
     let store = TieredCacheStore(over: SharedCacheStore(in: shared, sealing: keys))
     configuration.cache = ResponseCache(store: store)
     show(configuration)
+}
+
+private func sharedOutbox(_ client: Client) throws {
+    let shared = FileStore(folder: "/var/lib/shop/fleet")
+    let outbox = try Outbox(
+        store: SharedOutboxStore(shared, name: "orders"), client: client, endpoints: [PlaceOrder.self])
+    show(outbox)
+}
+
+private func fleetMetrics(_ fleet: Fleet) {
+    fleet.recordMetrics()
 }
 #endif
