@@ -102,7 +102,6 @@ struct CallRules: OptionSet, Sendable {
     static let hedging = CallRules(rawValue: 4)
     /// Somebody watches the call.
     static let tracing = CallRules(rawValue: 8)
-    static let all: CallRules = [.caching, .deadline, .hedging, .tracing]
 }
 
 /// A stage in the list of a call: one of the client's, by its hooks, or an interceptor of the app.
