@@ -12,7 +12,7 @@ import Testing
         #expect(outcome.renewals >= 1 && outcome.faults >= 1)
     }
 
-    /// What an expiry and a limit cost the store, by the number of members.
+    /// The operations of the store for an expiry and for a limit, by the number of members.
     @Test func cost() throws {
         let (few, many) = (try FleetSimulation.cost(members: 10), try FleetSimulation.cost(members: 100))
         #expect(few.expiry <= 30 && many.expiry <= 220, "\(few), \(many)")

@@ -48,7 +48,7 @@ import Testing
     }
 }
 
-/// What happens in one expiry.
+/// The fault of one expiry.
 private enum Disturbance: CaseIterable {
     case none, lostReply, unavailable, killedAfter, killedBefore, stoppedHolder, stoppedOther, killedOther
     /// The clock of a process is set.

@@ -33,7 +33,7 @@ struct FleetProcesses {
 
     private let arguments: [String]
     private var members: [Member] = []
-    /// What the processes have told beside the outcomes of their lines, with how often.
+    /// The other notes of the processes, and their numbers.
     private(set) var events: [String: Int] = [:]
 
     /// Starts the processes `p0`, `p1` and so on.

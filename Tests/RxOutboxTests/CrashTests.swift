@@ -36,10 +36,10 @@ import Testing
         ]
     }
 
-    /// What the programs have said.
+    /// The notes of the programs.
     private struct Journal {
         var promised: Set<Int> = []
-        /// How often a program has begun to send that had waited for another one.
+        /// The number of times that a program took over from another one.
         var takeoverCount = 0
         var startCount = 0
 

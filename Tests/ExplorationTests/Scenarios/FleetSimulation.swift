@@ -9,7 +9,7 @@ import RxTesting
 /// whose refresh token is used twice. Members are cut off from the store and lose its replies, and the server loses
 /// responses.
 package struct FleetSimulation {
-    /// What has happened in one run.
+    /// The outcome of one run.
     package struct Outcome: Sendable {
         package var expiries = 0
         package var renewals = 0

@@ -67,7 +67,7 @@ public final class Service: Sendable {
 
     /// The program ended before it was ready, or reported no port.
     public struct StartFailure: Error {
-        /// What it has written.
+        /// Its output.
         public let output: String
     }
 }

@@ -44,7 +44,9 @@ final class Reads: Sendable {
                 let all = finished.add(1, ordering: .relaxed).newValue
                 next()
                 if all == count { done.send(bytes.load(ordering: .relaxed)) }
-            }, onFailure: { error in fatalError("no measurement: \(error)") })
+            },
+            // A run with a failure is no measurement.
+            onFailure: { error in fatalError("no measurement: \(error)") })
     }
 }
 
