@@ -45,6 +45,7 @@ let package = Package(
         .library(name: "RxNetworking", targets: ["RxNetworking"]),
         .library(name: "RxLite", targets: ["RxLite"]),
         .library(name: "RxTesting", targets: ["RxTesting"]),
+        .library(name: "RxSimulation", targets: ["RxSimulation"]),
         // Needs Swift Testing, and so only for test targets.
         .library(name: "RxTestingSupport", targets: ["RxTestingSupport"]),
         .library(name: "RxJSON", targets: ["RxJSON"]),
@@ -157,27 +158,28 @@ let package = Package(
         .library(
             "RxTransfers", ["RxClient", "RxHTTP", "RxLite", "RxParameters", .httpTypes, .structuredFields]),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
-        .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
+        .library("RxSimulation", ["RxHTTP", "RxJSON", "RxLite", "RxTesting", "RxWebSocket", .httpTypes]),
+        .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxSimulation", "RxTesting"]),
 
         // The client under faults: scenarios, which tests run with few seeds and Tests/explore.sh with many.
         .library(
             "Scenarios",
             [
-                "RxNetworking", "RxTesting", "RxTransfers", .httpTypes,
+                "RxNetworking", "RxSimulation", "RxTesting", "RxTransfers", .httpTypes,
                 .target(name: "RxFleet", condition: .when(traits: ["Fleet"])),
                 .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
             ], path: "Tests/ExplorationTests/Scenarios"),
-        .program("explore", ["RxTesting", "Scenarios"], path: "Tests/ExplorationTests/Explore"),
+        .program("explore", ["RxSimulation", "Scenarios"], path: "Tests/ExplorationTests/Explore"),
         .tests(
             "ExplorationTests",
-            ["RxNetworking", "RxTesting", "Scenarios", "TestServers", "explore", .httpTypes],
+            ["RxNetworking", "RxSimulation", "RxTesting", "Scenarios", "TestServers", "explore", .httpTypes],
             exclude: ["Scenarios", "Explore"]),
 
         // Servers on loopback. They import nothing of the above but zlib, so that neither side hides the other's
         // faults.
         .library("TestServers", ["CZlib"], path: "Tests/TestServers"),
         // Many requests with faults among them; a test runs it with few, Tests/soak.sh with many.
-        .program("soak", ["RxNetworking", "RxTesting"], path: "Tests/Soak"),
+        .program("soak", ["RxNetworking", "RxSimulation", "RxTesting"], path: "Tests/Soak"),
         .tests("TestServersTests", ["TestServers"]),
         // The cases of the Autobahn test suite, for Tests/websocket.sh.
         .program("websocket-cases", ["RxNetworking", "TestServers"], path: "Tests/WebSocketCases"),
@@ -189,13 +191,13 @@ let package = Package(
         .program("session-probe", ["RxNetworking"], path: "Tests/SessionProbe"),
 
         .program(
-            "disk-cache-probe", ["RxCache", "RxDiskCache", "RxTesting", .httpTypes],
+            "disk-cache-probe", ["RxCache", "RxDiskCache", "RxSimulation", "RxTesting", .httpTypes],
             path: "Tests/DiskCacheProbe"),
         .tests(
             "RxDiskCacheTests",
             [
-                "RxCache", "RxDiskCache", "RxNetworking", "RxTesting", "TestServers", "disk-cache-probe",
-                .httpTypes, .grdb,
+                "RxCache", "RxDiskCache", "RxNetworking", "RxSimulation", "RxTesting", "TestServers",
+                "disk-cache-probe", .httpTypes, .grdb,
             ]),
 
         .program(
@@ -217,8 +219,17 @@ let package = Package(
             ["RxTesting", "RxClient", "RxHTTP", "RxLite", "RxParameters", "RxWebSocket", .httpTypes],
             exclude: ["Fixtures"]),
         .tests(
+            "RxSimulationTests",
+            [
+                "RxSimulation", "RxClient", "RxHTTP", "RxLite", "RxParameters", "RxTesting", "RxWebSocket",
+                .httpTypes,
+            ],
+            exclude: ["Fixtures"]),
+        .tests(
             "RxTestingSupportTests",
-            ["RxClient", "RxHTTP", "RxLite", "RxTesting", "RxTestingSupport", .httpTypes],
+            [
+                "RxClient", "RxHTTP", "RxLite", "RxSimulation", "RxTesting", "RxTestingSupport", .httpTypes,
+            ],
             exclude: ["Cassettes"]),
         .tests("RxJSONTests", ["RxJSON", "RxTesting"]),
         .tests("RxWebSocketTests", ["RxWebSocket", .httpTypes]),
@@ -232,7 +243,7 @@ let package = Package(
             "RxFleetTests",
             [
                 "RxCache", "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxLoop", "RxParameters",
-                "RxTesting", "TestServers", "fleet-probe", .httpTypes, .grdb,
+                "RxSimulation", "RxTesting", "TestServers", "fleet-probe", .httpTypes, .grdb,
             ]),
         // A process of its own, for tests that kill it.
         .program("transfer-probe", ["RxAuth", "RxNetworking", "RxTransfers"], path: "Tests/TransferProbe"),
@@ -245,8 +256,9 @@ let package = Package(
         .tests(
             "RxClientTests",
             [
-                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
-                "RxWebSocket", "TestCookies", .httpTypes, .logging, .inMemoryLogging,
+                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxParameters",
+                "RxSimulation", "RxTesting", "RxWebSocket", "TestCookies", .httpTypes, .logging,
+                .inMemoryLogging,
             ], exclude: ["Pipeline/Transcripts.txt"]),
         .tests(
             "RxAuthTests",
@@ -286,7 +298,7 @@ let package = Package(
             "FuzzTests",
             [
                 "RxAuth", "RxClient", "RxCache", "RxCurl", "RxFleet", "RxHAR", "RxHTTP", "RxJSON", "RxLite",
-                "RxLoop", "RxTesting", "RxWebSocket", "TestServers", .httpTypes,
+                "RxLoop", "RxSimulation", "RxTesting", "RxWebSocket", "TestServers", .httpTypes,
             ]),
         .tests("RxMarblesTests", ["RxLite", "RxTesting"]),
         .tests("ArchitectureTests"),
@@ -297,7 +309,8 @@ let package = Package(
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             [
                 "RxNetworking", "RxAuth", "RxDiskCache", "RxFleet", "RxInspector", "RxJSON", "RxMetrics",
-                "RxOutbox", "RxServices", "RxTesting", "RxTestingSupport", "RxTracing", "RxTransfers",
+                "RxOutbox", "RxServices", "RxSimulation", "RxTesting", "RxTestingSupport", "RxTracing",
+                "RxTransfers",
                 "Neighbours",
                 "TestServers", "download-probe", .httpTypes, .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
@@ -333,8 +346,8 @@ let package = Package(
         .tests(
             "PlaygroundServerTests",
             [
-                "Playground", "PlaygroundServer", "RxHTTP", "RxNetworking", "RxTesting", "RxTestingSupport",
-                "TestServers",
+                "Playground", "PlaygroundServer", "RxHTTP", "RxNetworking", "RxSimulation", "RxTesting",
+                "RxTestingSupport", "TestServers",
             ], exclude: ["Cassettes"]),
     ],
     swiftLanguageModes: [.v6]

@@ -17,7 +17,7 @@ need_trait_libraries
 install_missing
 
 export ALL_TRAITS=1 # read by Package.swift
-for module in RxNetworking RxTesting RxDiskCache RxFleet RxOutbox RxTransfers RxJSON; do swift build --target "$module"; done
+for module in RxNetworking RxTesting RxSimulation RxDiskCache RxFleet RxOutbox RxTransfers RxJSON; do swift build --target "$module"; done
 modules=$(swift build --show-bin-path)/Modules
 target=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')
 
@@ -44,7 +44,7 @@ convert() {
 }
 
 convert RxNetworking Sources/RxNetworking/RxNetworking.docc
-for module in RxTesting RxDiskCache RxFleet RxOutbox RxTransfers; do
+for module in RxTesting RxSimulation RxDiskCache RxFleet RxOutbox RxTransfers; do
     convert "$module" "Sources/$module/$module.docc" --dependency "$work/archives/RxNetworking.doccarchive"
 done
 convert RxJSON Sources/RxJSON/RxJSON.docc

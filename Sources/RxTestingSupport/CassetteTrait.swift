@@ -1,6 +1,7 @@
 import FoundationEssentials
 public import RxHTTP
 public import RxLite
+public import RxSimulation
 public import RxTesting
 import Synchronization
 public import Testing

@@ -14,6 +14,7 @@ import RxCache
 import RxDiskCache
 import RxHTTP
 import RxLite
+import RxSimulation
 import RxTesting
 
 #if canImport(Glibc)

@@ -1,4 +1,4 @@
-import RxTesting
+import RxSimulation
 import Scenarios
 import Testing
 

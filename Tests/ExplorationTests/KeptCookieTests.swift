@@ -1,6 +1,6 @@
 import HTTPTypes
 import RxNetworking
-import RxTesting
+import RxSimulation
 import Testing
 
 /// Stores that a process keeps in its files.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxNetworking
-import RxTesting
+import RxSimulation
 import Scenarios
 import Testing
 

@@ -3,7 +3,7 @@ import RxNetworking
 import Synchronization
 import Testing
 
-@testable import RxTesting
+@testable import RxSimulation
 
 /// Explorations find planted bugs, and report the smallest failure.
 @Suite struct ShrinkingTests {

@@ -6,7 +6,7 @@ import Synchronization
 import TestServers
 import Testing
 
-@testable import RxTesting
+@testable import RxSimulation
 
 /// The simulation itself: its faults, and that a seed repeats.
 @Suite struct SimulationTests {

@@ -1,5 +1,5 @@
 import RxHTTP
-import RxTesting
+import RxSimulation
 
 extension Parser {
     static let cassette: [Parser] = [

@@ -1,4 +1,4 @@
-import RxTesting
+import RxSimulation
 
 extension Parser {
     static let openAPI: [Parser] = [

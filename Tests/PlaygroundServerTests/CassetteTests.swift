@@ -1,6 +1,7 @@
 import Foundation
 import PlaygroundServer
 import RxNetworking
+import RxSimulation
 import RxTesting
 import RxTestingSupport
 import Synchronization

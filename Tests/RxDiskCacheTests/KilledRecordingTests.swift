@@ -2,7 +2,7 @@
 import Foundation
 import HTTPTypes
 import RxHTTP
-import RxTesting
+import RxSimulation
 import TestServers
 import Testing
 

@@ -1,5 +1,6 @@
 #if Fleet
 import Foundation
+import RxSimulation
 import RxTesting
 import TestServers
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import RxNetworking
+import RxSimulation
 import RxTesting
 import Synchronization
 

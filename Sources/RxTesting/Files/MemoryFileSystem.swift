@@ -90,7 +90,7 @@ public final class MemoryFileSystem: FileSystem {
     }
 
     /// Creates a view of the same files for a process with its own scheduler. Other views respect its locks.
-    init(_ other: MemoryFileSystem, on scheduler: any Scheduler) {
+    package init(_ other: MemoryFileSystem, on scheduler: any Scheduler) {
         clock = other.clock
         self.scheduler = scheduler
         latency = other.latency
@@ -99,7 +99,7 @@ public final class MemoryFileSystem: FileSystem {
     }
 
     /// Releases all locks of this view, as the end of a process does.
-    func releaseLocks() {
+    package func releaseLocks() {
         let paths = disk.contents.withLock { contents in
             contents.locks.filter { $0.value == ObjectIdentifier(self) }.keys.sorted()
         }

@@ -1,15 +1,15 @@
-import RxHTTP
-import RxLite
+package import RxHTTP
+package import RxLite
 
 /// The time limits of one scripted, replayed or simulated exchange, as `Timeouts` defines them for a transport: of the
 /// whole attempt, and of the phase that the exchange is in.
 ///
 /// No time passes for a phase while the consumer pauses. An event at the end of a limit is in time.
-final class ExchangeLimits: @unchecked Sendable {
+package final class ExchangeLimits: @unchecked Sendable {
     // Unchecked: the variables are accessed only inside the subscription's lane, which is serial.
 
     /// The phases of an exchange.
-    enum Phase: Equatable {
+    package enum Phase: Equatable {
         case connecting, sending, waiting, receiving
         /// The connection has another protocol, which may be silent for as long as it likes.
         case open
@@ -29,7 +29,7 @@ final class ExchangeLimits: @unchecked Sendable {
     /// Begins the attempt.
     ///
     /// - Parameter expire: takes the failure, inside the lane; at most once.
-    init(
+    package init(
         _ timeouts: Timeouts, on scheduler: any Scheduler, in scope: Scope,
         expire: @escaping @Sendable (NetworkError) -> Void
     ) {
@@ -47,14 +47,14 @@ final class ExchangeLimits: @unchecked Sendable {
     }
 
     /// Records the phase, whose time begins with it.
-    func enter(_ phase: Phase) {
+    package func enter(_ phase: Phase) {
         if phase != self.phase { record(phase) }
     }
 
     /// Records an event, with which the time of the phase begins anew.
     ///
     /// - Parameter phase: the phase after it.
-    func record(_ phase: Phase) {
+    package func record(_ phase: Phase) {
         self.phase = phase
         restart()
     }

@@ -1,9 +1,9 @@
 import HTTPTypes
-import RxHTTP
-import RxLite
+package import RxHTTP
+package import RxLite
 
 /// One running exchange: performs the steps of its script, in its subscription's lane.
-final class Playback: @unchecked Sendable {
+package final class Playback: @unchecked Sendable {
     // Unchecked: the variables are accessed only inside the subscription's lane, which is serial.
     private var steps: [ScriptedTransport.Step]
     private let request: Request
@@ -26,7 +26,7 @@ final class Playback: @unchecked Sendable {
     /// - Parameters:
     ///   - begun: the time when the exchange began. Default: now.
     ///   - limits: the time limits of the exchange, if it has begun before. Default those of the request.
-    init(
+    package init(
         _ steps: [ScriptedTransport.Step], of request: Request,
         to observer: Observer<TransferEvent, NetworkError>, on clock: any Scheduler,
         since begun: Duration? = nil, limits: ExchangeLimits? = nil,
@@ -41,7 +41,7 @@ final class Playback: @unchecked Sendable {
         self.begun = begun ?? clock.now
     }
 
-    func start() {
+    package func start() {
         observer.scope.onClose {
             self.timer?.cancel()
             self.timer = nil
@@ -59,7 +59,7 @@ final class Playback: @unchecked Sendable {
     }
 
     /// Performs these steps in place of the remaining ones. Called inside the lane.
-    func replaceRest(by steps: [ScriptedTransport.Step]) {
+    package func replaceRest(by steps: [ScriptedTransport.Step]) {
         timer?.cancel()
         timer = nil
         self.steps = steps

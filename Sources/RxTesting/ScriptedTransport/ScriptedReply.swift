@@ -34,7 +34,7 @@ extension ScriptedTransport {
         /// The steps, in order.
         public var steps: [Step]
         /// Set if the reply is a WebSocket, which has its own steps.
-        var webSocket: ScriptedWebSocket?
+        package var webSocket: ScriptedWebSocket?
 
         /// Creates a reply from its steps.
         public init(_ steps: [Step]) { self.steps = steps }
@@ -153,7 +153,7 @@ extension ScriptedTransport.Reply {
 
 extension URL {
     /// The file at a path, absolute or relative to the folder of `source`.
-    init(fixture path: String, beside source: String) {
+    package init(fixture path: String, beside source: String) {
         let folder = URL(filePath: source).deletingLastPathComponent()
         self = path.hasPrefix("/") ? URL(filePath: path) : folder.appending(path: path)
     }

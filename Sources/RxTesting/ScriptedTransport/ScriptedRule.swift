@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
 import RxJSON
@@ -7,13 +7,13 @@ extension ScriptedTransport {
     /// A rule that selects requests and their responses.
     public struct Rule: Sendable {
         let method: HTTPRequest.Method?
-        let path: PathPattern
+        package let path: PathPattern
         let query: [String: String]
         let content: Content?
         let condition: (@Sendable (Request) -> Bool)?
         let replies: [Reply]
         /// Whether a test that requires rules requires this one.
-        var isRequired = true
+        package var isRequired = true
 
         /// Responds to requests of `method` to `path`: to the first with the first of `replies`, and so on;
         /// the last reply repeats. Without `replies` it never responds.
@@ -123,14 +123,14 @@ extension String {
 }
 
 /// The path of a rule: a text, with `{name}` for a part of a segment and `*` at its end for any rest.
-struct PathPattern: Sendable {
+package struct PathPattern: Sendable {
     let text: String
     private let withOrigin: Bool
     private let isOpen: Bool
     /// The pieces of each segment between its parameters; `nil` for a path without parameters.
     private let segments: [[Substring]]?
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         withOrigin = text.hasPrefix("http")
         isOpen = text.hasSuffix("*")
@@ -138,7 +138,7 @@ struct PathPattern: Sendable {
         segments = fixed.contains("{") ? fixed.segments.map(Self.pieces) : nil
     }
 
-    func matches(_ url: URL) -> Bool {
+    package func matches(_ url: URL) -> Bool {
         guard let segments else {
             let target = withOrigin ? url.originAndPath : url.path(percentEncoded: false)
             return isOpen ? target.hasPrefix(text.dropLast()) : target == text
@@ -157,7 +157,7 @@ struct PathPattern: Sendable {
     }
 
     /// The order of specific paths before others: segment by segment, a text comes before a parameter.
-    var rank: [Int] { text[...].segments.map { $0.contains("{") ? 1 : 0 } }
+    package var rank: [Int] { text[...].segments.map { $0.contains("{") ? 1 : 0 } }
 
     /// The texts around the parameters of a segment: `report-{id}.{type}` has `report-`, `.` and the empty text.
     private static func pieces(_ segment: Substring) -> [Substring] {

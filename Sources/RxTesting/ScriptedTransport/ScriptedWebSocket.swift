@@ -1,6 +1,6 @@
 import HTTPTypes
 public import RxHTTP
-import RxLite
+package import RxLite
 public import RxWebSocket
 
 /// The server's end of a WebSocket, scripted in virtual time.
@@ -51,7 +51,7 @@ public struct ScriptedWebSocket: Sendable {
     /// The compression that the server accepts.
     public var compression: WebSocketCompression
     /// The time before the response to the handshake.
-    var delay = Duration.zero
+    package var delay = Duration.zero
 
     /// Creates a script.
     ///
@@ -83,11 +83,11 @@ extension ScriptedTransport.Reply {
 }
 
 /// One running scripted WebSocket: the server's end, in its subscription's lane.
-final class WebSocketPlayback: @unchecked Sendable {
+package final class WebSocketPlayback: @unchecked Sendable {
     // Unchecked: the variables are accessed only inside the subscription's lane, which is serial.
 
     /// An action of the client, or the end of the exchange.
-    enum Report {
+    package enum Report {
         case message(WebSocketMessage)
         case closing(WebSocketCloseCode)
         case end(ScriptedTransport.Exchange.Outcome)
@@ -114,7 +114,7 @@ final class WebSocketPlayback: @unchecked Sendable {
 
     /// - Parameter limits: the time limits of the exchange, if it has begun before. Default those of the request.
     /// - Parameter report: takes what the client does; an error breaks the connection.
-    init(
+    package init(
         _ script: ScriptedWebSocket, of request: Request,
         to observer: Observer<TransferEvent, NetworkError>, on clock: any Scheduler,
         limits: ExchangeLimits? = nil,
@@ -128,7 +128,7 @@ final class WebSocketPlayback: @unchecked Sendable {
         self.report = report
     }
 
-    func start() {
+    package func start() {
         observer.scope.onClose {
             self.timer?.cancel()
             _ = self.report(.end(self.outcome))
@@ -145,7 +145,7 @@ final class WebSocketPlayback: @unchecked Sendable {
     }
 
     /// Breaks the connection. Called inside the lane.
-    func fail(with error: NetworkError) {
+    package func fail(with error: NetworkError) {
         isIgnoring = true
         breakage = error
         if !observer.scope.isPaused { fail(error) }

@@ -145,7 +145,7 @@ public final class VirtualScheduler: DatedScheduler {
     }
 
     /// Drops all work that waits.
-    func removeAll() {
+    package func removeAll() {
         let timers = contents.withLock { contents in
             defer { contents.timers = [] }
             return contents.timers

@@ -1,5 +1,5 @@
 import Foundation
-import RxTesting
+import RxSimulation
 import Scenarios
 
 // explore [COUNT, default 10000] [SCENARIO…]   runs the scenarios with that many seeds each

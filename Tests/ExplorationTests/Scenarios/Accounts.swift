@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxNetworking
+import RxSimulation
 import RxTesting
 import Synchronization
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import RxNetworking
+import RxSimulation
 import RxTesting
 
 /// A resource of the simulated shop, with its terms.

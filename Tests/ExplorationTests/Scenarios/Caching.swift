@@ -1,6 +1,6 @@
 import FoundationEssentials
 import RxNetworking
-import RxTesting
+import RxSimulation
 
 extension House {
     /// Resources under all the terms that a server can give, read without an account and by two, in two languages, and

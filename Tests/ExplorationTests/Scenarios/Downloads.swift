@@ -1,5 +1,6 @@
 import HTTPTypes
 import RxNetworking
+import RxSimulation
 import RxTesting
 
 extension House {

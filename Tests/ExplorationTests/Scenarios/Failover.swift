@@ -1,6 +1,6 @@
 import FoundationEssentials
 import RxNetworking
-import RxTesting
+import RxSimulation
 
 extension House {
     /// A main server and its replica, either of which fails.

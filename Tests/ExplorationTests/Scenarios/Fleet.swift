@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxFleet
 import RxNetworking
+import RxSimulation
 import RxTesting
 
 extension House {

@@ -1,5 +1,5 @@
 package import RxNetworking
-package import RxTesting
+package import RxSimulation
 import Synchronization
 
 /// The scenarios of this package's own client.

@@ -1,5 +1,5 @@
 import RxNetworking
-import RxTesting
+import RxSimulation
 
 extension House {
     /// A host with few places, a circuit breaker, hedged reads and uploads.

@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxNetworking
 import RxOutbox
+import RxSimulation
 import RxTesting
 
 /// An order of one of three accounts.

@@ -3,7 +3,7 @@ import FoundationEssentials
 import RxFleet
 import RxNetworking
 import RxOutbox
-import RxTesting
+import RxSimulation
 
 extension House {
     /// Three processes with one outbox over the store of a fleet. They are killed, cut off from the store, and lose its

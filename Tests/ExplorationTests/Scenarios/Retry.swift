@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxNetworking
-import RxTesting
+import RxSimulation
 
 extension House {
     /// Requests of all kinds with retries and a tight budget.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import RxNetworking
-import RxTesting
+import RxSimulation
 import Synchronization
 
 extension House {

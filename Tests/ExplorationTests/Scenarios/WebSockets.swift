@@ -1,5 +1,5 @@
 import RxNetworking
-import RxTesting
+import RxSimulation
 
 extension House {
     /// A chat that sends numbered messages over as many connections as it takes.

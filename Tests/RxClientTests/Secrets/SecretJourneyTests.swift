@@ -4,6 +4,7 @@ import RxHAR
 import RxHTTP
 import RxLite
 import RxParameters
+import RxSimulation
 import RxTesting
 import Testing
 

@@ -1,5 +1,5 @@
 import RxNetworking
-import RxTesting
+import RxSimulation
 import Testing
 
 // The samples of the article Exploring faults are tests, and run as such.

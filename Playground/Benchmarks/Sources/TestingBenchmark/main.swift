@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import RxNetworking
+import RxSimulation
 import RxTesting
 
 struct Goods: Codable, Sendable { let id: Int, name: String }

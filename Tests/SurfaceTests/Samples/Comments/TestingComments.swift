@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RxNetworking
+import RxSimulation
 import RxTesting
 import RxTestingSupport
 import Testing

@@ -1,5 +1,5 @@
 import RxNetworking
-import RxTesting
+import RxSimulation
 import Testing
 
 @Suite struct OrderTests {

@@ -1,4 +1,5 @@
 import RxNetworking
+import RxSimulation
 import RxTesting
 import Testing
 

@@ -3,6 +3,7 @@ import HTTPTypes
 import RxClient
 import RxHTTP
 import RxLite
+import RxSimulation
 import RxTesting
 
 /// A scripted shop in virtual time, a recording of it, and the events that a request gets.

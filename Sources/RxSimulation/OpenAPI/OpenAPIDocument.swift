@@ -1,7 +1,8 @@
 import FoundationEssentials
 public import HTTPTypes
+public import RxTesting
 
-/// The description of an interface in OpenAPI 3, whose examples a ``ScriptedTransport`` returns.
+/// The description of an interface in OpenAPI 3, whose examples a `ScriptedTransport` returns.
 ///
 /// ```swift
 /// let shop = try OpenAPIDocument("Fixtures/shop.json")

@@ -26,7 +26,7 @@ public struct Cassette: Sendable {
     /// Creates a cassette.
     public init(_ exchanges: [Exchange] = []) { self.exchanges = exchanges }
 
-    /// When the first exchange began; 1970 without exchanges. As the origin of a ``VirtualScheduler`` it makes the
+    /// When the first exchange began; 1970 without exchanges. As the origin of a `VirtualScheduler` it makes the
     /// dates of the responses fit the clock.
     public var startedAt: Date { exchanges.first?.startedAt ?? Date(timeIntervalSince1970: 0) }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 public import RxHTTP
 public import RxLite
+import RxTesting
 import Synchronization
 
 /// A process of a simulation, from its start to its end or until it is killed.

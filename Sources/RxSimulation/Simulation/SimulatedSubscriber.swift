@@ -1,5 +1,6 @@
 import RxHTTP
 import RxLite
+import RxTesting
 import Synchronization
 
 /// One subscription of a simulated process, with its events.

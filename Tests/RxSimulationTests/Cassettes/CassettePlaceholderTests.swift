@@ -1,5 +1,6 @@
 import Foundation
 import RxHTTP
+import RxSimulation
 import RxTesting
 import Testing
 

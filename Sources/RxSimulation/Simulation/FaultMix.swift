@@ -1,3 +1,5 @@
+import RxTesting
+
 /// The faults of one seed. Each seed uses some of the kinds only, at its own rates, because faults hide each other: a run
 /// in which every request is reset never gets to a second page ("Swarm Testing", Groce et al., ISSTA 2012).
 struct FaultMix: Sendable {

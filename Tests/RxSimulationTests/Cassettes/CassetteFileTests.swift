@@ -4,7 +4,7 @@ import RxHTTP
 import RxWebSocket
 import Testing
 
-@testable import RxTesting
+@testable import RxSimulation
 
 @Suite struct CassetteFileTests {
     /// A cassette with every member.

@@ -4,6 +4,7 @@ import RxClient
 import RxHTTP
 import RxLite
 import RxParameters
+import RxSimulation
 import RxTesting
 import RxWebSocket
 import Testing

@@ -1,6 +1,7 @@
 import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
+import RxTesting
 import Synchronization
 
 /// A server of a simulation: how it answers, and whether it runs.

@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import RxHTTP
+public import RxTesting
 public import RxWebSocket
 
 /// All that happened in one run of a simulation: the material of its invariants.

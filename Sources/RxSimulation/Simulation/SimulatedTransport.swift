@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxLite
+import RxTesting
 import Synchronization
 
 /// The transport of a simulated process.

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import RxHTTP
 import RxLite
+public import RxTesting
 import Synchronization
 
 /// One run of a client against simulated servers, in virtual time, with faults.

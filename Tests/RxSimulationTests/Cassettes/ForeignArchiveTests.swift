@@ -3,6 +3,7 @@ import HTTPTypes
 import RxClient
 import RxHTTP
 import RxLite
+import RxSimulation
 import RxTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import RxHTTP
+import RxTesting
 import RxWebSocket
 import Synchronization
 

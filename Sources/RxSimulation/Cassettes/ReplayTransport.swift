@@ -1,6 +1,7 @@
 public import HTTPTypes
 public import RxHTTP
 public import RxLite
+import RxTesting
 import Synchronization
 
 /// Answers requests from a cassette.
@@ -15,7 +16,7 @@ import Synchronization
 /// try replay.verify()
 /// ```
 ///
-/// It keeps the contract of `Transport`, as ``ScriptedTransport`` does. Each subscription selects an exchange by the
+/// It keeps the contract of `Transport`, as `ScriptedTransport` does. Each subscription selects an exchange by the
 /// ``ReplayRules``; its events come at the recorded times, measured on the scheduler. An exchange that was cancelled
 /// while it was recorded stays open after its last event. The time limits of the request apply, as on a network.
 ///
@@ -46,10 +47,10 @@ public final class ReplayTransport: Transport {
     ///
     /// - Parameters:
     ///   - cassette: the recorded exchanges.
-    ///   - scheduler: the scheduler of the exchanges: a ``VirtualScheduler``, or any other serial one.
+    ///   - scheduler: the scheduler of the exchanges: a `VirtualScheduler`, or any other serial one.
     ///   - rules: the rules of selection and timing. Default ``ReplayRules/standard``.
     ///   - files: the files that requests send and that responses are downloaded to. Default `nil`: contents that are
-    ///     files are not compared, and in virtual time downloads go to a ``MemoryFileSystem`` without files.
+    ///     files are not compared, and in virtual time downloads go to a `MemoryFileSystem` without files.
     public init(
         _ cassette: Cassette, on scheduler: any Scheduler, rules: ReplayRules = .standard,
         files: (any FileSystem)? = nil
