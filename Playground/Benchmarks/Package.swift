@@ -83,7 +83,10 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "TestingBenchmark",
-            dependencies: [.rxNetworking, .product(name: "RxTesting", package: "RxNetworking")],
+            dependencies: [
+                .rxNetworking, .product(name: "RxSimulation", package: "RxNetworking"),
+                .product(name: "RxTesting", package: "RxNetworking"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "APIBenchmark",

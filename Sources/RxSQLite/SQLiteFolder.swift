@@ -57,7 +57,7 @@ package struct SQLiteFolder: Sendable {
     }
 
     /// Locks a file in the folder; `nil` if another process or store has locked it. The end of the process releases it.
-    package func lock(_ name: String) throws -> FileLock? {
+    package func lock(_ name: String) throws -> FolderLock? {
         let descriptor = try open(name)
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
@@ -75,7 +75,7 @@ package struct SQLiteFolder: Sendable {
             guard code == EWOULDBLOCK || code == EINTR else { throw SQLiteFailure("flock", code) }
             return nil
         }
-        return FileLock(descriptor: descriptor)
+        return FolderLock(descriptor: descriptor)
     }
 
     /// Whether a file exists.
@@ -147,7 +147,7 @@ package struct SQLiteFolder: Sendable {
 }
 
 /// A lock of a file, held until it is released.
-package final class FileLock: Sendable {
+package final class FolderLock: Sendable {
     private let descriptor: CInt
 
     init(descriptor: CInt) { self.descriptor = descriptor }

@@ -26,13 +26,14 @@ import Testing
         "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
         "RxFleet": ["RxCache", "RxClient", "RxCurl", "RxHTTP", "RxLite", "RxLoop", "RxOutbox", "RxSQLite"],
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
+        "RxSimulation": ["RxHTTP", "RxJSON", "RxLite", "RxTesting", "RxWebSocket"],
         "RxAuth": ["RxClient", "RxHTTP", "RxLite", "RxLoop", "RxParameters"],
         "RxMetrics": ["RxClient", "RxFleet", "RxHTTP", "RxLite", "RxOutbox"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop", "RxOutbox"],
         "RxOutbox": ["RxClient", "RxHTTP", "RxLite", "RxSQLite", "CZlib"],
         "RxTransfers": ["RxClient", "RxHTTP", "RxLite", "RxParameters"],
-        "RxTestingSupport": ["RxHTTP", "RxLite", "RxTesting"],
+        "RxTestingSupport": ["RxHTTP", "RxLite", "RxSimulation", "RxTesting"],
     ]
 
     /// Modules of the toolchain and the system. RxLite has no use for Foundation.
@@ -44,7 +45,8 @@ import Testing
     static let packages: [String: Set<String>] = [
         "HTTPTypes": [
             "RxWebSocket", "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxClient",
-            "RxNetworking", "RxInspector", "RxTesting", "RxMetrics", "RxTracing", "RxAuth", "RxOutbox",
+            "RxNetworking", "RxInspector", "RxTesting", "RxSimulation", "RxMetrics", "RxTracing", "RxAuth",
+            "RxOutbox",
             "RxFleet", "RxTransfers",
         ],
         "CoreMetrics": ["RxMetrics"],

@@ -57,6 +57,13 @@ import Testing
     }
 
     /// A fixture is a file beside the test, with its type.
+    private func response(_ transport: ScriptedTransport, to path: String) throws -> Response {
+        let request = Request(url: try #require(URL(string: "https://a.test" + path)))
+        let recorder = Recorder(transport.send(request).response(to: request), on: clock)
+        try clock.run()
+        return try #require(recorder.values.first)
+    }
+
     @Test func fixtures() throws {
         let transport = ScriptedTransport(
             on: clock,
@@ -66,15 +73,13 @@ import Testing
                     .get, "/bad",
                     try .fixture("Fixtures/goods.json", status: .badRequest, headers: [.contentType: "a/b"])),
             ])
-        let events = try RecordedShop.events(
-            of: Request(url: try #require(URL(string: "https://a.test/goods"))), by: transport, on: clock)
-        #expect(
-            events.prefix(2) == [
-                "0.0 seconds head 200 OK Content-Type=application/json", "0.0 seconds chunk [1, 2]\n",
-            ])
-        let bad = try RecordedShop.events(
-            of: Request(url: try #require(URL(string: "https://a.test/bad"))), by: transport, on: clock)
-        #expect(bad.first == "0.0 seconds head 400 Bad Request Content-Type=a/b")
+        let goods = try response(transport, to: "/goods")
+        #expect(goods.status == .ok)
+        #expect(goods.headerFields == [.contentType: "application/json"])
+        #expect(String(decoding: goods.body, as: UTF8.self) == "[1, 2]\n")
+        let bad = try response(transport, to: "/bad")
+        #expect(bad.status == .badRequest)
+        #expect(bad.headerFields == [.contentType: "a/b"])
         #expect(throws: (any Error).self) { try ScriptedTransport.Reply.fixture("Fixtures/none.json") }
     }
 }

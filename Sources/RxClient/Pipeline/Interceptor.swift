@@ -2,7 +2,7 @@ import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-/// A stage of the pipeline: receives a request, and transforms the stream that the later stages return for
+/// The app's part of the pipeline: receives a request, and transforms the stream that the later stages return for
 /// it.
 ///
 /// ```swift

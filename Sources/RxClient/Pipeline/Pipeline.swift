@@ -3,7 +3,23 @@ import RxHTTP
 /// The stages that a call passes through, in order.
 ///
 /// A ``Walk`` takes the request down the list, and the response up again. Everything that a client sends goes this way; the
-/// table lists the stages of each kind of call.
+/// table lists the stages of each kind of call. A failure goes up from the stage that made it, and each stage above may send
+/// the request down again from its own place:
+///
+/// - **A 401** fails in `StatusCheck`, or for a whole response that nothing looks at before, in `ResponseValidation`. At
+///   `Relogin` the session logs in, once for all requests that wait, and the request goes down once more through
+///   `Authorization`, with the new credential. A second 401 goes on up. A signer (`Signing`) and HTTP's own authentication
+///   (`Redirects`) may have sent an exchange again before, with what the 401 asked for.
+/// - **A 503 with Retry-After** counts in `CircuitBreaking`, and `ServerSelection` may send the attempt to the standby server.
+///   `Retrying` then waits for the longer of its backoff and Retry-After, and sends the request down as a new attempt; not
+///   if that would pass the `Deadline` or the policy's longest wait, or the request may not be repeated. At last
+///   `StaleIfError` may respond with a stored response. A 429 also pauses the host in `RequestLimiting`.
+/// - **A cancel** closes the transfer, and then tells each stage that has got the request, from the last one to the first:
+///   timers stop, permits and places in queues are given back, a half-written file is left to resume. A subscriber that
+///   cancels gets nothing more; if the client cancels the request, the stream fails with `cancelled`.
+/// - **Two interceptors** of a place are two stages: the first in the list is the outer one, gets the request first and the
+///   response last. The client's come before the endpoint's. Each subscription to an interceptor's `next` is a walk of its
+///   own through the stages below.
 struct Pipeline: Sendable {
     /// The stages around the call.
     private static let call: [Row] = [
@@ -16,7 +32,7 @@ struct Pipeline: Sendable {
         Row(Caching(), for: .typed, with: .caching),
         Row(Retrying(), for: .typed.union([.stream, .download])),
         Row(Relogin(), for: .managed, if: { $0.session != nil }),
-        // Status, content type, envelope.
+        // Status, content type, envelope; for `response` only the status.
         Row(ResponseValidation(), for: .typed.union([.response])),
         Row(Revalidation(), for: .typed, with: .caching),
         Row(StreamOpening(), for: [.stream]),
@@ -30,24 +46,26 @@ struct Pipeline: Sendable {
         Row(HedgedAttempts(), for: [.request], with: .hedging),
         Row(CircuitBreaking(), for: .managed, if: { $0.circuitBreaker != nil }),
         Row(RequestLimiting(), for: .typed.union([.stream, .download]), if: { $0.isLimited }),
-        // The signature and the session's credential.
+        // The signature of the parameters, and the session's credential.
         Row(Authorization(), for: .endpoints),
         // The app's interceptors around each attempt.
         Row(.attempt, for: .endpoints),
         Row(ResponseGathering(), for: .typed.union([.response])),
+        // For a whole response only if a stage above looks at the outcome of attempts.
         Row(StatusCheck(), for: .managed),
         Row(Reading(), for: [.progress]),
     ]
 
     /// The stages around each exchange on the wire.
     private static let exchange: [Row] = [
+        // The hops of redirects, HSTS, and HTTP's own authentication.
         Row(Redirects(), for: .all),
         Row(CacheInvalidation(), for: .all),
         Row(CookieHandling(), for: .all, if: { $0.cookies != nil }),
         // The app's interceptors around each exchange.
         Row(.exchange, for: .all),
         Row(HandshakeOrder(), for: [.webSocket]),
-        // The last stage that changes the request.
+        // After everything that is signed; only the fields of tracers are added later.
         Row(Signing(), for: .all, if: { $0.signer != nil }),
         Row(ExchangeTracing(), for: .all, with: .tracing),
         Row(Sending(), for: .all),
@@ -57,7 +75,7 @@ struct Pipeline: Sendable {
     private let lists: [StageList]
     /// Those of them with the rules of most calls, by kind.
     private let usualLists: [StageList]
-    /// The same with observers.
+    /// Those lists with observers.
     private let tracedLists: [StageList]
     private let usualRules: CallRules
 
@@ -150,7 +168,7 @@ extension ClientConfiguration {
 extension Set<CallKind> {
     /// The kinds with a typed result.
     fileprivate static var typed: Self { [.request, .progress] }
-    /// The kinds whose attempts the pipeline manages, with retries and failover.
+    /// The kinds with relogin, circuit breaker and failover.
     fileprivate static var managed: Self { typed.union([.stream, .download, .events, .webSocket]) }
     /// The kinds that take an endpoint.
     fileprivate static var endpoints: Self { managed.union([.response]) }

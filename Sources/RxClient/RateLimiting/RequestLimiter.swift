@@ -117,9 +117,9 @@ public final class RequestLimiter: Sendable {
     /// (draft-ietf-httpapi-ratelimit-headers).
     func pause(_ place: Place, after head: ResponseHead) {
         guard place.sharesRate, let fields = RateLimitFields(head, at: shared.date), fields.remaining == 0,
-            min(fields.reset, longestPause) > .zero
+            min(fields.timeToReset, longestPause) > .zero
         else { return }
-        pause(place, for: min(fields.reset, longestPause))
+        pause(place, for: min(fields.timeToReset, longestPause))
     }
 
     private func pause(_ place: Place, for wait: Duration) {

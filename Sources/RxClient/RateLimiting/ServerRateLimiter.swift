@@ -274,14 +274,14 @@ struct RequestAllowance {
     /// Records that a response has begun, or that there will be none.
     mutating func leave(_ head: ResponseHead?, at now: Duration, _ date: Date) {
         running = max(running - 1, 0)
-        guard let head, let said = RateLimitFields(head, at: date) else {
+        guard let head, let fields = RateLimitFields(head, at: date) else {
             // The request counts at the server, too.
             if reset != nil { remaining = remaining.map { max($0 - 1, 0) } }
             return recordPause(head, at: now, date)
         }
-        remaining = said.remaining
-        reset = now + said.reset
-        quota = said.quota ?? quota
+        remaining = fields.remaining
+        reset = now + fields.timeToReset
+        quota = fields.quota ?? quota
         recordPause(head, at: now, date)
     }
 
@@ -299,7 +299,7 @@ struct RequestAllowance {
 struct RateLimitFields: Equatable {
     var remaining: Int
     /// The time until the reset.
-    var reset: Duration
+    var timeToReset: Duration
     var quota: Int?
 
     init?(_ head: ResponseHead, at date: Date) {
@@ -313,7 +313,7 @@ struct RateLimitFields: Equatable {
 
     private init(remaining: Int64, seconds: Double, quota: Int64?) {
         self.remaining = Int(min(max(remaining, 0), 1 << 31))
-        reset = .seconds(min(max(seconds, 0), Double(1 << 31)))
+        timeToReset = .seconds(min(max(seconds, 0), Double(1 << 31)))
         self.quota = quota.map { Int(min(max($0, 1), 1 << 31)) }
     }
 

@@ -137,7 +137,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
 }
 
 /// Whether a value shows that the server has responded: any value except the first events of a transfer.
-func showsResponse(_ value: some Sendable) -> Bool {
+private func showsResponse(_ value: some Sendable) -> Bool {
     guard let event = transferEvent(in: value) else { return true }
     switch event {
     case .uploaded, .interim, .redirected: return false

@@ -17,7 +17,7 @@ struct StoreMembers {
     /// Announces the bell, and the ends of other stores; `nil` if the system has no watches left.
     let watch: FolderWatch?
     private let folder: SQLiteFolder
-    private let own: FileLock
+    private let own: FolderLock
     private let bell: CInt
     private static let bellName = "bell"
 

@@ -44,6 +44,25 @@ final class Deadline: RequestStage, EndStage {
     func cancel(_ walk: Walk) { walk.memory.deadline.take()?.cancel() }
 }
 
+/// Reserves the path of a download from its first attempt to its end.
+final class PathReservation: RequestStage {
+    var readsResponse: Bool { true }
+
+    func send(_ request: inout Request, _ walk: Walk) -> Step {
+        let (original, call, rest) = (request, walk.call, walk.rest)
+        guard let reader = call.overrides.reader as? DownloadReading else { return .next }
+        return .respond(
+            with: reader.files.reserving(
+                reader.path, inFolder: reader.draftName(for: request), on: call.scheduler
+            ) { file in
+                call[ReservedPath.self] = file
+                // Called only now, because the reading of the response needs the reserved file.
+                return rest(original)
+            }
+            .mapError { $0.naming(original) })
+    }
+}
+
 /// Looks for a usable stored response, and joins an equal request in flight.
 final class Caching: RequestStage, EventStage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
@@ -270,24 +289,5 @@ final class Reading: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let reader = walk.call.overrides.reader else { return .next }
         return .respond(with: reader.intercept(request, in: walk.call, walk.rest))
-    }
-}
-
-/// Reserves the path of a download from its first attempt to its end.
-final class PathReservation: RequestStage {
-    var readsResponse: Bool { true }
-
-    func send(_ request: inout Request, _ walk: Walk) -> Step {
-        let (original, call, rest) = (request, walk.call, walk.rest)
-        guard let reader = call.overrides.reader as? DownloadReading else { return .next }
-        return .respond(
-            with: reader.files.reserving(
-                reader.path, inFolder: reader.draftName(for: request), on: call.scheduler
-            ) { file in
-                call[ReservedPath.self] = file
-                // Called only now, because the reading of the response needs the reserved file.
-                return rest(original)
-            }
-            .mapError { $0.naming(original) })
     }
 }

@@ -30,14 +30,14 @@ extension Observable {
     public func retry(_ policy: RetryPolicy<Failure>, on scheduler: (any Scheduler)? = nil) -> Observable {
         let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
         return Observable(scheduler: self.scheduler) { observer in
-            Retrying(self, policy, clock, into: observer).start()
+            RetryRun(self, policy, clock, into: observer).start()
         }
     }
 }
 
 /// The state of one retry.
 @usableFromInline
-final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
+final class RetryRun<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
 
     /// The most attempts to begin in one turn of the scheduler.

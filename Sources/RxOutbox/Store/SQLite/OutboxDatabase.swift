@@ -14,7 +14,7 @@ struct OutboxDatabase {
     private let folder: SQLiteFolder
     private let durability: SQLiteOutboxStore.Durability
     private var queue: DatabaseQueue?
-    private var senderLock: FileLock?
+    private var senderLock: FolderLock?
     /// Set once the database has turned out to be damaged, until it is closed.
     private var damage: SQLiteFailure?
 

@@ -135,20 +135,15 @@ import Testing
         ] as [(Duration?, NetworkError.Code, Duration)] {
             let start = clock.now
             let timeouts = Timeouts(idle: .seconds(10), attempt: attempt)
-            let ends = Log<String>()
-            let subscription = transport.send(try Self.request(timeouts)).subscribe(
-                onNext: { _ in },
-                onEnd: { completion in
-                    guard case .failed(let error) = completion else { return }
-                    ends.add("\(error.code) \(clock.now - start)")
-                })
+            let recorder = Recorder(transport.send(try Self.request(timeouts)), on: clock)
             try clock.advance(by: .seconds(5))
-            subscription.pause()
+            recorder.pause()
             try clock.advance(by: .seconds(95))
-            #expect(ends.entries.isEmpty)
-            subscription.resume()
+            #expect(recorder.failure == nil)
+            recorder.resume()
             try clock.run()
-            #expect(ends.entries == ["\(code) \(end)"])
+            #expect(recorder.failure?.code == code)
+            #expect(clock.now - start == end)
         }
     }
 
