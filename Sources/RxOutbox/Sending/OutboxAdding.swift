@@ -25,18 +25,20 @@ extension OutboxRun {
             expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing)
         let entry = OutboxEntry(id: OutboxID(rawValue: RandomSource.uuid().uuidString), terms)
         let paths = endpoint.attachments
+        // Stores may encode entries here, outside of the lane.
+        let adding = paths.isEmpty ? store.add(entry, content) : nil
         let refusal = NetworkError(.shutDown, "the outbox has been drained and takes no new entries")
         guard scope.isOpen else { return report(.failure(refusal)) }
         scope.enter {
             guard !self.isDraining else { return report(.failure(refusal)) }
             self.addingCount += 1
-            guard !paths.isEmpty else { return self.add(entry, content, report) }
+            if let adding { return self.add(entry, content, by: adding, report) }
             self.perform(self.describe(paths)) { result in
                 switch result {
                 case .success(let attachments):
                     var entry = entry
                     entry.terms.attachments = attachments
-                    self.add(entry, content, report)
+                    self.add(entry, content, by: self.store.add(entry, content), report)
                 case .failure(let error):
                     self.addingCount -= 1
                     report(.failure(error))
@@ -46,10 +48,10 @@ extension OutboxRun {
     }
 
     private func add(
-        _ entry: OutboxEntry, _ content: Data,
+        _ entry: OutboxEntry, _ content: Data, by adding: Observable<OutboxAddition, NetworkError>,
         _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
     ) {
-        perform(store.add(entry, content)) { result in
+        perform(adding) { result in
             self.addingCount -= 1
             switch result {
             case .failure(let error): report(.failure(error))

@@ -25,7 +25,14 @@ struct OutboxDatabase {
 
     /// Runs `body` in a transaction, which is rolled back if it throws.
     mutating func write<Result>(_ body: (OutboxTable) throws -> Result) throws(SQLiteFailure) -> Result {
-        try perform { queue in try queue.write { db in try body(OutboxTable(db: db)) } }
+        try perform { queue in
+            try queue.write { db in
+                let table = OutboxTable(db: db)
+                let result = try body(table)
+                try table.countChanges()
+                return result
+            }
+        }
     }
 
     mutating func read<Result>(_ body: (OutboxTable) throws -> Result) throws(SQLiteFailure) -> Result {

@@ -6,7 +6,16 @@ import RxSQLite
 
 /// The statements on the tables, within a transaction.
 struct OutboxTable {
+    /// What the changes of one transaction share.
+    private final class Work {
+        var changeCount = 0
+        var lease: Int64?
+    }
+
     let db: Database
+    private let work = Work()
+
+    init(db: Database) { self.db = db }
 
     /// Increased with each change of the tables or of their contents.
     static let version = 2
@@ -44,7 +53,7 @@ struct OutboxTable {
         }
     }
 
-    private enum Phase {
+    enum Phase {
         static let open = 0
         static let sending = 1
         static let dead = 2
@@ -123,9 +132,11 @@ struct OutboxTable {
 
     func content(of id: OutboxID) throws -> Data? { try row(id).map { try whole($0).content } }
 
-    func add(_ entry: OutboxEntry, _ content: Data) throws -> OutboxAddition {
+    func add(_ row: OutboxRow) throws -> OutboxAddition {
+        let entry = row.entry
         if let key = entry.guarantee.key,
-            let row = try Row.fetchOne(db, sql: "SELECT * FROM entry WHERE key = ?", arguments: [key])
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM entry WHERE key = ?"), arguments: [key])
         {
             let known = try whole(row)
             return .exists(known.entry, known.content)
@@ -133,70 +144,74 @@ struct OutboxTable {
         var replaced: [OutboxID] = []
         if let topic = entry.topic {
             replaced = try String.fetchAll(
-                db, sql: "DELETE FROM entry WHERE topic = ? AND phase <> ? RETURNING id",
+                db.cachedStatement(sql: "DELETE FROM entry WHERE topic = ? AND phase <> ? RETURNING id"),
                 arguments: [topic, Phase.sending]
             ).map(OutboxID.init(rawValue:))
         }
-        let terms = try Self.encoder.encode(entry.terms)
-        let delivery = try Self.encoder.encode(entry.delivery)
         try db.cachedStatement(
             sql: """
                 INSERT INTO entry (id, key, topic, phase, terms, content, entryCheck, delivery, deliveryCheck)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
-            entry.id.rawValue, entry.guarantee.key, entry.topic, Phase.of(entry.delivery), terms, content,
-            Self.check(entry.id, terms, content), delivery, Self.check(entry.id, delivery),
+            entry.id.rawValue, entry.guarantee.key, entry.topic, Phase.of(entry.delivery), row.terms,
+            row.content, row.entryCheck, row.delivery.encoded, row.delivery.check,
         ])
-        let sequence = db.lastInsertedRowID
-        try countChange()
-        return .added(sequence: sequence, replaced: replaced)
+        work.changeCount += 1
+        return .added(sequence: db.lastInsertedRowID, replaced: replaced)
     }
 
-    func change(_ change: OutboxChange, under lease: OutboxLease?) throws -> OutboxChange.Outcome {
-        if let lease {
-            let latest = try Int64.fetchOne(db.cachedStatement(sql: "SELECT lease FROM state"))
-            guard latest == lease.number else { return .leaseLost }
-        }
-        guard let row = try row(change.id) else { return .gone }
-        let phase: Int = row["phase"]
-        guard (phase == Phase.dead) == change.concernsDead else { return .gone }
+    func change(_ change: PreparedChange, under lease: OutboxLease?) throws -> OutboxChange.Outcome {
+        if let lease, try latestLease() != lease.number { return .leaseLost }
         var content: Data?
         switch change {
         case .begin(let id, let delivery):
+            // All rows, since SQLite completes a statement with its last one.
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        UPDATE entry SET phase = ?, delivery = ?, deliveryCheck = ? WHERE id = ? AND phase <> ?
+                        RETURNING id, terms, content, entryCheck
+                        """),
+                arguments: [delivery.phase, delivery.encoded, delivery.check, id.rawValue, Phase.dead])
+            guard let row = rows.first else { return .gone }
             _ = try intactTerms(row, withContent: true)
             content = row["content"]
-            try write(delivery, of: id)
-        case .settle(let id, let delivery): try write(delivery, of: id)
+        case .settle(let id, let delivery):
+            try db.cachedStatement(
+                sql: "UPDATE entry SET phase = ?, delivery = ?, deliveryCheck = ? WHERE id = ? AND phase <> ?"
+            ).execute(
+                arguments: [delivery.phase, delivery.encoded, delivery.check, id.rawValue, Phase.dead])
+            guard db.changesCount > 0 else { return .gone }
         case .complete(let id, let receipt):
-            try remove(id)
+            try db.cachedStatement(sql: "DELETE FROM entry WHERE id = ? AND phase <> ?")
+                .execute(arguments: [id.rawValue, Phase.dead])
+            guard db.changesCount > 0 else { return .gone }
             if let receipt { try keep(receipt) }
-        case .discard(let id): try remove(id)
+        case .discard(let id):
+            try db.cachedStatement(sql: "DELETE FROM entry WHERE id = ? AND phase = ?")
+                .execute(arguments: [id.rawValue, Phase.dead])
+            guard db.changesCount > 0 else { return .gone }
         case .revive(let entry, let edited):
-            let content = try edited ?? whole(row).content
-            let terms = try Self.encoder.encode(entry.terms)
-            try db.execute(
-                sql:
-                    "UPDATE entry SET key = ?, topic = ?, terms = ?, content = ?, entryCheck = ? WHERE id = ?",
-                arguments: [
-                    entry.guarantee.key, entry.topic, terms, content, Self.check(entry.id, terms, content),
-                    entry.id.rawValue,
-                ])
-            try write(entry.delivery, of: entry.id)
+            guard let row = try row(entry.id), row["phase"] == Phase.dead else { return .gone }
+            try replace(OutboxRow(entry, try edited ?? whole(row).content))
         }
-        try countChange()
+        work.changeCount += 1
         return .applied(content)
     }
 
-    private func remove(_ id: OutboxID) throws {
-        try db.cachedStatement(sql: "DELETE FROM entry WHERE id = ?").execute(arguments: [id.rawValue])
-    }
-
-    private func write(_ delivery: OutboxDelivery, of id: OutboxID) throws {
-        let encoded = try Self.encoder.encode(delivery)
-        try db.cachedStatement(
-            sql: "UPDATE entry SET phase = ?, delivery = ?, deliveryCheck = ? WHERE id = ?"
-        ).execute(arguments: [Phase.of(delivery), encoded, Self.check(id, encoded), id.rawValue])
+    private func replace(_ row: OutboxRow) throws {
+        let entry = row.entry
+        try db.execute(
+            sql: """
+                UPDATE entry SET key = ?, topic = ?, terms = ?, content = ?, entryCheck = ?, phase = ?,
+                    delivery = ?, deliveryCheck = ?
+                WHERE id = ?
+                """,
+            arguments: [
+                entry.guarantee.key, entry.topic, row.terms, row.content, row.entryCheck,
+                row.delivery.phase, row.delivery.encoded, row.delivery.check, entry.id.rawValue,
+            ])
     }
 
     // MARK: - Receipts
@@ -249,8 +264,18 @@ struct OutboxTable {
         try Int64.fetchOne(db.cachedStatement(sql: "SELECT revision FROM state")) ?? 0
     }
 
-    private func countChange() throws {
-        try db.cachedStatement(sql: "UPDATE state SET revision = revision + 1").execute()
+    /// Counts the changes of the transaction, all at once. Call it at the end.
+    func countChanges() throws {
+        guard work.changeCount > 0 else { return }
+        try db.cachedStatement(sql: "UPDATE state SET revision = revision + ?").execute(
+            arguments: [work.changeCount])
+    }
+
+    /// The number of the latest lease, which no other process changes within the transaction.
+    private func latestLease() throws -> Int64? {
+        if let lease = work.lease { return lease }
+        work.lease = try Int64.fetchOne(db.cachedStatement(sql: "SELECT lease FROM state"))
+        return work.lease
     }
 
     /// A new fencing number.
@@ -317,11 +342,11 @@ struct OutboxTable {
         SQLiteFailure(.damaged, "an entry is not what was written")
     }
 
-    private static let encoder = JSONEncoder()
+    static let encoder = JSONEncoder()
     private static let decoder = JSONDecoder()
 
     /// The CRC-32 of the id and the parts, each with its length.
-    private static func check(_ id: OutboxID, _ parts: Data...) -> Int64 {
+    static func check(_ id: OutboxID, _ parts: Data...) -> Int64 {
         var check = crc32(0, nil, 0)
         for part in [Data(id.rawValue.utf8)] + parts {
             let count = UInt64(part.count).littleEndian

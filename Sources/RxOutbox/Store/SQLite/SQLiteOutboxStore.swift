@@ -70,7 +70,8 @@ public final class SQLiteOutboxStore: OutboxStore {
 
     /// Adds an entry.
     public func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
-        writing { try $0.add(entry, content) }
+        let row = Result { try OutboxRow(entry, content) }
+        return writing { try $0.add(row.get()) }
     }
 
     /// All entries.
@@ -85,7 +86,8 @@ public final class SQLiteOutboxStore: OutboxStore {
     public func change(
         _ change: OutboxChange, under lease: OutboxLease?
     ) -> Observable<OutboxChange.Outcome, NetworkError> {
-        writing { try $0.change(change, under: lease) }
+        let prepared = Result { try PreparedChange(change) }
+        return writing { try $0.change(prepared.get(), under: lease) }
     }
 
     /// The receipt of a delivered entry.
