@@ -184,7 +184,9 @@ let package = Package(
         // The cases of the Autobahn test suite, for Tests/websocket.sh.
         .program("websocket-cases", ["RxNetworking", "TestServers"], path: "Tests/WebSocketCases"),
         .library("PlaygroundServer", [.flyingFox, .flyingSocks], path: "Playground/Server"),
-        .program("Playground", ["RxInspector", "RxNetworking", "PlaygroundServer"], path: "Playground/Tour"),
+        .program(
+            "Playground", ["RxInspector", "RxNetworking", "RxOutbox", "PlaygroundServer"],
+            path: "Playground/Tour"),
 
         // Processes of their own, for tests that kill them.
         .program("download-probe", ["RxNetworking"], path: "Tests/DownloadProbe"),
@@ -292,7 +294,8 @@ let package = Package(
         .tests(
             "RxInspectorTests",
             [
-                "RxInspector", "PlaygroundServer", "RxNetworking", "RxTesting", "TestServers", .httpTypes,
+                "RxInspector", "PlaygroundServer", "RxNetworking", "RxOutbox", "RxTesting", "TestServers",
+                .httpTypes,
             ], exclude: ["Sessions"]),
         .tests(
             "FuzzTests",

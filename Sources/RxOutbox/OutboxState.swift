@@ -60,6 +60,14 @@ public struct OutboxState: Sendable, Hashable {
     public internal(set) var storeFailure: OutboxFailure?
 }
 
+extension OutboxState: RedactedDescription {
+    /// The role, the numbers of entries, and what keeps the outbox from sending.
+    public var description: String {
+        "\(role): \(counts.queued) queued, \(counts.sending) sending, \(counts.waiting) waiting, \(counts.dead) dead"
+            + (isOnline ? "" : "; no network") + (storeFailure.map { "; the store has failed: \($0)" } ?? "")
+    }
+}
+
 /// An event of an ``Outbox``, for metrics and logs.
 public enum OutboxEvent: Sendable {
     /// An entry of this outbox is durable.

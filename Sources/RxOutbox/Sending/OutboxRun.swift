@@ -13,8 +13,8 @@ final class OutboxRun: @unchecked Sendable {
     let client: Client
     let forms: OutboxForms
     let configuration: OutboxConfiguration
-    let state = MutableProperty(OutboxState())
-    let events = Signal<OutboxEvent>()
+    let state = MutableProperty(OutboxState()).inspected("outbox")
+    let events = Signal<OutboxEvent>().inspected("outbox events")
     let scope: Scope
 
     private let clock: any Scheduler
