@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Kills a program with an outbox many times, and measures how many entries it stores and delivers in a second.
 #
-#   Tests/outbox.sh [kills, default 10000] [entries, default 20000]
+#   Tests/outbox.sh [kills, default 10000] [entries, default 20000] [measurements, default 3]
 #
-# The folders are made in TMPDIR. With 0 kills it only measures.
+# The folders are made in TMPDIR. With 0 kills it only measures. With the path of a probe in OUTBOX_PROBE it builds none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,8 +14,10 @@ install_missing
 
 export ALL_TRAITS=1 # read by Package.swift
 export TEST_TARGETS=RxOutboxTests
-swift build -c release --product outbox-probe
-OUTBOX_PROBE="$(swift build -c release --show-bin-path)/outbox-probe"
+if [ -z "${OUTBOX_PROBE:-}" ]; then
+    swift build -c release --product outbox-probe
+    OUTBOX_PROBE="$(swift build -c release --show-bin-path)/outbox-probe"
+fi
 export OUTBOX_PROBE
 if [ "${1:-10000}" -gt 0 ]; then
     OUTBOX_KILLS=${1:-10000} swift test --filter RxOutboxTests.CrashTests
@@ -27,8 +29,11 @@ trap 'rm -rf "$folder"' EXIT
 # The durability of the store: `machine` waits for the disk (PRAGMA synchronous = FULL), `process` does not (NORMAL).
 for durability in machine process; do
     place="$durability, $(stat -f -c %T "$folder" 2>/dev/null || echo 'unknown file system')"
-    "$OUTBOX_PROBE" count "$folder/$durability" "$count" "$durability" |
-        awk -v count="$count" -v place="$place" '{ printf "%s: %d durable entries a second\n", place, count / $2 }'
-    "$OUTBOX_PROBE" deliver "$folder/$durability" 64 "$durability" |
-        awk -v place="$place" '{ printf "%s: %d deliveries a second\n", place, $2 / $3 }'
+    for ((turn = 1; turn <= ${3:-3}; turn++)); do
+        "$OUTBOX_PROBE" count "$folder/$durability" "$count" "$durability" |
+            awk -v count="$count" -v place="$place" '{ printf "%s: %d durable entries a second\n", place, count / $2 }'
+        "$OUTBOX_PROBE" deliver "$folder/$durability" 64 "$durability" |
+            awk -v place="$place" '{ printf "%s: %d deliveries a second\n", place, $2 / $3 }'
+        rm -rf "${folder:?}/$durability"
+    done
 done

@@ -1,10 +1,10 @@
 #if Outbox
 // Works on the folder of an outbox, for tests that kill it, and for measurements.
 //
-//   outbox-probe fill FOLDER URL FIRST MODE MICROSECONDS
-//       enqueues orders from number FIRST on, sends them to URL/orders, and kills itself (SIGKILL) after a time. Prints
-//       `enqueued NUMBER` when an order is durable, `standby` while another process sends, and `sender` when it sends.
-//       A time of 0: until it is killed from outside.
+//   outbox-probe fill FOLDER URL FIRST MODE PLACE TURN MICROSECONDS [sender]
+//       enqueues orders from number FIRST on, sends them to URL/orders, and kills itself (SIGKILL) so long after it has
+//       reached a place of `KillPlan` for the TURN-th time, with `sender` not before it sends. Prints `enqueued NUMBER` when
+//       an order is durable, and the lines of `KillPlan`.
 //   outbox-probe drain FOLDER URL MODE
 //       sends all that is left, prints `left PENDING DEAD` and ends
 //   outbox-probe full FOLDER FILLER
@@ -24,6 +24,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxNetworking
 import RxOutbox
+import Synchronization
 import TestServers
 
 #if canImport(Glibc)
@@ -80,7 +81,8 @@ func say(_ line: String) {
 }
 
 func makeOutbox(
-    _ folder: String, _ url: String, _ mode: Mode = .machine, concurrency: Int = 4, isOnline: Bool = true
+    _ folder: String, _ url: String, _ mode: Mode = .machine, concurrency: Int = 4, isOnline: Bool = true,
+    _ plan: KillPlan? = nil
 ) throws -> Outbox {
     var client = ClientConfiguration(baseURL: url)
     client.options.retry = .never
@@ -88,48 +90,36 @@ func makeOutbox(
     var configuration = OutboxConfiguration()
     configuration.schedule = OutboxSchedule(first: .milliseconds(5), longest: .milliseconds(50))
     configuration.concurrency = concurrency
+    let store = SQLiteOutboxStore(
+        folder: folder, durability: mode.durability, pollInterval: .milliseconds(20))
+    let watched: any OutboxStore = if let plan { WatchedStore(base: store, plan: plan) } else { store }
     return try Outbox(
-        store: SQLiteOutboxStore(
-            folder: folder, durability: mode.durability, pollInterval: .milliseconds(20)),
+        store: watched,
         client: Client(configuration: client), endpoints: [ProbeOrder.self], configuration: configuration)
 }
 
-/// Ends the process as `kill -9` does, after a time.
-func die(after microseconds: UInt32) {
-    guard microseconds > 0 else { return }
-    #if canImport(Glibc)
-    var thread = pthread_t()
-    #else
-    var thread: pthread_t?
-    #endif
-    // The time travels as the bits of the argument, which is never dereferenced.
-    let code = unsafe pthread_create(
-        &thread, nil,
-        { argument in
-            usleep(UInt32(UInt(bitPattern: argument)))
-            kill(getpid(), SIGKILL)
-            return nil
-        }, UnsafeMutableRawPointer(bitPattern: UInt(microseconds)))
-    guard code == 0 else { exit(3) }
-}
-
+/// Enqueues orders until the process is killed: for several accounts at once, so that they share transactions.
 func fill(_ outbox: Outbox, from first: Int, _ mode: Mode) async throws {
-    let roles = outbox.state.observable.map { $0.role }.distinctUntilChanged().subscribe(onNext: { role in
-        switch role {
-        case .sender: say("sender")
-        case .standby: say("standby")
-        case .opening, .closed: break
+    let writerCount = 4
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for writer in 0..<writerCount {
+            group.addTask {
+                for turn in 0... {
+                    // The numbers of an account grow.
+                    let number = first + turn * writerCount + writer
+                    let order = ProbeOrder(number: number, account: number % mode.accountCount)
+                    let line = OutboxOrder("account-\(order.account)", afterDeath: .release)
+                    _ = try await outbox.enqueue(order, key: .generated(mode.rules), order: line).value()
+                    say("enqueued \(number)")
+                    // No more than can be sent in the end.
+                    while outbox.state.value.counts.pending > 60 {
+                        try await Task.sleep(for: .milliseconds(1))
+                    }
+                }
+            }
         }
-    })
-    for number in first... {
-        let order = ProbeOrder(number: number, account: number % mode.accountCount)
-        let line = OutboxOrder("account-\(order.account)", afterDeath: .release)
-        _ = try await outbox.enqueue(order, key: .generated(mode.rules), order: line).value()
-        say("enqueued \(number)")
-        // No more than can be sent in the end.
-        while outbox.state.value.counts.pending > 60 { try await Task.sleep(for: .milliseconds(1)) }
+        try await group.waitForAll()
     }
-    roles.cancel()
 }
 
 /// Waits until nothing is left but dead letters; their number.
@@ -185,12 +175,22 @@ func serve() async throws {
 func deliver(_ folder: String, _ concurrency: Int, _ mode: Mode) async throws {
     let server = try ChildProcess(CommandLine.arguments[0], ["serve"])
     guard let url = try await server.nextLine() else { exit(4) }
-    let outbox = try makeOutbox(folder, url, mode, concurrency: concurrency)
+    let delivered = DeliveryCount()
     let clock = ContinuousClock()
+    // The time includes opening and checking the store.
     let start = clock.now
-    let first = try await outbox.entries().value().count
-    let left = try await sendAll(outbox)
-    say("delivered \(first - left) \((clock.now - start) / .seconds(1))")
+    let outbox = try makeOutbox(folder, url, mode, concurrency: concurrency)
+    let events = outbox.events.subscribe(onNext: { event in
+        if case .delivered = event { delivered.number.withLock { $0 += 1 } }
+    })
+    _ = try await sendAll(outbox)
+    say("delivered \(delivered.number.withLock { $0 }) \((clock.now - start) / .seconds(1))")
+    events.cancel()
+}
+
+/// The number of entries that have been delivered.
+final class DeliveryCount: Sendable {
+    let number = Mutex(0)
 }
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -205,8 +205,15 @@ func mode(_ index: Int) -> Mode {
 }
 switch argument(0) {
 case "fill":
-    die(after: UInt32(argument(5)) ?? 0)
-    let outbox = try makeOutbox(argument(1), argument(2), mode(4))
+    guard let place = KillPlan.Place(rawValue: argument(5)), let turn = Int(argument(6)),
+        let delay = UInt32(argument(7))
+    else { exit(2) }
+    // A program that does not get to its place hangs, and ends with another signal.
+    alarm(120)
+    let plan = KillPlan(
+        place, turn: turn, asSender: arguments.indices.contains(8) && arguments[8] == "sender", delay: delay)
+    plan.enter(.start)
+    let outbox = try makeOutbox(argument(1), argument(2), mode(4), plan)
     try await fill(outbox, from: Int(argument(3)) ?? 0, mode(4))
 case "drain":
     let outbox = try makeOutbox(argument(1), argument(2), mode(3), concurrency: 16)

@@ -26,6 +26,20 @@ import Testing
         var share: Int
         var seed: UInt64
 
+        /// The kills, one after another and again.
+        var kills: [CrashKill] {
+            if processCount == 1 { return [.start, .open, .add, .begin, .exchange, .settle, .add, .settle] }
+            let kills: [CrashKill] = [
+                .takeover, .begin, .standby, .exchange, .takeover, .add, .settle, .open,
+            ]
+            // A standby must live until the sender dies.
+            return kills.map { kill in
+                var kill = kill
+                kill.asSender = kill != .standby
+                return kill
+            }
+        }
+
         var testDescription: String { "\(kind) server, \(mode), \(processCount) at once" }
 
         static let all = [
@@ -36,57 +50,37 @@ import Testing
         ]
     }
 
-    /// The notes of the programs.
-    private struct Journal {
-        var promised: Set<Int> = []
-        /// The number of times that a program took over from another one.
-        var takeoverCount = 0
-        var startCount = 0
-
-        mutating func read(_ text: String) {
-            var isStandby = false
-            for line in text.split(separator: "\n") {
-                let words = line.split(separator: " ")
-                switch words.first {
-                case "enqueued": if words.count == 2, let number = Int(words[1]) { promised.insert(number) }
-                case "standby": isStandby = true
-                case "sender": if isStandby { takeoverCount += 1 }
-                default: Issue.record("\(line)")
-                }
-            }
-        }
-    }
-
     private final class SharedJournal: Sendable {
-        let contents = Mutex(Journal())
+        let contents = Mutex(CrashJournal())
     }
 
     /// The distance between the first numbers of two programs.
     private static let span = 1_000_000
 
-    /// A program that is killed at any moment loses no order, sends none under two keys, and keeps the order of accounts.
+    /// A program that is killed anywhere loses no order, sends none under two keys, and keeps the order of accounts.
     /// Of two programs, the other one takes over.
     @Test(arguments: Lane.all) func killed(_ lane: Lane) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("outbox")
         let shop = try CrashShop(lane.kind, seed: lane.seed)
         let shared = SharedJournal()
-        let kills = max(Self.killCount * lane.share / 100, 8)
+        let kills = max(Self.killCount * lane.share / 100, 16)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for place in 0..<lane.processCount {
                 group.addTask {
                     var random = SeededRandom(lane.seed &* 1000 &+ UInt64(place))
-                    for _ in 0..<(kills / lane.processCount) {
+                    for turn in 0..<(kills / lane.processCount) {
                         let first = shared.contents.withLock { journal in
                             journal.startCount += 1
                             return journal.startCount * Self.span
                         }
-                        let time = Int.random(in: 1...100_000, using: &random)
+                        let kill = lane.kills[(turn * lane.processCount + place) % lane.kills.count]
                         let probe = try ChildProcess(
                             Self.probePath,
-                            ["fill", path, shop.server.baseURL, "\(first)", lane.mode, "\(time)"])
+                            ["fill", path, shop.server.baseURL, "\(first)", lane.mode]
+                                + kill.arguments(&random))
                         let record = try await probe.ended()
-                        #expect(record.ending == .signalled(SIGKILL), "\(record.errorText)")
+                        #expect(record.ending == .signalled(SIGKILL), "\(kill) \(record.errorText)")
                         #expect(record.errorText.isEmpty, "\(record.errorText)")
                         shared.contents.withLock { $0.read(record.text) }
                     }
@@ -116,7 +110,7 @@ import Testing
     }
 
     /// Checks what the server has executed against what the programs were promised.
-    private func check(_ shop: CrashShop, _ lane: Lane, _ journal: Journal, _ dead: [Int: DeadReason]) {
+    private func check(_ shop: CrashShop, _ lane: Lane, _ journal: CrashJournal, _ dead: [Int: DeadReason]) {
         let executions = shop.ledger.executions
         let executed = Set(executions.map(\.number))
         // An order that was durable without a report may have been executed as well.
@@ -141,10 +135,13 @@ import Testing
             #expect(numbers == numbers.sorted(), "account \(line) is out of order")
         }
         #expect(!journal.promised.isEmpty)
+        // Kills that do not strike where they should prove nothing.
+        #expect(Set(lane.kills.map(\.place)).subtracting(journal.armed.keys) == [])
+        if lane.processCount > 1 { #expect(journal.takeoverCount > 0) }
         if Self.killCount >= 1000 {
-            // Faults that do not strike prove nothing.
             #expect(shop.ledger.count(of: "repeated") > 0 && shop.ledger.count(of: "conflict") > 0)
-            if lane.processCount > 1 { #expect(journal.takeoverCount > 0) }
+            #expect(Set(["add", "begin", "exchange", "settle"]).subtracting(journal.interrupted.keys) == [])
+            if lane.processCount > 1 { #expect(journal.interrupted["takeover", default: 0] > 0) }
             if lane.kind == .forgetful {
                 #expect(dead.values.contains { if case .keyExpired = $0 { true } else { false } })
             }
@@ -153,7 +150,8 @@ import Testing
                 \(lane.testDescription): \(journal.startCount) kills, \(journal.promised.count) orders promised, \
                 \(executions.count) executed, \(dead.count) dead letters, \(lost.count) lost, \
                 \(shop.ledger.count(of: "repeated")) answers repeated, \(shop.ledger.count(of: "conflict")) \
-                conflicts, \(journal.takeoverCount) takeovers
+                conflicts
+                \(journal.coverage)
                 """)
         }
     }
