@@ -260,6 +260,26 @@ import Testing
         #expect(broken.store.entries.first?.delivery.uncertainSince == nil)
     }
 
+    /// The return of the network ends the waits of what could not connect, not those that the server has asked for.
+    @Test func networkReturns() throws {
+        let fixture = OutboxFixture([
+            .failure(.connect), .status(.tooManyRequests, headers: [.retryAfter: "600"]),
+        ])
+        let outbox = try fixture.outbox { $0.schedule.first = .seconds(3600) }
+        _ = try fixture.enqueue(outbox, 1)
+        _ = try fixture.enqueue(outbox, 2)
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(fixture.sent == [1, 2])
+        fixture.reachability.set(.unreachable)
+        try fixture.clock.advance(by: .seconds(60))
+        fixture.reachability.set(.wifi)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.sent == [1, 2, 1])
+        #expect(fixture.ledger.numbers == [1])
+        try fixture.clock.advance(by: .seconds(3600))
+        #expect(fixture.ledger.numbers == [1, 2])
+    }
+
     /// An entry expires, and says what it failed with last.
     @Test func expiry() throws {
         let fixture = OutboxFixture((0..<100).map { _ in .failure(.connect) })
