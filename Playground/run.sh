@@ -5,13 +5,16 @@ cd "$(dirname "$0")/.."
 
 source Playground/install.sh
 need_libraries
+need_library sqlite3 libsqlite3-dev sqlite
 install_missing
 
 log=$(mktemp)
 [ -d .build ] || echo "Building. The first build takes several minutes." >&2
-# The inspector is optional, as in other packages.
+# The inspector is optional, as in other packages. One recipe has an outbox.
 traits=()
-if [ "${1:-}" = --inspect ] && [ -z "${ALL_TRAITS:-}" ]; then traits=(--traits Inspector); fi
+if [ -z "${ALL_TRAITS:-}" ]; then
+    if [ "${1:-}" = --inspect ]; then traits=(--traits Inspector,Outbox); else traits=(--traits Outbox); fi
+fi
 if ! swift build --product Playground ${traits[@]+"${traits[@]}"} >"$log" 2>&1; then
     cat "$log" >&2
     exit 1

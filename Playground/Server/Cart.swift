@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The body of `POST /cart`.
-struct Choice: Decodable {
+/// The body of `POST /cart` and `POST /orders`.
+struct Choice: Decodable, Equatable {
     var goods: Int
     var number: Int
 }

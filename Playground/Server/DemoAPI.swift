@@ -19,6 +19,8 @@ import FlyingFox
 /// | `POST /pictures?rate=6553600` | receives the file of a form, at about `rate` bytes a second; responds with its name, type and length |
 /// | `GET /orders`, `/orders?page=1&pageSize=5`, `/orders/7` | the orders, a page of them or one, with a valid `Authorization: Bearer`; otherwise 401; `failPage` as for goods |
 /// | `GET /legacy/orders`, `/legacy/orders/7` | the same, but errcode 11010 and status 200 without a valid token |
+/// | `POST /orders` | executes the order `{"goods":7,"number":2}`, once for each `Idempotency-Key` |
+/// | `PUT /silent/yes` | until `PUT /silent/no`, orders are executed and get no response |
 /// | `POST /expire` | invalidates all tokens; with `uses=3`, tokens issued from now on expire after three requests |
 /// | `GET /download?size=67108864&rate=6553600` | `size` bytes, at about `rate` bytes a second |
 /// | `GET /brochure?size=4194304&rate=6553600` | `size` bytes, also in parts (`Range`, `If-Range`, `ETag`); with `breakAfter=1000&run=a` the connection breaks once after 1000 bytes |

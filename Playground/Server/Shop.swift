@@ -6,7 +6,9 @@ final class Shop: Sendable {
     let counters = Counters()
     private let accounts = Accounts()
     private let carts = Carts()
+    private let book = OrderBook()
     private let isClosed = Atomic(false)
+    private let isSilent = Atomic(false)
     /// The number of occurrences of each limited event, by its name and the caller's key.
     private let happened = Mutex<[String: Int]>([:])
 
@@ -46,6 +48,7 @@ final class Shop: Sendable {
         case (.POST, "pictures", nil): return try await pictures(request)
         case (.GET, "orders", let id):
             return try orders(request, id: id, expired: isLegacy ? .loginExpired : .unauthorized)
+        case (.POST, "orders", nil): return try await place(request)
         case (.GET, "download", nil): return try download(request)
         case (.GET, "brochure", nil): return try brochure(request)
         case (.GET, "chat", nil): return try await chat(request)
@@ -54,6 +57,9 @@ final class Shop: Sendable {
         case (.PUT, "closed", let isOn?):
             isClosed.store(isOn == "yes", ordering: .relaxed)
             return try .success(["closed": isOn])
+        case (.PUT, "silent", let isOn?):
+            isSilent.store(isOn == "yes", ordering: .relaxed)
+            return try .success(["silent": isOn])
         case (.GET, "stats", nil): return try .success(counters.statistics)
         default: throw unknown
         }
@@ -178,6 +184,18 @@ final class Shop: Sendable {
             throw Refusal.notFound("no order has the id \(id)")
         }
         return try .success(order)
+    }
+
+    private func place(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let key = request.headers[HTTPHeader("Idempotency-Key")]
+        let (confirmation, isRepeated) = try book.place(
+            try await request.document(Choice.self), key: key)
+        counters.count { statistics in
+            if isRepeated { statistics.ordersRepeated += 1 } else { statistics.ordersPlaced += 1 }
+        }
+        // Longer than the server's handler timeout, which cancels the sleep.
+        if isSilent.load(ordering: .relaxed) { try await Task.sleep(for: .seconds(3600)) }
+        return try .success(confirmation)
     }
 
     // Files

@@ -6,6 +6,10 @@ public struct Statistics: Codable, Sendable {
     public internal(set) var logins = 0
     /// Requests by method and path, such as `GET /goods`.
     public internal(set) var requests: [String: Int] = [:]
+    /// Orders that were executed.
+    public internal(set) var ordersPlaced = 0
+    /// Orders whose idempotency key was known, so that they were not executed again.
+    public internal(set) var ordersRepeated = 0
     /// Downloads that were sent completely.
     public internal(set) var downloadsFinished = 0
     /// Downloads that the client aborted.

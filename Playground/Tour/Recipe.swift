@@ -20,14 +20,14 @@ struct Recipe: Sendable {
     }
 
     /// All recipes, in the order of the tour.
-    static let all = [
-        wholeChain, typedGet, unwrapEnvelope, threeWays,
-        logIn, browseGoods, searchGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers,
-        loadingIndicator,
-        retryThroughOutage, standbyServer, reloginOnce, cancelHalfway,
-        chatThroughBreak, answerThroughBreak, priceTicker,
-        logOut,
-    ]
+    static let all =
+        [
+            wholeChain, typedGet, unwrapEnvelope, threeWays,
+            logIn, browseGoods, searchGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers,
+            loadingIndicator,
+            retryThroughOutage, standbyServer, reloginOnce, cancelHalfway,
+            chatThroughBreak, answerThroughBreak, priceTicker,
+        ] + stored + [logOut]
 
     /// The recipes for a replay of recorded exchanges with the GitHub API.
     static let recording = [gitHubPages, gitHubRedirects, gitHubErrors]

@@ -12,6 +12,8 @@ final class Stage: Sendable {
     let transport: any Transport
     /// The shop's app, shared by all recipes of a tour.
     let app: ShopApp
+    /// The path of the tour's program, for recipes that start it again.
+    let program: String
     /// Lines that are redrawn when they change.
     let panel = Panel()
 
@@ -19,8 +21,10 @@ final class Stage: Sendable {
     private let problems = Mutex<[String]>([])
 
     init(
-        baseURL: String, standbyURL: String, app: ShopApp, transport: any Transport = CurlTransport.shared
+        baseURL: String, standbyURL: String, app: ShopApp, transport: any Transport = CurlTransport.shared,
+        program: String = CommandLine.arguments[0]
     ) {
+        self.program = program
         self.transport = transport
         self.baseURL = baseURL
         self.standbyURL = standbyURL

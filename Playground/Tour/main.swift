@@ -35,6 +35,12 @@ case nil, "--inspect":
     }
     await standby.stop()
     await server.stop()
+#if Outbox
+// A process of a recipe, which is killed.
+case "order" where arguments.count == 5:
+    try await TunnelShop.run(Array(arguments.dropFirst()))
+    succeeded = true
+#endif
 case "pages" where arguments.count == 2:
     succeeded = await Pages(url: arguments[1]).run()
 case "--recording" where arguments.count == 2:

@@ -81,6 +81,31 @@ struct ShoppingTests {
         await api.stop()
     }
 
+    @Test func ordersAreExecutedOnceForEachKey() async throws {
+        let api = try await DemoAPI.start()
+        struct Confirmation: Decodable, Equatable {
+            var id: Int
+            var goods: String
+            var number: Int
+        }
+        func place(_ body: String, _ key: String?) async throws -> (Int, Confirmation?) {
+            let answer = try await Answer(
+                "POST", "/orders", at: api.baseURL, fields: key.map { ["Idempotency-Key": $0] } ?? [:],
+                body: body)
+            return (answer.status, try answer.decoded(Reply<Confirmation>.self).data)
+        }
+        let order = #"{"goods":7,"number":2}"#
+        let first = try await place(order, "a")
+        #expect(first.0 == 200 && first.1?.number == 2)
+        #expect(try await place(order, "a") == first)
+        #expect(try await place(#"{"goods":7,"number":3}"#, "a") == (400, nil))
+        #expect(try await place(order, nil) == (400, nil))
+        #expect(try await place(order, "b").1?.id != first.1?.id)
+        #expect(api.statistics.ordersPlaced == 2)
+        #expect(api.statistics.ordersRepeated == 1)
+        await api.stop()
+    }
+
     @Test(
         arguments: [
             ([:], 200, nil, 5000), (["Range": "bytes=4000-"], 206, "bytes 4000-4999/5000", 1000),

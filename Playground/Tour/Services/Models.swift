@@ -51,6 +51,8 @@ struct Login: Decodable, Sendable {
 /// The counts of the server.
 struct Statistics: Decodable, Sendable {
     let logins: Int
+    let ordersPlaced: Int
+    let ordersRepeated: Int
     let requests: [String: Int]
     let downloadsAborted: Int
     let downloadedBytes: Int
