@@ -93,6 +93,13 @@ func operate(_ outbox: Outbox, _ id: OutboxID) async throws {
     show(remaining)
 }
 
+func showDeadLetters(_ outbox: Outbox) async throws {
+    for entry in try await outbox.deadLetters().value() {
+        let content = try await outbox.content(of: entry.id).value()
+        print(entry, String(decoding: content, as: UTF8.self))
+    }
+}
+
 func sealEntries(_ vault: some ContentVault) -> OutboxSeal {
     let seal = OutboxSeal(
         seal: { content in try vault.encrypt(content) }, open: { content in try vault.decrypt(content) })
