@@ -34,7 +34,8 @@ public final class FileStore: SharedStore {
     /// The failures that a written entry survives. Leases, budgets and messages never wait for the disk, since no process that
     /// knows of them survives a crash of the machine.
     public enum Durability: Sendable, Hashable {
-        /// A crash of the machine and a power failure: each swap waits until the disk has it (`PRAGMA synchronous = FULL`).
+        /// A crash of the machine and a power failure: each swap waits until the disk has it (`fdatasync`). Swaps of several
+        /// processes wait at the same time; those of one process that come meanwhile wait together.
         case machine
         /// The death of processes, but not of the machine: a power failure may lose the latest swaps, among them the note
         /// that a refresh token is about to be sent.
@@ -62,12 +63,14 @@ public final class FileStore: SharedStore {
     }
 
     init(
-        folder: String, durability: Durability, checkInterval: Duration, patience: Duration, clock: StoreClock
+        folder: String, durability: Durability, checkInterval: Duration, patience: Duration,
+        clock: StoreClock, disk: StoreDisk = .system
     ) {
         thread = FileStoreThread(
             FileStoreState(
                 SQLiteFolder(path: folder, patience: patience), clock: clock,
-                checkInterval: max(checkInterval, .milliseconds(100)), durability: durability), clock)
+                checkInterval: max(checkInterval, .milliseconds(100)), durability: durability, disk: disk),
+            clock)
     }
 
     deinit { thread.stop() }
@@ -86,7 +89,7 @@ public final class FileStore: SharedStore {
         _ key: String, to bytes: [UInt8]?, expecting expected: ExpectedVersion, under lease: SharedLease?,
         for lifetime: Duration?
     ) -> Observable<SwapResult, NetworkError> {
-        command { () throws(NetworkError) in
+        command(isLasting: true) { () throws(NetworkError) in
             try StoreRules.check(name: key)
             if let bytes { try StoreRules.check(entry: bytes) }
         } _: { state throws(NetworkError) in
@@ -178,6 +181,7 @@ public final class FileStore: SharedStore {
     private func nextNumber() -> Int64 { numbers.add(1, ordering: .relaxed).newValue }
 
     private func command<Value: Sendable>(
+        isLasting: Bool = false,
         checking check: @escaping @Sendable () throws(NetworkError) -> Void,
         _ execute: @escaping @Sendable (inout FileStoreState) throws(NetworkError) -> Value
     ) -> Observable<Value, NetworkError> {
@@ -188,7 +192,12 @@ public final class FileStore: SharedStore {
                 do throws(NetworkError) { result = .success(try execute(&state)) } catch {
                     result = .failure(error)
                 }
-                state.report { observer.scope.enter { observer.emitOnly(result) } }
+                guard isLasting else {
+                    return state.report { observer.scope.enter { observer.emitOnly(result) } }
+                }
+                state.reportLasting { failure in
+                    observer.scope.enter { observer.emitOnly(failure.map { .failure($0) } ?? result) }
+                }
             } refuse: { error in
                 observer.scope.enter { observer.emitOnly(.failure(error)) }
             }

@@ -44,14 +44,17 @@ struct FileStoreState {
     private var isClosed = false
     /// Calls to make without a lock.
     private(set) var reports: [@Sendable () -> Void] = []
+    /// Calls to make once the disk has what must last, or with the reason why not.
+    private var lastingReports: [@Sendable (NetworkError?) -> Void] = []
 
     init(
-        _ folder: SQLiteFolder, clock: StoreClock, checkInterval: Duration, durability: FileStore.Durability
+        _ folder: SQLiteFolder, clock: StoreClock, checkInterval: Duration, durability: FileStore.Durability,
+        disk: StoreDisk
     ) {
         self.folder = folder
         self.clock = clock
         self.checkInterval = checkInterval
-        database = StoreDatabase(folder, clock, durability)
+        database = StoreDatabase(folder, clock, durability, disk)
     }
 
     mutating func takeReports() -> [@Sendable () -> Void] {
@@ -60,6 +63,23 @@ struct FileStoreState {
     }
 
     mutating func report(_ call: @escaping @Sendable () -> Void) { reports.append(call) }
+
+    mutating func reportLasting(_ call: @escaping @Sendable (NetworkError?) -> Void) {
+        lastingReports.append(call)
+    }
+
+    /// Whether reports wait for the disk.
+    var isUnsettled: Bool { !lastingReports.isEmpty }
+
+    /// Waits for the disk, once for all changes that must last.
+    mutating func settle() {
+        guard isUnsettled else { return }
+        var failure: NetworkError?
+        do throws(SQLiteFailure) { try database.sync() } catch { failure = error.networkError }
+        let error = failure
+        for call in lastingReports { reports.append { call(error) } }
+        lastingReports = []
+    }
 
     /// Announces what happens in the folder; `nil` before it is opened.
     var watch: FolderWatch? { members?.watch }
@@ -368,6 +388,7 @@ struct FileStoreState {
 
     /// Returns the leases, and closes the files.
     mutating func close() {
+        settle()
         for number in requests.keys.sorted() {
             let request = requests[number]
             release(number)

@@ -108,12 +108,19 @@ final class FileStoreThread: Sendable {
                 defer { queue.waiting = [] }
                 return (queue.waiting, queue.isStopping && queue.waiting.isEmpty)
             }
-            let (reports, deadline, watch) = state.withLock { state in
+            let (reports, isUnsettled) = state.withLock { state in
                 for piece in work { piece.run(&state) }
                 if isStopping { state.close() } else { state.serve(news) }
-                return (state.takeReports(), state.deadline, state.watch)
+                return (state.takeReports(), state.isUnsettled)
             }
             for report in reports { report() }
+            if isUnsettled {
+                let reports = state.withLock { state in
+                    state.settle()
+                    return state.takeReports()
+                }
+                for report in reports { report() }
+            }
             if isStopping {
                 // Work may have been added meanwhile, by the reports.
                 let isOver = queue.withLock { queue in
@@ -123,6 +130,7 @@ final class FileStoreThread: Sendable {
                 if isOver { return }
                 continue
             }
+            let (deadline, watch) = state.withLock { ($0.deadline, $0.watch) }
             news = sleep(until: deadline, watch)
         }
     }

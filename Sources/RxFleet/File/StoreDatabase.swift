@@ -13,15 +13,20 @@ struct StoreDatabase {
     private let folder: SQLiteFolder
     private let clock: StoreClock
     private let durability: FileStore.Durability
+    private let disk: StoreDisk
     private var queue: DatabaseQueue?
-    private var isSynchronous = false
+    /// Whether something must last that the disk may not have yet.
+    private var isUnsynced = false
     /// Set once the database has turned out to be damaged, or to be another one.
     private var refusal: SQLiteFailure?
 
-    init(_ folder: SQLiteFolder, _ clock: StoreClock, _ durability: FileStore.Durability) {
+    init(
+        _ folder: SQLiteFolder, _ clock: StoreClock, _ durability: FileStore.Durability, _ disk: StoreDisk
+    ) {
         self.folder = folder
         self.clock = clock
         self.durability = durability
+        self.disk = disk
     }
 
     /// Whether it has been opened.
@@ -29,29 +34,38 @@ struct StoreDatabase {
 
     /// Runs `body` in a transaction, which is rolled back if it throws.
     ///
-    /// - Parameter isLasting: whether the change must survive a crash of the machine. What only the processes of this start
-    ///   of the machine need does not wait for the disk.
+    /// - Parameter isLasting: whether the change must survive a crash of the machine; it does after ``sync()``. What only
+    ///   the processes of this start of the machine need does not wait for the disk.
     mutating func write<Result>(
         isLasting: Bool, _ body: (StoreTable) throws -> Result
     ) throws(SQLiteFailure) -> Result {
-        let isSynchronous = isLasting && durability == .machine
-        let (hasChanged, clock) = (isSynchronous != self.isSynchronous, clock)
-        let result = try perform { queue in
+        let clock = clock
+        let (result, hasChanged) = try perform { queue in
             try queue.writeWithoutTransaction { db in
-                if hasChanged {
-                    try db.execute(sql: "PRAGMA synchronous = \(isSynchronous ? "FULL" : "NORMAL")")
-                }
+                let changes = db.totalChangesCount
                 var result: Result?
                 try db.inTransaction(.immediate) {
                     result = try body(StoreTable(db: db, now: clock.now().storedNanoseconds))
                     return .commit
                 }
-                return result
+                return (result, db.totalChangesCount != changes)
             }
         }
-        self.isSynchronous = isSynchronous
+        if isLasting, hasChanged, durability == .machine { isUnsynced = true }
         guard let result else { throw SQLiteFailure(.refused, "the transaction has no result") }
         return result
+    }
+
+    /// Waits until the disk has what must last.
+    ///
+    /// Without SQLite's lock, so that the commits of other processes do not wait for the disk as well, as they would with
+    /// `PRAGMA synchronous = FULL`. A commit is in the log, or has been moved from it to the database; SQLite writes nothing
+    /// over it in the log before the disk has the database (https://www.sqlite.org/wal.html#ckpt). The log exists as long as
+    /// this connection is open.
+    mutating func sync() throws(SQLiteFailure) {
+        guard isUnsynced else { return }
+        isUnsynced = false
+        try disk.sync(folder.file(Self.name) + "-wal")
     }
 
     mutating func read<Result>(_ body: (StoreTable) throws -> Result) throws(SQLiteFailure) -> Result {
@@ -68,7 +82,6 @@ struct StoreDatabase {
         // A connection that cannot be closed properly closes when it is released.
         try? queue?.close()
         queue = nil
-        isSynchronous = false
     }
 
     private mutating func perform<Result>(
