@@ -80,23 +80,73 @@ import Testing
         #expect(fleets.allSatisfy { $0.fleet.members.value.count == 2 })
     }
 
+    /// A store that loses its data loses no member: its last number counts until all have announced themselves again, or
+    /// have had a lifetime to do so.
+    @Test(arguments: [1, 4]) func lostData(parts: Int) throws {
+        let fleets = fleets(8, parts: parts)
+        for (fleet, _) in fleets { fleet.join() }
+        try clock.advance(by: .seconds(60))
+        #expect(fleets.allSatisfy { $0.fleet.quota.memberCount == 8 })
+        for (_, connection) in fleets { connection.isConnected = false }
+        store.loseData()
+        try clock.advance(by: .seconds(40))
+        // One after the other, and the last two are gone.
+        for (number, (_, connection)) in fleets.enumerated().dropLast(2) {
+            _ = clock.schedule(after: .milliseconds(300 * number)) { connection.isConnected = true }
+        }
+        for _ in 0..<100 {
+            try clock.advance(by: .milliseconds(100))
+            #expect(fleets.dropLast(2).allSatisfy { $0.fleet.quota.memberCount == 8 }, "at \(clock.now)")
+        }
+        try clock.advance(by: .seconds(60))
+        #expect(fleets.dropLast(2).allSatisfy { $0.fleet.quota.memberCount == 6 })
+        // Those that leave do not count at once.
+        fleets[0].fleet.leave().subscribe(onFailure: { Issue.record("\($0)") })
+        try clock.advance(by: .seconds(24))
+        #expect(fleets[1].fleet.quota.memberCount == 5)
+    }
+
+    private func row(_ id: String, _ beats: UInt64) -> MemberTable.Row {
+        MemberTable.Row(
+            member: FleetMember(id: id, name: "", joined: Date(timeIntervalSince1970: -1e9)), beats: beats)
+    }
+
+    private func table(_ epoch: UInt64, _ rows: MemberTable.Row...) -> MemberTable {
+        var table = MemberTable()
+        (table.epoch, table.rows) = (epoch, rows)
+        return table
+    }
+
     /// A member is alive while its heartbeats advance, whatever its clock says.
     @Test func watch() {
         var watch = MemberWatch(lifetime: .seconds(10))
-        func row(_ id: String, _ beats: UInt64) -> MemberTable.Row {
-            MemberTable.Row(
-                member: FleetMember(id: id, name: "", joined: Date(timeIntervalSince1970: -1e9)), beats: beats
-            )
-        }
-        var seen = watch.see([row("a", 7), row("b", 1)], at: .zero)
+        var seen = watch.see(table(1, row("a", 7), row("b", 1)), at: .zero)
         #expect(seen.alive.map(\.id) == ["a", "b"])
-        seen = watch.see([row("a", 8), row("b", 1)], at: .seconds(9))
+        seen = watch.see(table(1, row("a", 8), row("b", 1)), at: .seconds(9))
         #expect(seen.gone.isEmpty)
-        seen = watch.see([row("a", 8), row("b", 1)], at: .seconds(10))
+        seen = watch.see(table(1, row("a", 8), row("b", 1)), at: .seconds(10))
         #expect(seen.alive.map(\.id) == ["a"])
         #expect(seen.gone == ["b"])
-        seen = watch.see([row("a", 8), row("b", 2)], at: .seconds(20))
+        seen = watch.see(table(1, row("a", 8), row("b", 2)), at: .seconds(20))
         #expect(seen.alive.map(\.id) == ["b"])
+    }
+
+    /// Members that the store has lost are alive for another lifetime, also if it loses them again.
+    @Test func lostRows() {
+        var watch = MemberWatch(lifetime: .seconds(10))
+        _ = watch.see(table(1, row("a", 7), row("b", 1), row("c", 1)), at: .zero)
+        // One has left.
+        var seen = watch.see(table(1, row("a", 8), row("b", 2)), at: .seconds(5))
+        #expect(seen.alive.map(\.id) == ["a", "b"])
+        seen = watch.see(table(2, row("a", 1)), at: .seconds(12))
+        #expect(seen.alive.map(\.id) == ["a", "b"])
+        seen = watch.see(table(0), at: .seconds(21))
+        #expect(seen.alive.map(\.id) == ["a", "b"])
+        seen = watch.see(table(3, row("a", 1)), at: .seconds(22))
+        #expect(seen.alive.map(\.id) == ["a"])
+        #expect(seen.gone == ["b"])
+        seen = watch.see(table(3, row("a", 2)), at: .seconds(23))
+        #expect(seen.gone.isEmpty)
     }
 }
 #endif

@@ -31,6 +31,9 @@ struct MemberTable: Sendable, Codable, Equatable {
     private static let mostRows = 4096
 
     var version = 1
+    /// A random number of the first who wrote this part; 0 for a part that nobody has written. Another number means that the
+    /// store has lost the part in between.
+    var epoch: UInt64 = 0
     var rows: [Row] = []
 
     init() {}
@@ -69,31 +72,46 @@ struct MemberTable: Sendable, Codable, Equatable {
 /// Which members are alive, as one process sees it: those whose heartbeats advance. The clocks of the others do not matter.
 struct MemberWatch: Sendable {
     private struct Sight {
-        var beats: UInt64
-        /// When the heartbeat was first seen, by this process's clock.
+        var member: FleetMember
+        /// `nil` for a member that the store has lost, and that has not announced itself again.
+        var beats: UInt64?
+        /// When the heartbeat was first seen, by this process's clock; or when the loss was.
         var time: Duration
     }
 
     /// The time without a heartbeat after which a member is taken to be gone.
     let lifetime: Duration
     private var sights: [String: Sight] = [:]
+    private var epoch: UInt64?
 
     init(lifetime: Duration) { self.lifetime = lifetime }
 
     /// The members alive, and the ids of those that are gone.
-    mutating func see(_ rows: [MemberTable.Row], at now: Duration) -> (
-        alive: [FleetMember], gone: Set<String>
-    ) {
+    ///
+    /// A member whose row has been removed has left. If the store has lost the rows, their members are taken to be alive for
+    /// another lifetime, in which they announce themselves again.
+    mutating func see(_ table: MemberTable, at now: Duration) -> (alive: [FleetMember], gone: Set<String>) {
         var alive: [FleetMember] = []
         var gone: Set<String> = []
         var seen: [String: Sight] = [:]
-        for row in rows {
-            var sight = sights[row.member.id] ?? Sight(beats: row.beats, time: now)
-            if sight.beats != row.beats { sight = Sight(beats: row.beats, time: now) }
-            seen[row.member.id] = sight
-            if now - sight.time < lifetime { alive.append(row.member) } else { gone.insert(row.member.id) }
+        if let epoch, epoch != table.epoch {
+            for (id, sight) in sights {
+                seen[id] = Sight(
+                    member: sight.member, beats: nil, time: sight.beats == nil ? sight.time : now)
+            }
+        } else {
+            seen = sights.filter { $0.value.beats == nil }
         }
-        sights = seen
+        epoch = table.epoch
+        for row in table.rows {
+            let known = sights[row.member.id]
+            seen[row.member.id] =
+                known?.beats == row.beats ? known : Sight(member: row.member, beats: row.beats, time: now)
+        }
+        for (id, sight) in seen {
+            if now - sight.time < lifetime { alive.append(sight.member) } else { gone.insert(id) }
+        }
+        sights = seen.filter { $0.value.beats != nil || !gone.contains($0.key) }
         return (alive.sorted { ($0.joined, $0.id) < ($1.joined, $1.id) }, gone)
     }
 }

@@ -98,8 +98,9 @@ final class Membership: Sendable {
     ) -> Observable<Void, NetworkError> {
         store.read(Self.key(part)).flatMap(.concat) { [self] entry -> Observable<Void, NetworkError> in
             var table = MemberTable(bytes: entry?.bytes)
+            if table.epoch == 0 { table.epoch = max(1, RandomSource.number()) }
             change(&table)
-            table.remove(see(table.rows, in: part))
+            table.remove(see(table, in: part))
             let bytes: [UInt8]
             do throws(NetworkError) { bytes = try table.bytes() } catch { return .fail(error) }
             return store.swap(
@@ -122,14 +123,14 @@ final class Membership: Sendable {
         }
         guard part != own else { return .just(()) }
         return store.read(Self.key(part)).map { [self] entry in
-            _ = see(MemberTable(bytes: entry?.bytes).rows, in: part)
+            _ = see(MemberTable(bytes: entry?.bytes), in: part)
         }
     }
 
-    private func see(_ rows: [MemberTable.Row], in part: Int) -> Set<String> {
+    private func see(_ table: MemberTable, in part: Int) -> Set<String> {
         let now = clock.now
         let (gone, all) = contents.withLock { contents in
-            let (alive, gone) = contents.watches[part].see(rows, at: now)
+            let (alive, gone) = contents.watches[part].see(table, at: now)
             contents.alive[part] = alive
             return (gone, contents.alive.joined().sorted { ($0.joined, $0.id) < ($1.joined, $1.id) })
         }

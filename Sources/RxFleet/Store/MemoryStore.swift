@@ -81,6 +81,25 @@ public final class MemoryStore: SharedStore {
     /// The keys of all entries, sorted.
     public var keys: [String] { data.contents.withLock { $0.entries.keys.sorted() } }
 
+    /// Loses all data, as a store does that is started again without it: entries, leases and budgets. Subscriptions stay, and
+    /// fencing numbers and versions grow on.
+    public func loseData() {
+        let lost = data.contents.withLock { contents in
+            let lost = (contents.leases, contents.waiting)
+            contents.entries = [:]
+            contents.budgets = [:]
+            contents.leases = [:]
+            contents.waiting = [:]
+            // What was leased before is fenced.
+            for name in contents.fences.keys { contents.fences[name, default: 0] += 1 }
+            return lost
+        }
+        for request in lost.1.values.joined().sorted(by: { $0.number < $1.number }) {
+            request.emitter.fail(Self.failure)
+        }
+        withExtendedLifetime(lost) {}
+    }
+
     /// Removes all data, with leases and subscriptions, and refuses all commands of all connections from then on.
     public func shutDown() {
         let contents = data.contents.withLock { contents in
