@@ -87,7 +87,7 @@ public struct MessageSigner: RequestSigner {
         var request = request
         for field in addedFields { request.headerFields[field.name] = field.value }
         let needsDigest =
-            recipes.contains { $0.components.contains(.contentDigest) }
+            recipes.contains { $0.components.contains { $0.isContentDigest && !$0.isOfTrailer } }
             && request.headerFields[.contentDigest] == nil && !request.body.isEmpty && !digests.isEmpty
         guard needsDigest else { return signed(request, in: context) }
         // The digest covers the content as it is sent.

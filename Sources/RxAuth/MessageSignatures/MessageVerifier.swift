@@ -90,7 +90,9 @@ public struct MessageVerifier: Sendable {
 
     /// The first signature of a message that satisfies the policy.
     ///
-    /// If it covers `Content-Digest` and the message has its content, the digest must be that of the content.
+    /// If it covers `Content-Digest`, in the header or in the trailer, and the message has its content, the digest must be
+    /// that of the content. A message without these fields in its header may have its signature in the trailer, as those
+    /// are that sign what is known at their end only.
     ///
     /// - Parameters:
     ///   - message: the message.
@@ -100,9 +102,10 @@ public struct MessageVerifier: Sendable {
     public func verify(
         _ message: SignableMessage, at date: Date = Date()
     ) throws(MessageSignatureError) -> Verified {
-        guard let inputText = message.headerFields[.signatureInput],
-            let text = message.headerFields[.signature]
-        else {
+        let isSignedAtEnd =
+            message.headerFields[.signatureInput] == nil && message.headerFields[.signature] == nil
+        let fields = isSignedAtEnd ? message.trailers : message.headerFields
+        guard let inputText = fields[.signatureInput], let text = fields[.signature] else {
             throw MessageSignatureError(.missing, "the message has no signature")
         }
         guard let inputs = MessageSignatureInput.all(in: inputText),
@@ -162,14 +165,14 @@ public struct MessageVerifier: Sendable {
         guard key.verifies(signature, of: base) else {
             throw MessageSignatureError(.invalid, "the signature is not that of the message")
         }
-        guard let content = message.content, input.components.contains(.contentDigest) else { return }
-        guard let digest = message.headerFields[.contentDigest].flatMap({ ContentDigest(field: $0) }),
-            digest.matches(content)
-        else {
-            throw MessageSignatureError(
-                .wrongDigest,
-                "the content does not have the digest that is signed; a content coding must not be decoded first"
-            )
+        guard let content = message.content else { return }
+        for component in input.components where component.isContentDigest {
+            guard message.contentDigest(of: component)?.matches(content) == true else {
+                throw MessageSignatureError(
+                    .wrongDigest,
+                    "the content does not have the digest that is signed; a content coding must not be decoded first"
+                )
+            }
         }
     }
 

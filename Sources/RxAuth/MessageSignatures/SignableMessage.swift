@@ -112,6 +112,17 @@ public struct SignableMessage: Sendable {
         }
     }
 
+    /// The digest that a component covers; `nil` if the message has none of a known algorithm.
+    func contentDigest(of component: SignatureComponent) -> ContentDigest? {
+        let fields = component.isOfTrailer ? trailers : headerFields
+        let digest = fields[.contentDigest].flatMap { ContentDigest(field: $0) }
+        guard let key = component.memberKey else { return digest }
+        guard let algorithm = DigestAlgorithm(rawValue: key), let bytes = digest?.digests[algorithm] else {
+            return nil
+        }
+        return ContentDigest([algorithm: bytes])
+    }
+
     private func derived(_ component: SignatureComponent, isOfRequest: Bool) -> String? {
         let modifiers = component.modifiers.subtracting([.request])
         if component.name == "@status" {

@@ -115,6 +115,20 @@ public struct SignatureComponent: Sendable {
     /// One member of the field, which is a dictionary (`key`, RFC 9421 §2.1.2).
     public func member(_ key: String) -> SignatureComponent { adding(.member(key)) }
 
+    /// Whether this is the digest of the message's own content, in any form.
+    var isContentDigest: Bool {
+        name == Self.contentDigest.name && !modifiers.contains(.request)
+    }
+
+    /// Whether this is a field of the trailer.
+    var isOfTrailer: Bool { modifiers.contains(.trailer) }
+
+    /// The key of the member that is covered, if it is one.
+    var memberKey: String? {
+        for case .member(let key) in modifiers { return key }
+        return nil
+    }
+
     /// The component where the message has it. Without it, a signer fails for a message that lacks the component.
     public var ifPresent: SignatureComponent {
         var component = self

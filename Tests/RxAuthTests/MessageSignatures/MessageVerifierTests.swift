@@ -63,6 +63,96 @@ import Testing
         #expect(Set(transport.requests.map { $0.headerFields[.signature] }).count == 3)
     }
 
+    /// The digest is compared with the content in whatever form a signature covers it, also in the trailer.
+    @Test(
+        arguments: [
+            .contentDigest, .contentDigest.structured, .contentDigest.bytes, .contentDigest.member("sha-256"),
+            .contentDigest.ofTrailer, .contentDigest.member("sha-256").ofTrailer,
+        ] as [SignatureComponent])
+    func coveredDigests(component: SignatureComponent) throws {
+        let digest = ContentDigest(of: Array("hello".utf8), [.sha256, .sha512]).fieldValue
+        var message = SignableMessage(ResponseHead(status: .ok))
+        message.content = Array("hello".utf8)
+        if component.isOfTrailer {
+            message.trailers[.contentDigest] = digest
+        } else {
+            message.headerFields[.contentDigest] = digest
+        }
+        try Self.sign(&message, [.status, component])
+        #expect(try verifier([component]).verify(message, at: Self.now).components.contains(component))
+        message.content = Array("hallo".utf8)
+        let error = #expect(throws: MessageSignatureError.self) {
+            try verifier([.status]).verify(message, at: Self.now)
+        }
+        #expect(error?.code == .wrongDigest)
+    }
+
+    /// A digest of an algorithm that nobody here knows proves nothing.
+    @Test func unknownDigest() throws {
+        var message = SignableMessage(ResponseHead(status: .ok, headerFields: [.contentDigest: "md5=:AAAA:"]))
+        message.content = Array("hello".utf8)
+        try Self.sign(&message, [.contentDigest.member("md5")])
+        let error = #expect(throws: MessageSignatureError.self) {
+            try verifier([]).verify(message, at: Self.now)
+        }
+        #expect(error?.code == .wrongDigest)
+    }
+
+    /// A client computes the digest for every form that a signature covers.
+    @Test(
+        arguments: [
+            .contentDigest, .contentDigest.structured, .contentDigest.member("sha-256"),
+        ] as [SignatureComponent])
+    func signedDigests(component: SignatureComponent) throws {
+        let (client, transport) = client(
+            .messageSignature(key: Self.key, keyID: "k", components: [.method, component]))
+        try run(client.post("/x", .text("hello")))
+        let request = try #require(transport.requests.first)
+        #expect(request.headerFields[.contentDigest]?.hasPrefix("sha-256=:") == true)
+        #expect(throws: Never.self) {
+            try verifier([component]).verify(SignableMessage(request), at: clock.date)
+        }
+    }
+
+    /// A signature may be in the trailer, where it can cover what is known at the end only; a signature in the header
+    /// takes precedence, so that nobody can replace it by one behind the content.
+    @Test func signedAtEnd() throws {
+        let name = HTTPField.Name("X-Count")!
+        var message = SignableMessage(ResponseHead(status: .ok))
+        message.trailers[name] = "7"
+        let covered: [SignatureComponent] = [.status, .field(name).ofTrailer]
+        try Self.sign(&message, covered, atEnd: true)
+        #expect(try verifier(covered).verify(message, at: Self.now).components == covered)
+        var changed = message
+        changed.trailers[name] = "8"
+        #expect(throws: MessageSignatureError.self) { try verifier(covered).verify(changed, at: Self.now) }
+        // The field in the header is another component.
+        changed = message
+        changed.headerFields[name] = "7"
+        changed.trailers[name] = nil
+        #expect(throws: MessageSignatureError.self) { try verifier(covered).verify(changed, at: Self.now) }
+        changed = message
+        changed.headerFields[.signature] = "sig1=:AAAA:"
+        let error = #expect(throws: MessageSignatureError.self) {
+            try verifier(covered).verify(changed, at: Self.now)
+        }
+        #expect(error?.code == .missing)
+    }
+
+    private static func sign(
+        _ message: inout SignableMessage, _ components: [SignatureComponent], atEnd: Bool = false
+    ) throws {
+        let recipe = MessageSigner.Recipe(components: components, key: key, keyID: "k")
+        let fields = try MessageSigner([recipe]).signatures(of: message, at: now)
+        if atEnd {
+            message.trailers[.signatureInput] = fields.input
+            message.trailers[.signature] = fields.signature
+        } else {
+            message.headerFields[.signatureInput] = fields.input
+            message.headerFields[.signature] = fields.signature
+        }
+    }
+
     /// Several signatures stand side by side, and one that is there already stays.
     @Test func several() throws {
         let other = MessageSigningKey.generated()
