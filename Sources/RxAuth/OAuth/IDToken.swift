@@ -64,14 +64,15 @@ struct IDTokenRules: Sendable {
             throw .idToken("has an extension that is critical and unknown")
         }
         guard keys.contains(where: { $0.key.verifies(token.signature, of: token.signedBytes) }) else {
-            throw .idToken("is not signed by a key of the server")
+            throw .idToken(
+                "is not signed by a key of the server; check the issuer identifier, and log in again")
         }
         let claims = token.claims
         guard let found = claims["iss"]?.text, found.hasSameBytes(as: issuer) else {
-            throw .idToken("is that of another issuer")
+            throw .idToken("is that of another issuer; check the issuer identifier")
         }
         guard let subject = claims["sub"]?.text, !subject.isEmpty, subject.utf8.count <= 255 else {
-            throw .idToken("names no user")
+            throw .idToken("names no user; correct it at the server (OpenID Connect Core §2)")
         }
         try checkAudience(claims)
         try checkTimes(claims, at: date)
@@ -100,7 +101,9 @@ struct IDTokenRules: Sendable {
         let now = date.timeIntervalSince1970
         let leeway = leeway / .seconds(1)
         guard let expires = claims["exp"]?.double, let issued = claims["iat"]?.double else {
-            throw .idToken("does not say when it was issued and when it expires")
+            throw .idToken(
+                "does not say when it was issued and when it expires; correct it at the server (OpenID Connect Core §2)"
+            )
         }
         guard now < expires + leeway else {
             throw .idToken(

@@ -111,12 +111,15 @@ struct DeviceLogin: Sendable {
         switch error.envelopeCode {
         case "authorization_pending": return interval
         case "slow_down": return interval + Self.interval.step
-        case .some: return nil
-        case nil:
-            // "On encountering a connection timeout, clients MUST unilaterally reduce their polling frequency" (§3.5).
+        // A server that refuses its own nonce would do so until the code expires.
+        case "use_dpop_nonce": return nil
+        case let code:
+            // "On encountering a connection timeout, clients MUST unilaterally reduce their polling frequency" (§3.5). The
+            // same holds for a server that cannot answer now.
             let isPassing =
                 error.code.recoveryOptions.contains(.reconnection) || error.code == .attemptTimeout
-                || (error.head?.status.code ?? 0) >= 500
+                || code.map(OAuthRefusal.transient.contains) ?? false
+                || error.head.map { OAuthRefusal.isTransient($0.status) } ?? false
             return isPassing ? interval * 2 : nil
         }
     }

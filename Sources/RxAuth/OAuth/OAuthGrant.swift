@@ -1,5 +1,6 @@
 #if Auth
 public import FoundationEssentials
+import HTTPTypes
 public import RxHTTP
 public import RxLite
 import RxParameters
@@ -234,8 +235,24 @@ extension OAuthEndpoint {
     /// The tokens of a renewal (RFC 6749 §6).
     func tokens(renewing token: String, _ wish: OAuthWish) -> Observable<OAuth.Tokens, NetworkError> {
         let parameters = wish.resources.map { (name: "resource", value: $0) }
-        return validated(
-            tokens([("grant_type", "refresh_token"), ("refresh_token", token)] + parameters), wish)
+        let renewed = tokens([("grant_type", "refresh_token"), ("refresh_token", token)] + parameters)
+        return validated(renewed.mapError(Self.refusal), wish)
+    }
+
+    /// The refusal of a refresh token by a server that does not name it. RFC 6749 §5.2 requires status 400 (401 for a
+    /// client that is not accepted) and a JSON object with `invalid_grant`; some servers send the status alone. Other
+    /// errors stay as they are: no other status says anything about the token.
+    private static func refusal(_ error: NetworkError) -> NetworkError {
+        guard error.code == .oauthResponse, let head = error.head,
+            [.badRequest, .unauthorized].contains(head.status)
+        else { return error }
+        var refusal = error
+        refusal.code = .oauthRefused
+        refusal.message =
+            "the token endpoint refused the refresh token with status \(head.status.code) and no error of OAuth; log in again"
+        refusal.envelopeCode = "invalid_grant"
+        refusal.cause = error
+        return refusal
     }
 
     private func tokens(

@@ -143,6 +143,7 @@ extension OAuth {
         public static func isRejection(_ error: NetworkError) -> Bool {
             guard error.code == .oauthRefused, let code = error.envelopeCode else { return false }
             return !OAuthRefusal.transient.contains(code)
+                && error.head.map { !OAuthRefusal.isTransient($0.status) } ?? true
         }
 
         // MARK: - Tokens

@@ -60,7 +60,9 @@ extension OAuth {
         ///   is not reached by https. A loopback issuer may have http endpoints at loopback addresses.
         public init(_ document: [UInt8], issuer: String) throws(NetworkError) {
             guard let json = JSONValue(parsing: document), case .object = json else {
-                throw .metadata("the metadata of \(issuer.quotedForErrors) are not a JSON object")
+                throw .metadata(
+                    "the metadata of \(issuer.quotedForErrors) are not a JSON object; check the issuer identifier"
+                )
             }
             guard let named = json["issuer"]?.text, named.hasSameBytes(as: issuer) else {
                 throw .metadata(
@@ -72,7 +74,11 @@ extension OAuth {
                 guard let value, value != .null else { return nil }
                 guard let text = value.text, let url = OAuthURL(text), url.isSecure, url.url.fragment == nil,
                     isLocal || !url.isLoopback || url.url.scheme?.lowercased() == "https"
-                else { throw .metadata("\(name) of \(issuer.quotedForErrors) is not an https URL") }
+                else {
+                    throw .metadata(
+                        "\(name) of \(issuer.quotedForErrors) is not an https URL; correct it at the server, or use "
+                            + "OAuth.Provider.known(_:)")
+                }
                 return url.url
             }
             let list = { (name: String) throws(NetworkError) -> [String]? in

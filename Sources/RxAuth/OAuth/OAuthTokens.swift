@@ -58,7 +58,8 @@ extension OAuth.Tokens {
         guard let type = json["token_type"]?.text?.lowercased(), ["bearer", "dpop", "n_a"].contains(type)
         else {
             throw .response(
-                "the token endpoint answered with a token of an unknown type; Bearer and DPoP are known")
+                "the token endpoint answered with a token of an unknown type; configure the client for Bearer or DPoP at "
+                    + "the server")
         }
         guard (type == "dpop") == isBound || type == "n_a" else {
             throw .response(
@@ -70,14 +71,17 @@ extension OAuth.Tokens {
         let text = { (name: String) throws(NetworkError) -> String? in
             guard let value = json[name], value != .null, value != .string("") else { return nil }
             guard let text = value.text else {
-                throw .response("the token endpoint answered with a value of \(name) that is not a text")
+                throw .response(
+                    "the token endpoint answered with a value of \(name) that is not a text; correct it at the server "
+                        + "(RFC 6749 §5.1)")
             }
             return text
         }
         if let value = json["expires_in"], value != .null {
             guard let seconds = value.seconds else {
                 throw .response(
-                    "the token endpoint answered with an expires_in that is not a number of seconds")
+                    "the token endpoint answered with an expires_in that is not a number of seconds; correct it at the "
+                        + "server (RFC 6749 §5.1)")
             }
             expires = date.addingTimeInterval(min(seconds, 1e9))
         }
@@ -89,7 +93,9 @@ extension OAuth.Tokens {
         issuedType = try text("issued_token_type")
         self.issuer = issuer
         guard refreshToken?.isVisibleASCII ?? true else {
-            throw .response("the token endpoint answered with a malformed refresh token")
+            throw .response(
+                "the token endpoint answered with a malformed refresh token; correct it at the server (RFC 6749 §5.1)"
+            )
         }
     }
 }
@@ -153,13 +159,18 @@ struct OAuthEndpoint: Sendable {
                 proven.secretFields.insert(.dpop)
                 return sent(proven, subject).flatMap { response -> Observable<Response, NetworkError> in
                     let hasNonce = dpop.learn(from: response.head, of: request)
-                    guard hasNonce, !isRepeated, (400...401).contains(response.status.code),
-                        JSONValue(parsing: response.body)?["error"]?.text == "use_dpop_nonce"
-                    else { return .just(response) }
+                    guard hasNonce, !isRepeated, Self.wantsNonce(response) else { return .just(response) }
                     return self.response(url, parameters, subject, dpop, isRepeated: true)
                 }
             }
         }
+    }
+
+    /// Whether the server demands its nonce: in the content (RFC 9449 §8), or in a challenge as resources do (§9).
+    private static func wantsNonce(_ response: Response) -> Bool {
+        guard [.badRequest, .unauthorized].contains(response.status) else { return false }
+        return JSONValue(parsing: response.body)?["error"]?.text == "use_dpop_nonce"
+            || OAuthChallenge.all(in: response.head).contains { $0.error == "use_dpop_nonce" }
     }
 
     private func sent(_ request: Request, _ subject: String) -> Observable<Response, NetworkError> {
@@ -189,7 +200,7 @@ struct OAuthEndpoint: Sendable {
             var error = NetworkError.response(
                 (300..<400).contains(status)
                     ? "\(subject) redirects, which is not followed; check that its URL is right"
-                    : status >= 500 || status == 429
+                    : OAuthRefusal.isTransient(response.status)
                         ? "\(subject) failed with status \(status); try again later"
                         : "\(subject) answered with status \(status) and no error of OAuth; check that its URL is right"
             )
@@ -212,6 +223,11 @@ enum OAuthRefusal {
     static let transient: Set<String> = [
         "temporarily_unavailable", "server_error", "slow_down", "authorization_pending", "use_dpop_nonce",
     ]
+
+    /// Whether a response with this status says nothing about the request: the server is overloaded or has failed.
+    static func isTransient(_ status: HTTPResponse.Status) -> Bool {
+        [.requestTimeout, .tooEarly, .tooManyRequests].contains(status) || status.code >= 500
+    }
 
     private static let advice = [
         "access_denied": "the user or the server has denied it",

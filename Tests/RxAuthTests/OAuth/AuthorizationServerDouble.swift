@@ -88,6 +88,12 @@ final class AuthorizationServerDouble: Sendable {
     /// Sets the answer of a path, at any host.
     func answer(_ path: String, _ answer: @escaping Answer) { state.withLock { $0.answers[path] = answer } }
 
+    /// Sets the answer of a path and of all paths below it that have none of their own.
+    func answer(under path: String, _ answer: @escaping Answer) {
+        self.answer(path, answer)
+        self.answer(path + "/", answer)
+    }
+
     /// Sets the answers of a path, in order; the last one repeats.
     func answer(_ path: String, _ replies: ScriptedTransport.Reply...) {
         let script = ScriptedTransport.Script(replies)
@@ -103,7 +109,8 @@ final class AuthorizationServerDouble: Sendable {
             let call = Call(request)
             let answer = state.withLock { state in
                 state.calls.append(call)
-                return state.answers[call.path]
+                let folder = call.path.lastIndex(of: "/").map { String(call.path[...$0]) }
+                return state.answers[call.path] ?? folder.flatMap { state.answers[$0] }
             }
             return answer?(call) ?? .status(.notFound, after: .milliseconds(5))
         }

@@ -109,6 +109,23 @@ import Testing
         #expect(!OAuth.Login.isRejection(error))
     }
 
+    /// A token endpoint may demand its nonce in a challenge, as APIs do, without a document.
+    @Test func nonceInChallenge() throws {
+        server.answer("/token") { call in
+            Self.proof(call.request)?.claims["nonce"]?.text == "N1"
+                ? Self.boundTokens()
+                : .status(
+                    .unauthorized,
+                    headers: [
+                        .wwwAuthenticate: #"DPoP error="use_dpop_nonce""#, Self.nonceField: "N1",
+                    ])
+        }
+        let login = server.login(BrowserDouble().grant, client: .public("cli"), dpop: DPoP())
+        let first = try server.result(login.logIn()).get()
+        #expect(try server.result(login.renew(first)).get().refreshToken == "R1")
+        #expect(server.calls("/token").count == 3)
+    }
+
     /// An API demands a nonce once for each exchange, and names new ones in successful responses.
     @Test func nonceOfResource() throws {
         let count = Notes<Int>()

@@ -118,7 +118,7 @@ import Darwin
             }
         }
         #expect(error?.code == .oauthLoopback && error?.systemError == Int(EADDRINUSE))
-        #expect(error?.message.contains("is taken") == true)
+        #expect(error?.message.contains("is taken; end the program that uses it") == true)
     }
 
     /// Whether this machine has the loopback of IPv6.

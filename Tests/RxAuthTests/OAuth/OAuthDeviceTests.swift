@@ -69,6 +69,30 @@ import Testing
         #expect(seconds > 34 && seconds < 37)
     }
 
+    /// A server that cannot answer now is asked again, half as often each time, whether it names an error or not.
+    @Test(
+        arguments: [
+            (.tooManyRequests, ""), (.tooManyRequests, #"{"error":"too_many_requests"}"#),
+            (.requestTimeout, ""), (.badRequest, #"{"error":"temporarily_unavailable"}"#),
+            (.internalServerError, #"{"error":"server_error"}"#),
+        ] as [(HTTPResponse.Status, String)])
+    func overload(status: HTTPResponse.Status, body: String) throws {
+        server.answer("/token", .json(body, status: status), AuthorizationServerDouble.tokens("T1"))
+        let start = server.clock.now
+        #expect(try server.result(login().fetchTokens()).get().accessToken == "T1")
+        // Five seconds, and then ten.
+        let seconds = (server.clock.now - start) / .seconds(1)
+        #expect(seconds > 15 && seconds < 16)
+    }
+
+    /// A refusal without a name ends the login: nothing says that waiting helps.
+    @Test(arguments: [HTTPResponse.Status.badRequest, .unauthorized, .notFound])
+    func unnamedRefusal(status: HTTPResponse.Status) throws {
+        server.answer("/token") { _ in .json("", status: status) }
+        let error = try server.failure(login().fetchTokens())
+        #expect(error.code == .oauthResponse && server.calls("/token").count == 1)
+    }
+
     /// A code that expires ends the login, by the clock of this machine and by the word of the server.
     @Test func expiry() throws {
         server.answer("/token") { _ in Self.pending() }

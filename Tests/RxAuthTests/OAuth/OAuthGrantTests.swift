@@ -196,6 +196,10 @@ import Testing
             (.ok, #"{"access_token":"canary","token_type":"Bearer","expires_in":1e300}"#, "expires_in"),
             (.ok, #"{"access_token":"canary","token_type":"Bearer","refresh_token":{}}"#, "refresh_token"),
             (.ok, #"{"access_token":"canary","token_type":"Bearer","scope":["a"]}"#, "scope"),
+            (.ok, #"{"access_token":["canary"],"token_type":"Bearer"}"#, "without an access token"),
+            (.ok, #"{"access_token":"canary","token_type":["Bearer"]}"#, "unknown type"),
+            (.ok, #"{"access_token":"canary","token_type":"Bearer","refresh_token":"a b"}"#, "refresh token"),
+            (.ok, #"{"error":["canary"]}"#, "without an access token"),
             (.found, "canary", "redirects"), (.notFound, "canary", "status 404"),
             (.internalServerError, #"{"error":"canary"}"#, "status 500"),
             (.tooManyRequests, "", "try again later"),
@@ -205,6 +209,8 @@ import Testing
         let error = try server.failure(server.login().fetchTokens())
         #expect(error.code == .oauthResponse)
         #expect(error.message.contains(word), "\(error.message)")
+        // After the problem comes what to do about it.
+        #expect(error.message.contains(#/; (check|configure|correct|set|try) /#), "\(error.message)")
         #expect(!"\(error)".contains("canary") && error.body.isEmpty)
         #expect(!OAuth.Login.isRejection(error))
     }
@@ -215,7 +221,7 @@ import Testing
             .json(String(repeating: " ", count: OAuthContext.responseLimit + 1))
         }
         let error = try server.failure(server.login().fetchTokens())
-        #expect(error.code == .oauthResponse && error.message.contains("bytes"))
+        #expect(error.code == .oauthResponse && error.message.contains("bytes; check"))
     }
 
     /// Refusals keep the code of the server, also with status 200, and their message is not that of the server.

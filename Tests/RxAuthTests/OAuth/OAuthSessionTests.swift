@@ -98,6 +98,52 @@ import Testing
         #expect(server.calls("/token").map { $0["refresh_token"] } == ["R0", nil])
     }
 
+    /// A server that does not name its refusal of a refresh token, as RFC 6749 §5.2 requires, has refused it all the same.
+    @Test(
+        arguments: [
+            (.badRequest, ""), (.unauthorized, ""), (.badRequest, "<html>Bad Request</html>"),
+            (.badRequest, #"{"message":"canary"}"#), (.unauthorized, "canary"),
+        ] as [(HTTPResponse.Status, String)])
+    func unnamedRefusal(status: HTTPResponse.Status, body: String) throws {
+        accept("T2")
+        server.answer("/token") { call in
+            call["refresh_token"] != nil
+                ? .json(body, status: status) : AuthorizationServerDouble.tokens("T2", refresh: "R2")
+        }
+        let browser = BrowserDouble()
+        let login = server.login(browser.grant)
+        let used = Credential(token: "T0", refreshToken: "R0")
+        let session = Session.oauth(login, credential: used)
+        #expect(try server.result(server.client(session).get("/api")).error == nil)
+        #expect(browser.pages.count == 1 && session.credential?.refreshToken == "R2")
+        #expect(server.calls("/token").map { $0["refresh_token"] } == ["R0", nil])
+
+        let error = try server.failure(login.renew(used))
+        #expect(error.code == .oauthRefused && error.envelopeCode == "invalid_grant")
+        #expect(error.message.contains("refresh token") && error.message.contains("log in again"))
+        #expect(error.head?.status == status && error.cause?.code == .oauthResponse)
+        #expect(OAuth.Login.isRejection(error) && !"\(error)".contains("canary"))
+    }
+
+    /// Other failures of a renewal say nothing about the refresh token, which stays; nobody is asked to log in.
+    @Test(
+        arguments: [
+            (.forbidden, ""), (.notFound, ""), (.requestTimeout, ""), (.tooManyRequests, ""),
+            (.internalServerError, ""), (.badGateway, "<html>"), (.found, ""), (.ok, "<html>"),
+            (.tooManyRequests, #"{"error":"too_many_requests"}"#),
+            (.requestTimeout, #"{"error":"invalid_request"}"#),
+            (.serviceUnavailable, #"{"error":"invalid_grant"}"#),
+        ] as [(HTTPResponse.Status, String)])
+    func failedRenewal(status: HTTPResponse.Status, body: String) throws {
+        accept("T2")
+        server.answer("/token") { _ in .json(body, status: status) }
+        let browser = BrowserDouble()
+        let session = session(browser.grant, credential: Credential(token: "T0", refreshToken: "R0"))
+        let error = try #require(try server.result(server.client(session).get("/api")).error)
+        #expect(!OAuth.Login.isRejection(error))
+        #expect(browser.pages.isEmpty && session.credential?.refreshToken == "R0")
+    }
+
     /// A server that fails for a while neither logs out nor asks the user.
     @Test func unavailable() throws {
         accept("T1")
