@@ -23,13 +23,23 @@ final class Accounts: Sendable {
     private let state = Mutex(State())
 
     func token(for login: Login) throws(Refusal) -> String {
+        try check(login)
+        return issue(to: login.user)
+    }
+
+    /// Throws unless the password is that of the user.
+    func check(_ login: Login) throws(Refusal) {
         guard login.user == "ada", login.password == "tea" else {
             throw Refusal(errcode: 11001, msg: "wrong user or password", status: .unauthorized)
         }
-        return state.withLock { state in
+    }
+
+    /// A new token for a user.
+    func issue(to user: String) -> String {
+        state.withLock { state in
             state.issued += 1
             let token = "token-\(state.issued)"
-            state.tokens[token] = Token(user: login.user, usesLeft: state.usesOfNewTokens)
+            state.tokens[token] = Token(user: user, usesLeft: state.usesOfNewTokens)
             return token
         }
     }
@@ -50,8 +60,10 @@ final class Accounts: Sendable {
     /// Forgets the token in the field.
     func logOut(authorization: String?) {
         guard let token = authorization?.split(separator: " ").last else { return }
-        state.withLock { $0.tokens[String(token)] = nil }
+        forget(String(token))
     }
+
+    func forget(_ token: String) { state.withLock { $0.tokens[token] = nil } }
 
     /// Forgets all tokens. Tokens issued from now on are valid for `uses` requests.
     func expire(usesFromNowOn uses: Int) {

@@ -14,6 +14,10 @@ import FlyingFox
 /// | `GET /flaky?key=a` | 503 with `Retry-After: 1` twice, then 200; `times` and `after` change the numbers |
 /// | `POST /login` | a token for `{"user":"ada","password":"tea"}`, after 200 ms, and the cookie `visitor`; otherwise 401 and errcode 11001 |
 /// | `POST /logout` | makes the token of the request invalid and empties the cart |
+/// | `GET /.well-known/oauth-authorization-server` | the metadata of the shop's authorization server, which knows the client `tour` |
+/// | `POST /oauth/device` | a device code (RFC 8628), which is valid for ten minutes and may be asked about every second |
+/// | `POST /oauth/token` | tokens for a device code or a refresh token; `authorization_pending`, `slow_down`, `expired_token`, `access_denied` and, also for a refresh token that is used twice, `invalid_grant` |
+/// | `GET /device`, `POST /device` | the page for the code, and its form: `user_code`, `user`, `password`, and `answer`, which is `allow` or `deny` |
 /// | `GET /cart` | the cart of the token's user |
 /// | `POST /cart` | adds `{"goods":7,"number":2}` to it; errcode 10404 for unknown goods, 10409 for more than are in stock |
 /// | `POST /pictures?rate=6553600` | receives the file of a form, at about `rate` bytes a second; responds with its name, type and length |

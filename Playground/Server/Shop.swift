@@ -4,13 +4,19 @@ import Synchronization
 /// Parses the requests of the demo API and responds to them.
 final class Shop: Sendable {
     let counters = Counters()
-    private let accounts = Accounts()
+    let authorization: AuthorizationServer
+    private let accounts: Accounts
     private let carts = Carts()
     private let book = OrderBook()
     private let isClosed = Atomic(false)
     private let isSilent = Atomic(false)
     /// The number of occurrences of each limited event, by its name and the caller's key.
     private let happened = Mutex<[String: Int]>([:])
+
+    init() {
+        accounts = Accounts()
+        authorization = AuthorizationServer(accounts: accounts)
+    }
 
     func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
         counters.count { $0.requests["\(request.method.rawValue) \(request.path)", default: 0] += 1 }
@@ -33,6 +39,7 @@ final class Shop: Sendable {
             throw Refusal.unavailable
         }
 
+        if let response = try await authorize(request, path) { return response }
         switch (request.method == .HEAD ? .GET : request.method, path.first, path.dropFirst().first) {
         case (.GET, "goods", nil): return try await goods(request)
         case (.GET, "goods", let id?): return try .success(Goods.find(Int(id)))

@@ -19,15 +19,20 @@ struct Recipe: Sendable {
         self.run = run
     }
 
-    /// All recipes, in the order of the tour.
+    /// All recipes, in the order of the tour. A build without the trait Auth or Outbox has fewer.
     static let all =
-        [
-            wholeChain, typedGet, unwrapEnvelope, threeWays,
-            logIn, browseGoods, searchGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers,
+        [wholeChain, typedGet, unwrapEnvelope, threeWays, logIn] + otherLogins + [
+            browseGoods, searchGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers,
             loadingIndicator,
             retryThroughOutage, standbyServer, reloginOnce, cancelHalfway,
             chatThroughBreak, answerThroughBreak, priceTicker,
         ] + stored + [logOut]
+
+    #if Auth
+    private static let otherLogins = [logInOnAnotherScreen]
+    #else
+    private static let otherLogins: [Recipe] = []
+    #endif
 
     /// The recipes for a replay of recorded exchanges with the GitHub API.
     static let recording = [gitHubPages, gitHubRedirects, gitHubErrors]
