@@ -46,17 +46,23 @@ import Testing
 
     /// The samples of a document: its fenced Swift blocks except the ``listing(in:)``.
     static func samples(in document: String) throws -> [[String]] {
-        let blocks = try blocks(in: document)
-        return try listing(in: document) == nil ? blocks : Array(blocks.dropFirst())
+        var blocks = try blocks(in: document)
+        if let listing = try listing(in: document), let index = blocks.firstIndex(of: listing) {
+            blocks.remove(at: index)
+        }
+        return blocks
     }
 
-    /// The signatures at the start of a page, as lines; `nil` if it starts with none.
+    /// The signatures at the start of a page, before its first heading, as lines; `nil` if it starts with none. A page may
+    /// show the lines that most readers want before them.
     static func listing(in document: String) throws -> [String]? {
-        try blocks(in: document).first.flatMap { SignatureTests.isListing($0) ? $0 : nil }
+        try blocks(in: document, untilHeading: true).first { SignatureTests.isListing($0) }
     }
 
     /// The fenced Swift blocks of a document, or of the doc comments of a source.
-    static func blocks(in document: String) throws -> [[String]] {
+    ///
+    /// - Parameter untilHeading: whether only those before the first heading below the title are returned. Default false.
+    static func blocks(in document: String, untilHeading: Bool = false) throws -> [[String]] {
         var lines = try String(contentsOf: root.appending(path: document), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
         if document.hasSuffix(".swift") {
@@ -73,6 +79,8 @@ import Testing
             } else if line.hasPrefix("```"), let code = block {
                 blocks.append(code.map(String.init))
                 block = nil
+            } else if untilHeading, block == nil, line.hasPrefix("## ") {
+                break
             } else {
                 block?.append(line)
             }

@@ -26,6 +26,15 @@ func logInByABrowser(_ path: String) -> Client {
     return client
 }
 
+func logInInsteadOfByHand(_ path: String) -> ClientConfiguration {
+    var configuration = ClientConfiguration(baseURL: "https://api.example.com")
+    configuration.session = .oauth(
+        .discover("https://id.example.com"), client: .public("cli"), scopes: ["read"],
+        flow: .authorizationCode(redirect: .loopback) { url in print("open", url) },
+        store: CredentialFile(path))
+    return configuration
+}
+
 func describeAServer() -> OAuth.Provider {
     let metadata = OAuth.Metadata(
         issuer: "https://id.example.com",

@@ -47,6 +47,14 @@ func link(_ client: Client, to key: String) throws -> URL {
     return link
 }
 
+func signInsteadOfByHand(to key: String) throws -> URL {
+    var configuration = ClientConfiguration(baseURL: "https://s3.eu-west-1.amazonaws.com")
+    configuration.signer = .aws(service: "s3", region: "eu-west-1", credentials: .environment)
+    let bucket = Client(configuration: configuration)
+    let link = try bucket.presigned(.get("/bucket/{key...}", at: ["key": key]), for: .seconds(900))
+    return link
+}
+
 func signMessages(_ configuration: inout ClientConfiguration, key: String) throws {
     configuration.signer = .messageSignature(key: try .pem(key), keyID: "client-1")
 }
