@@ -72,8 +72,8 @@ final class AuthorizationServer: Sendable {
         }
         let url = issuer + "/device"
         return DeviceAuthorization(
-            device_code: code, user_code: userCode, verification_uri: url,
-            verification_uri_complete: url + "?user_code=" + userCode, expires_in: Int(Self.codeLife),
+            deviceCode: code, userCode: userCode, verificationUri: url,
+            verificationUriComplete: url + "?user_code=" + userCode, expiresIn: Int(Self.codeLife),
             interval: Int(Self.interval.first))
     }
 
@@ -157,9 +157,9 @@ final class AuthorizationServer: Sendable {
     }
 
     private func issue(user: String, family: Int, _ state: inout State) -> Tokens {
-        let tokens = Tokens(access_token: accounts.issue(to: user), refresh_token: Self.secret())
-        state.families[family] = Family(user: user, accessToken: tokens.access_token)
-        state.refreshTokens[tokens.refresh_token] = (family, false)
+        let tokens = Tokens(accessToken: accounts.issue(to: user), refreshToken: Self.secret())
+        state.families[family] = Family(user: user, accessToken: tokens.accessToken)
+        state.refreshTokens[tokens.refreshToken] = (family, false)
         return tokens
     }
 
@@ -189,55 +189,83 @@ extension AuthorizationServer {
     /// The members of the metadata, in the spelling of RFC 8414.
     struct Metadata: Encodable {
         let issuer: String
-        let token_endpoint: String
-        let device_authorization_endpoint: String
-        let grant_types_supported = ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"]
-        let response_types_supported: [String] = []
-        let token_endpoint_auth_methods_supported = ["none"]
+        let tokenEndpoint: String
+        let deviceAuthorizationEndpoint: String
+        let grantTypesSupported = ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"]
+        let responseTypesSupported: [String] = []
+        let tokenEndpointAuthMethodsSupported = ["none"]
 
         init(issuer: String) {
             self.issuer = issuer
-            token_endpoint = issuer + "/oauth/token"
-            device_authorization_endpoint = issuer + "/oauth/device"
+            tokenEndpoint = issuer + "/oauth/token"
+            deviceAuthorizationEndpoint = issuer + "/oauth/device"
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case issuer
+            case tokenEndpoint = "token_endpoint"
+            case deviceAuthorizationEndpoint = "device_authorization_endpoint"
+            case grantTypesSupported = "grant_types_supported"
+            case responseTypesSupported = "response_types_supported"
+            case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
         }
     }
 
     /// The response of the device authorization endpoint (RFC 8628 §3.2).
     struct DeviceAuthorization: Encodable {
-        let device_code: String
-        let user_code: String
-        let verification_uri: String
-        let verification_uri_complete: String
-        let expires_in: Int
+        let deviceCode: String
+        let userCode: String
+        let verificationUri: String
+        let verificationUriComplete: String
+        let expiresIn: Int
         let interval: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case interval
+            case deviceCode = "device_code"
+            case userCode = "user_code"
+            case verificationUri = "verification_uri"
+            case verificationUriComplete = "verification_uri_complete"
+            case expiresIn = "expires_in"
+        }
     }
 
     /// The response of the token endpoint (RFC 6749 §5.1).
     struct Tokens: Encodable {
-        let access_token: String
-        let token_type = "Bearer"
-        let expires_in = AuthorizationServer.tokenLife
-        let refresh_token: String
+        let accessToken: String
+        let tokenType = "Bearer"
+        let expiresIn = AuthorizationServer.tokenLife
+        let refreshToken: String
+
+        private enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token"
+            case tokenType = "token_type"
+            case expiresIn = "expires_in"
+            case refreshToken = "refresh_token"
+        }
     }
 }
 
 /// An error of the token endpoint (RFC 6749 §5.2).
 struct TokenRefusal: Error, Encodable {
     let error: String
-    let error_description: String
+    let errorDescription: String
     /// The HTTP status, which is not part of the document.
     let status: Int
 
     init(_ error: String, _ description: String, status: Int = 400) {
         self.error = error
-        error_description = description
+        errorDescription = description
         self.status = status
     }
 
     static let unavailable = TokenRefusal(
         "temporarily_unavailable", "too many logins wait", status: 503)
 
-    enum CodingKeys: CodingKey { case error, error_description }
+    private enum CodingKeys: String, CodingKey {
+        case error
+        case errorDescription = "error_description"
+    }
 }
 
 /// The fields of a form of the type `application/x-www-form-urlencoded`.

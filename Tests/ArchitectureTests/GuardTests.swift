@@ -114,7 +114,9 @@ import Testing
     }
 
     /// The types that a user of a module meets in its list of symbols. A type that only serves another one is nested in it.
-    @Test(arguments: ["RxClient": 70, "RxHTTP": 38, "RxLite": 40, "RxTesting": 20, "RxSimulation": 24, "RxHAR": 1])
+    @Test(arguments: [
+        "RxClient": 70, "RxHTTP": 38, "RxLite": 40, "RxTesting": 20, "RxSimulation": 24, "RxHAR": 1,
+    ])
     func publicTypesAreFew(module: String, limit: Int) throws {
         #expect(try Self.publicTypes(in: "Sources/\(module)") <= limit)
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxClient
 import RxHTTP
 import RxLite
 import RxTesting

@@ -90,18 +90,30 @@ import Testing
     // MARK: - authgent
 
     private struct Registration: Encodable, Sendable {
-        let client_name: String
-        let grant_types: [String]
-        var redirect_uris: [String] = []
+        let clientName: String
+        let grantTypes: [String]
+        var redirectUris: [String] = []
         let scope = "read write"
+
+        private enum CodingKeys: String, CodingKey {
+            case scope
+            case clientName = "client_name"
+            case grantTypes = "grant_types"
+            case redirectUris = "redirect_uris"
+        }
     }
 
     private struct Registered: Decodable, Sendable {
-        let client_id: String
-        let client_secret: String
+        let clientId: String
+        let clientSecret: String
 
         var client: OAuth.Client {
-            OAuth.Client(id: client_id, authentication: .post(secret: client_secret))
+            OAuth.Client(id: clientId, authentication: .post(secret: clientSecret))
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case clientId = "client_id"
+            case clientSecret = "client_secret"
         }
     }
 
@@ -119,11 +131,11 @@ import Testing
         let port = try DeadPort(.refusing).port
         let registered = try await Self.register(
             Registration(
-                client_name: "browser", grant_types: ["authorization_code", "refresh_token"],
-                redirect_uris: ["http://127.0.0.1:\(port)/callback"]), at: server)
+                clientName: "browser", grantTypes: ["authorization_code", "refresh_token"],
+                redirectUris: ["http://127.0.0.1:\(port)/callback"]), at: server)
         let browser = Browser()
         let login = Self.login(
-            at: server.baseURL, .public(registered.client_id),
+            at: server.baseURL, .public(registered.clientId),
             .authorizationCode(redirect: .loopback(port: port), open: browser.open), scopes: ["read"],
             dpop: DPoP())
         let first = try await login.logIn().value()
@@ -148,7 +160,7 @@ import Testing
 
         // A proof is not left out where the server requires one.
         let plain = Self.login(
-            at: server.baseURL, .public(registered.client_id),
+            at: server.baseURL, .public(registered.clientId),
             .authorizationCode(redirect: .loopback(port: port), open: browser.open))
         let error = await #expect(throws: NetworkError.self) { try await plain.logIn().value() }
         #expect(error?.envelopeCode == "invalid_request")
@@ -160,7 +172,7 @@ import Testing
         let server = try await Service.authgent(in: folder)
         let grants = ["client_credentials", "urn:ietf:params:oauth:grant-type:token-exchange"]
         let machine = try await Self.register(
-            Registration(client_name: "machine", grant_types: grants), at: server)
+            Registration(clientName: "machine", grantTypes: grants), at: server)
         let dpop = DPoP()
         let login = Self.login(
             at: server.baseURL, machine.client, .clientCredentials, scopes: ["read"], dpop: dpop)
