@@ -1,6 +1,8 @@
 /// A cyclic redundancy check with reflected bits, which begins and ends with the complement.
 package struct CyclicRedundancyCheck: Sendable {
-    private let table: [UInt64]
+    /// For each byte its remainder, then that of the byte with one to seven zeros behind it: eight bytes at a time are
+    /// looked up independently of each other ("slicing by 8").
+    private let tables: [UInt64]
     private let size: Int
 
     /// CRC-32 (ISO/IEC 3309).
@@ -13,11 +15,16 @@ package struct CyclicRedundancyCheck: Sendable {
     /// - Parameter polynomial: the polynomial, with its bits reflected.
     private init(polynomial: UInt64, size: Int) {
         self.size = size
-        table = (0..<256).map { index in
+        var tables = (0..<256).map { index in
             (0..<8).reduce(UInt64(index)) { value, _ in
                 value & 1 == 1 ? value >> 1 ^ polynomial : value >> 1
             }
         }
+        for index in 256..<2048 {
+            let before = tables[index - 256]
+            tables.append(tables[Int(before & 0xFF)] ^ before >> 8)
+        }
+        self.tables = tables
     }
 
     /// The value before the first byte.
@@ -25,9 +32,32 @@ package struct CyclicRedundancyCheck: Sendable {
 
     /// The value after more bytes.
     package func updated(_ value: UInt64, with bytes: some Sequence<UInt8>) -> UInt64 {
-        var value = value
-        for byte in bytes { value = table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8 }
-        return value
+        let done = bytes.withContiguousStorageIfAvailable { buffer in
+            unsafe updated(value, raw: UnsafeRawBufferPointer(buffer))
+        }
+        if let done { return done }
+        return unsafe Array(bytes).withUnsafeBytes { bytes in unsafe updated(value, raw: bytes) }
+    }
+
+    private func updated(_ value: UInt64, raw bytes: UnsafeRawBufferPointer) -> UInt64 {
+        unsafe tables.withUnsafeBufferPointer { tables in
+            var value = value
+            let whole = bytes.count / 8 * 8
+            for start in stride(from: 0, to: whole, by: 8) {
+                let mixed =
+                    unsafe value
+                    ^ UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+                @inline(__always)
+                func part(_ byte: Int) -> UInt64 {
+                    unsafe tables[(7 &- byte) &* 256 &+ Int(mixed &>> UInt64(byte &* 8) & 0xFF)]
+                }
+                value = part(0) ^ part(1) ^ part(2) ^ part(3) ^ part(4) ^ part(5) ^ part(6) ^ part(7)
+            }
+            for index in whole..<bytes.count {
+                unsafe value = tables[Int((value ^ UInt64(bytes[index])) & 0xFF)] ^ value &>> 8
+            }
+            return value
+        }
     }
 
     /// The checksum as bytes, the most significant first.

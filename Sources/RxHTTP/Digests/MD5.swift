@@ -1,61 +1,48 @@
 /// An MD5 digest (RFC 1321) of bytes that arrive in pieces, for protocols that require it; it does not withstand an
 /// attacker.
 package struct MD5: Sendable {
-    private var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
-    /// The bytes after the last complete block.
-    private var pending: [UInt8] = []
-    private var count: UInt64 = 0
+    private var state = SIMD4<UInt32>(0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
+    private var blocks = HashBlocks(of: 64)
 
     /// Creates the digest of no bytes.
     package init() {}
 
     /// Adds bytes.
     package mutating func update(_ bytes: some Collection<UInt8>) {
-        count &+= UInt64(bytes.count)
-        pending.append(contentsOf: bytes)
-        var start = 0
-        while pending.count - start >= 64 {
-            Self.mix(pending[start..<(start + 64)], into: &state)
-            start += 64
-        }
-        pending.removeFirst(start)
+        var state = state
+        unsafe blocks.add(bytes) { blocks in unsafe Self.mix(blocks, into: &state) }
+        self.state = state
     }
 
     /// The digest of all bytes so far.
     package consuming func finish() -> [UInt8] {
-        let bitCount = count &* 8
-        var padding: [UInt8] = [0x80]
-        padding.append(contentsOf: repeatElement(0, count: (119 - pending.count) % 64))
-        padding.append(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: bitCount >> (8 * $0)) })
-        update(padding)
-        return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(8 * $0)) } }
+        update(blocks.padding(isBigEndian: false))
+        return (0..<4).flatMap { word in
+            (0..<4).map { UInt8(truncatingIfNeeded: state[word] >> UInt32(8 * $0)) }
+        }
     }
 
-    /// One block of 64 bytes (RFC 1321 §3.4).
-    private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        var words = [UInt32](repeating: 0, count: 16)
-        for (index, byte) in block.enumerated() {
-            words[index / 4] |= UInt32(byte) << UInt32(8 * (index % 4))
-        }
-        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-        for index in 0..<64 {
-            let (choice, word) =
-                switch index / 16 {
-                case 0: (b & c | ~b & d, index)
-                case 1: (d & b | ~d & c, (5 * index + 1) % 16)
-                case 2: (b ^ c ^ d, (3 * index + 5) % 16)
-                default: (c ^ (b | ~d), 7 * index % 16)
+    /// Mixes whole blocks of 64 bytes (RFC 1321 §3.4).
+    private static func mix(_ blocks: UnsafeRawBufferPointer, into state: inout SIMD4<UInt32>) {
+        unsafe constantsMD5.withUnsafeBufferPointer { constants in
+            for start in stride(from: 0, to: blocks.count, by: 64) {
+                var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+                @inline(__always)
+                func round(_ choice: UInt32, _ index: Int, _ word: Int, _ shifts: SIMD4<UInt32>) {
+                    let word = unsafe UInt32(
+                        littleEndian: blocks.loadUnaligned(
+                            fromByteOffset: start &+ (word & 15) &* 4, as: UInt32.self))
+                    let sum = unsafe a &+ choice &+ constants[index] &+ word
+                    (a, d, c, b) = (d, c, b, b &+ sum.rotatedLeft(shifts[index & 3]))
                 }
-            let sum = a &+ choice &+ constantsMD5[index] &+ words[word]
-            let shift = shifts[index / 16][index % 4]
-            (a, d, c, b) = (d, c, b, b &+ (sum << shift | sum >> (32 - shift)))
+                for index in 0..<16 { round(d ^ b & (c ^ d), index, index, [7, 12, 17, 22]) }
+                for index in 16..<32 { round(c ^ d & (b ^ c), index, 5 &* index &+ 1, [5, 9, 14, 20]) }
+                for index in 32..<48 { round(b ^ c ^ d, index, 3 &* index &+ 5, [4, 11, 16, 23]) }
+                for index in 48..<64 { round(c ^ (b | ~d), index, 7 &* index, [6, 10, 15, 21]) }
+                state &+= SIMD4(a, b, c, d)
+            }
         }
-        for (index, value) in [a, b, c, d].enumerated() { state[index] &+= value }
     }
-
-    private static let shifts: [[UInt32]] = [
-        [7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21],
-    ]
 
     /// The first 32 bits of the fractional parts of the sines of 1 to 64, as the RFC computes them.
     private static let constantsMD5: [UInt32] = [
