@@ -16,31 +16,37 @@ struct Brochure {
         var headers: HTTPHeaders = [
             .contentType: "application/pdf", HTTPHeader("ETag"): tag, HTTPHeader("Accept-Ranges"): "bytes",
         ]
-        let start =
-            request.headers[HTTPHeader("If-Range")].map { $0 == tag } ?? true ? Self.start(request) : nil
-        guard let start else {
-            return HTTPResponse(statusCode: .ok, headers: headers, body: body(from: 0, counters))
+        let range =
+            request.headers[HTTPHeader("If-Range")].map { $0 == tag } ?? true ? Self.range(request) : nil
+        guard let range else {
+            return HTTPResponse(statusCode: .ok, headers: headers, body: body(0..<size, counters))
         }
-        guard start < size else {
+        guard range.start < size else {
             headers[HTTPHeader("Content-Range")] = "bytes */\(size)"
             return HTTPResponse(
                 statusCode: HTTPStatusCode(416, phrase: "Range Not Satisfiable"), headers: headers)
         }
-        headers[HTTPHeader("Content-Range")] = "bytes \(start)-\(size - 1)/\(size)"
+        let last = min(range.last ?? size - 1, size - 1)
+        headers[HTTPHeader("Content-Range")] = "bytes \(range.start)-\(last)/\(size)"
         return HTTPResponse(
             statusCode: HTTPStatusCode(206, phrase: "Partial Content"), headers: headers,
-            body: body(from: start, counters))
+            body: body(range.start..<(last + 1), counters))
     }
 
-    /// The start of a range `bytes=START-`; other ranges may be ignored (RFC 9110 §14.2).
-    private static func start(_ request: HTTPRequest) -> Int? {
-        request.headers[HTTPHeader("Range")]?.wholeMatch(of: #/bytes=(\d+)-/#).flatMap { Int($0.1) }
+    /// A range `bytes=START-` or `bytes=START-LAST`; other ranges may be ignored (RFC 9110 §14.2).
+    private static func range(_ request: HTTPRequest) -> (start: Int, last: Int?)? {
+        guard let words = request.headers[HTTPHeader("Range")]?.wholeMatch(of: #/bytes=(\d+)-(\d*)/#),
+            let start = Int(words.1)
+        else { return nil }
+        guard !words.2.isEmpty else { return (start, nil) }
+        guard let last = Int(words.2), last >= start else { return nil }
+        return (start, last)
     }
 
-    private func body(from start: Int, _ counters: Counters) -> HTTPBodySequence {
+    private func body(_ range: Range<Int>, _ counters: Counters) -> HTTPBodySequence {
         let bytes = PacedBytes(
-            range: start..<size, bytesPerSecond: bytesPerSecond, breaksAt: breaksAfter.map { start + $0 },
-            counters: counters)
-        return HTTPBodySequence(from: bytes, count: size - start, suggestedBufferSize: 1 << 16)
+            range: range, bytesPerSecond: bytesPerSecond,
+            breaksAt: breaksAfter.map { range.lowerBound + $0 }, counters: counters)
+        return HTTPBodySequence(from: bytes, count: range.count, suggestedBufferSize: 1 << 16)
     }
 }

@@ -111,6 +111,10 @@ struct ShoppingTests {
             ([:], 200, nil, 5000), (["Range": "bytes=4000-"], 206, "bytes 4000-4999/5000", 1000),
             (["Range": "bytes=4000-", "If-Range": "\"brochure-5000\""], 206, "bytes 4000-4999/5000", 1000),
             (["Range": "bytes=4000-", "If-Range": "\"another\""], 200, nil, 5000),
+            (["Range": "bytes=1000-1999"], 206, "bytes 1000-1999/5000", 1000),
+            (["Range": "bytes=4000-9999"], 206, "bytes 4000-4999/5000", 1000),
+            (["Range": "bytes=0-0"], 206, "bytes 0-0/5000", 1), (["Range": "bytes=2-1"], 200, nil, 5000),
+            (["Range": "bytes=5000-6000"], 416, "bytes */5000", 0),
             (["Range": "bytes=5000-"], 416, "bytes */5000", 0), (["Range": "bytes=1-2,4-5"], 200, nil, 5000),
             (["Range": "bytes=99999999999999999999-"], 200, nil, 5000),
         ] as [([String: String], Int, String?, Int)])
