@@ -185,7 +185,8 @@ let package = Package(
         .program("websocket-cases", ["RxNetworking", "TestServers"], path: "Tests/WebSocketCases"),
         .library("PlaygroundServer", [.flyingFox, .flyingSocks], path: "Playground/Server"),
         .program(
-            "Playground", ["RxAuth", "RxInspector", "RxNetworking", "RxOutbox", "PlaygroundServer"],
+            "Playground",
+            ["RxAuth", "RxInspector", "RxNetworking", "RxOutbox", "RxTransfers", "PlaygroundServer"],
             path: "Playground/Tour"),
 
         // Processes of their own, for tests that kill them.

@@ -22,7 +22,8 @@ struct Recipe: Sendable {
     /// All recipes, in the order of the tour. A build without the trait Auth or Outbox has fewer.
     static let all =
         [wholeChain, typedGet, unwrapEnvelope, threeWays, logIn] + otherLogins + [
-            browseGoods, searchGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers,
+            browseGoods, searchGoods, addToCart, uploadPictures, downloadBrochure, queueDownloads,
+            cachedOffers,
             loadingIndicator,
             retryThroughOutage, standbyServer, reloginOnce, cancelHalfway,
             chatThroughBreak, answerThroughBreak, priceTicker,
