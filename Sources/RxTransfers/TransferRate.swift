@@ -72,15 +72,17 @@ struct RateMeter: Sendable {
 /// Reports the progress of one running transfer. A value that comes too soon is held back, and reported when its time has
 /// come, even if no other follows.
 final class RateReporter: @unchecked Sendable {
-    // Unchecked: runs only inside the transfer's lane, which is serial.
+    // Unchecked: runs only inside the transfer's lane, which is serial. Debug builds check that.
     private var meter = RateMeter()
     private var held: (bytes: Int64, expected: Int64?)?
     private let clock: any Scheduler
+    private let scope: Scope
     private let timer: OperatorTimer
     private let emit: @Sendable (TransferRate) -> Void
 
     init(on clock: any Scheduler, in scope: Scope, emit: @escaping @Sendable (TransferRate) -> Void) {
         self.clock = clock
+        self.scope = scope
         self.emit = emit
         timer = OperatorTimer(clock, in: scope)
     }
@@ -89,6 +91,7 @@ final class RateReporter: @unchecked Sendable {
     func restart() { meter.restart() }
 
     func report(_ bytes: Int64, of expected: Int64?, isLast: Bool = false) {
+        scope.lane.assertInside()
         if let rate = meter.report(bytes, of: expected, at: clock.now, isLast: isLast) {
             held = nil
             timer.cancel()

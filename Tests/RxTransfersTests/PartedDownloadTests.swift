@@ -308,3 +308,100 @@ import Testing
         expectDone(first)
     }
 }
+
+/// The number of requests of a download that begins with one.
+@Suite struct PartedRampTests {
+    private static let megabyte: Int64 = 1 << 20
+
+    /// The steps of a download over connections that carry `each` bytes a second, and `all` together, with `left` bytes left.
+    private static func steps(each: Double, all: Double, left: Int64) -> [PartedRamp.Step] {
+        var ramp = PartedRamp(most: 16)
+        ramp.begin(at: .zero)
+        var (count, bytes, now) = (1, 0.0, Duration.zero)
+        var steps: [PartedRamp.Step] = []
+        while steps.last != .enough {
+            bytes += min(Double(count) * each, all) * (PartedRamp.interval / .seconds(1))
+            now += PartedRamp.interval
+            steps.append(ramp.take(Int64(bytes), left: left - Int64(bytes), at: now))
+            if case .grow(let more) = steps.last { count = more }
+        }
+        return steps.filter { $0 != .wait }
+    }
+
+    /// Each connection has its own limit: all that are allowed help.
+    @Test func manyHelp() {
+        let steps = Self.steps(each: 4e6, all: 1e9, left: 1024 * Self.megabyte)
+        #expect(steps == [.grow(4), .grow(16), .enough])
+    }
+
+    /// All connections share one line: more do not help.
+    @Test func oneIsEnough() {
+        #expect(Self.steps(each: 4e6, all: 4e6, left: 1024 * Self.megabyte) == [.grow(4), .enough])
+    }
+
+    /// A download that is nearly over gets none.
+    @Test func nearlyOver() {
+        #expect(Self.steps(each: 40e6, all: 1e9, left: 30 * Self.megabyte) == [.enough])
+    }
+}
+
+/// Parts, slots and marks.
+@Suite struct PartedPlanTests {
+    private static let size: Int64 = 64 << 20
+
+    private func plan(length: Int64 = size, for count: Int = 4) -> PartedPlan {
+        let head = ResponseHead(
+            status: .ok, headerFields: [.eTag: "\"v1\"", .contentLength: "\(length)"])
+        var plan = PartedPlan(of: "http://shop.test/f", from: head)
+        plan.divide(for: count, least: 1)
+        return plan
+    }
+
+    /// The parts are equal, and together the whole.
+    @Test(arguments: [1, 2, 3, 5, 16, 64])
+    func spreading(count: Int) {
+        var plan = plan(for: count)
+        plan.spread(over: count)
+        #expect(plan.parts.count == count)
+        #expect(plan.parts.first?.start == 0)
+        #expect(plan.parts.last?.end == Self.size)
+        #expect(zip(plan.parts, plan.parts.dropFirst()).allSatisfy { $0.end == $1.start })
+        let lengths = plan.parts.map { ($0.end ?? 0) - $0.start }
+        #expect((lengths.max() ?? 0) - (lengths.min() ?? 0) <= 1 << 20)
+    }
+
+    /// The part with most left gives away its second half, but nothing that has arrived.
+    @Test func splitting() throws {
+        var plan = plan()
+        plan.spread(over: 2)
+        #expect(plan.receive(20 << 20, of: plan.parts[0].slot) == 20 << 20)
+        let slot = try #require(plan.split(least: 1 << 20))
+        #expect(plan.parts.map(\.start) == [0, Self.size / 2, Self.size * 3 / 4])
+        #expect(plan.part(at: slot)?.start == Self.size * 3 / 4)
+        // Its old end is not reached any more.
+        #expect(plan.receive(32 << 20, of: plan.parts[1].slot) == 16 << 20)
+        #expect(plan.split(least: 16 << 20) == nil)
+    }
+
+    /// What is on the disk makes the parts of another run: a part that went on beyond the start of another slot included.
+    @Test func restoring() throws {
+        var plan = plan()
+        plan.spread(over: 4)
+        var marks = DownloadRecord.offsets(in: plan.marks)
+        let starts = plan.slots
+        // From 0 beyond the second slot, a hole, and something from the ninth.
+        marks[0] = starts[2] + 5
+        marks[1] = starts[1] + 1
+        marks[8] = starts[8] + 7
+        let begun = plan.begun(by: marks)
+        #expect(begun == [0, 1, 8])
+        var other = try #require(PartedPlan(try #require(try plan.encoded()), url: "http://shop.test/f"))
+        #expect(other.draftSize == plan.draftSize)
+        other.restore(
+            marks: marks, extents: [0: Self.size, 1: Self.size, 8: starts[8] + 3])
+        #expect(other.parts.map(\.slot) == [0, 8])
+        #expect(other.parts.map(\.position) == [starts[2] + 5, starts[8] + 3])
+        #expect(other.parts.map(\.end) == [starts[8], Self.size])
+        #expect(other.written == starts[2] + 5 + 3)
+    }
+}

@@ -12,6 +12,7 @@ import Testing
     @Test(
         arguments: [
             (.crc32, "cbf43926"), (.crc32c, "e3069283"), (.crc64nvme, "ae8b14860a799888"),
+            (.sha1, "f7c3bc1d808e04732adf679965ccc34ca7ae3441"),
             (.md5, "25f9e794323b453885f5181f1b624d0b"),
             (.sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225"),
             (

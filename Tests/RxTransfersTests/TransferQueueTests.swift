@@ -21,15 +21,26 @@ import Testing
         var all: [String] { lines.withLock { $0 } }
     }
 
+    /// What an app knows besides the status of the network.
+    private final class Roaming: Sendable {
+        private let state = Mutex(true)
+
+        var isAllowed: Bool { state.withLock { $0 } }
+        func set(_ isAllowed: Bool) { state.withLock { $0 = isAllowed } }
+    }
+
     private let clock = VirtualScheduler()
     private let log = Log()
 
     private func queue(
-        limit: Int = 2, files: MemoryFileSystem? = nil, fails: Set<String> = []
+        limit: Int = 2, files: MemoryFileSystem? = nil, fails: Set<String> = [],
+        reachability: ScriptedReachability? = nil,
+        allows: @escaping @Sendable (Job, NetworkStatus) -> Bool = { _, status in status.isReachable }
     ) -> TransferQueue<Job> {
         let (clock, log) = (clock, log)
         return TransferQueue(
-            on: clock, limit: limit, storedAt: files == nil ? nil : "/d/queue.json", in: files
+            on: clock, limit: limit, storedAt: files == nil ? nil : "/d/queue.json", in: files,
+            reachability: reachability, allows: allows
         ) { job, _ in
             .deferred(on: clock) {
                 log.add("+\(job.name)")
@@ -67,6 +78,52 @@ import Testing
         #expect(log.all == ["+a", "+b", "+c"])
         #expect(queue.progress.value.bytes == 60)
         #expect(queue.progress.value.expected == 60)
+    }
+
+    /// Without a network nothing runs; large transfers wait for another one than the mobile one.
+    @Test func networks() throws {
+        let reachability = ScriptedReachability(.unreachable)
+        let mayRoam = Roaming()
+        let queue = queue(reachability: reachability) { job, status in
+            status.isReachable && (status != .cellular || job.seconds < 3) && mayRoam.isAllowed
+        }
+        queue.add(Job(name: "large", seconds: 3))
+        queue.add(Job(name: "small", seconds: 2))
+        try clock.advance(by: .seconds(1))
+        #expect(states(queue) == ["large waiting", "small waiting"])
+        reachability.set(.cellular)
+        try clock.advance(by: .milliseconds(500))
+        #expect(states(queue) == ["large waiting", "small running"])
+        reachability.set(.wifi)
+        try clock.advance(by: .milliseconds(500))
+        #expect(states(queue) == ["large running", "small running"])
+        reachability.set(.unreachable)
+        try clock.advance(by: .seconds(9))
+        #expect(states(queue) == ["large waiting", "small waiting"])
+        reachability.set(.wired)
+        mayRoam.set(false)
+        queue.reconsider()
+        try clock.advance(by: .seconds(9))
+        #expect(states(queue) == ["large waiting", "small waiting"])
+        mayRoam.set(true)
+        queue.reconsider()
+        try clock.run()
+        #expect(states(queue) == ["large finished", "small finished"])
+        #expect(log.all == ["+small", "+large", "-large", "-small", "+large", "+small"])
+    }
+
+    /// A limit within another one: neither is exceeded, and both may change.
+    @Test func nestedBandwidth() {
+        let whole = TransferBandwidth(bytesPerSecond: 1000)
+        let (one, other) = (
+            TransferBandwidth(bytesPerSecond: 800, within: whole), TransferBandwidth(within: whole)
+        )
+        // A tenth of a second's worth is free.
+        #expect(one.take(80, at: .zero) == .zero)
+        #expect(one.take(80, at: .zero) == .milliseconds(100))
+        #expect(other.take(40, at: .zero) == .milliseconds(100))
+        whole.bytesPerSecond = nil
+        #expect(other.take(4000, at: .zero) == .zero)
     }
 
     /// A more urgent transfer interrupts a less urgent one, which goes on later.

@@ -13,7 +13,7 @@ import Testing
 struct UploadFixture {
     static let content = (0..<100).map { UInt8($0) }
 
-    let clock = VirtualScheduler()
+    let clock: VirtualScheduler
     let files: MemoryFileSystem
     let transport: ScriptedTransport
     /// The bodies of the requests.
@@ -24,7 +24,11 @@ struct UploadFixture {
         let contents = Mutex<[[UInt8]]>([])
     }
 
-    init(_ answer: @escaping @Sendable (Request, Int) -> ScriptedTransport.Reply) {
+    init(
+        on clock: VirtualScheduler = VirtualScheduler(),
+        _ answer: @escaping @Sendable (Request, Int) -> ScriptedTransport.Reply
+    ) {
+        self.clock = clock
         files = MemoryFileSystem(on: clock)
         files["/d/f"] = Self.content
         let count = Mutex(0)

@@ -42,12 +42,12 @@ struct Download: Sendable {
         }
     }
 
-    /// Keeps the first of several parts that were written side by side, which is at the beginning of the file.
+    /// Keeps the first of several parts that were written side by side, as far as it reaches: it may have gone on beyond
+    /// the start of others.
     private func plan(
         _ record: DownloadRecord, afterPartsIn status: FileStatus
     ) -> Observable<DownloadPlan, NetworkError> {
         guard record.url == url, let length = record.length, let starts = record.starts,
-            let end = starts.first,
             status.size == length + DownloadRecord.markSize * Int64(starts.count + 1)
         else { return .just(.fromTheStart) }
         let pieces = file.files.read(file.draft, from: length, count: DownloadRecord.markSize)
@@ -56,7 +56,7 @@ struct Download: Sendable {
         let found: Observable<([UInt8], Int64), NetworkError> = .zip(mark, extent)
         return found.flatMap(.concat) { mark, extent throws(NetworkError) in
             let reached: Int64 = DownloadRecord.offsets(in: mark).first ?? 0
-            return try cut(record.withoutParts, at: min(min(reached, extent), end))
+            return try cut(record.withoutParts, at: min(min(reached, extent), length))
         }
     }
 

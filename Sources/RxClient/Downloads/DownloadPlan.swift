@@ -95,7 +95,8 @@ package struct DownloadRecord: Codable, Equatable, Sendable {
     package let name: String?
 
     /// The offset of each part after the first, if the parts are written side by side. Behind the content the partial
-    /// file then has a mark for each part, 8 bytes, the least significant one first: the offset that the part has reached.
+    /// file then has a mark for each part, 8 bytes, the least significant one first: the offset that what was written from
+    /// the part's start on has reached, perhaps beyond the starts of others.
     package var starts: [Int64]?
 
     /// The maximum size of a record, in bytes.

@@ -40,13 +40,14 @@ public final class FileBatch: @unchecked Sendable {
 package final class Appending: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// The number of waiting bytes at which the source is paused.
-    private static let highWater = 512 << 10
+    /// The usual number of waiting bytes at which the source is paused.
+    package static let highWater = 512 << 10
 
     private let chunks: Observable<[UInt8], NetworkError>
     private let appender: FileAppender
     private let observer: Observer<Int64, NetworkError>
     private let source: Scope
+    private let highWater: Int
     private var waiting = FileBatch()
     /// The batch that is being written; empty if none is.
     private var writing = FileBatch()
@@ -55,13 +56,16 @@ package final class Appending: @unchecked Sendable {
     private var completion: Completion<NetworkError>?
 
     /// Prepares to write.
+    ///
+    /// - Parameter highWater: the number of waiting bytes at which the source is paused.
     package init(
-        _ chunks: Observable<[UInt8], NetworkError>, to appender: FileAppender,
+        _ chunks: Observable<[UInt8], NetworkError>, to appender: FileAppender, highWater: Int = highWater,
         into observer: Observer<Int64, NetworkError>
     ) {
         self.chunks = chunks
         self.appender = appender
         self.observer = observer
+        self.highWater = highWater
         source = observer.scope.child()
     }
 
@@ -74,7 +78,7 @@ package final class Appending: @unchecked Sendable {
 
     private func receive(_ chunk: [UInt8]) {
         waiting.bytes += chunk
-        if !isPaused, waiting.bytes.count >= Self.highWater {
+        if !isPaused, waiting.bytes.count >= highWater {
             isPaused = true
             source.pause()
         }

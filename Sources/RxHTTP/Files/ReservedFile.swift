@@ -38,10 +38,13 @@ package struct ReservedFile: Sendable {
 
     /// Writes the chunks to the partial file from `offset` on, as ``FileSystem/writer(to:at:mark:)`` does, and emits the
     /// offset reached. The bytes are durable after the next ``append(_:at:)``, which must begin after ``idle()``.
+    ///
+    /// - Parameter highWater: the number of waiting bytes at which the chunks are paused. Many files side by side, or many
+    ///   parts of one, need little each.
     package func write(
-        _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64, mark: Int64
+        _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64, mark: Int64, highWater: Int
     ) -> Observable<Int64, NetworkError> {
-        write(chunks) {
+        write(chunks, highWater: highWater) {
             let writer = files.writer(to: draft, at: offset, mark: mark)
             return FileAppender(on: writer.scheduler, write: writer.write, finish: { .just(()) })
         }
@@ -51,7 +54,8 @@ package struct ReservedFile: Sendable {
     package func idle() -> Observable<Void, NetworkError> { reservation.idle() }
 
     private func write(
-        _ chunks: Observable<[UInt8], NetworkError>, by make: @escaping @Sendable () -> FileAppender
+        _ chunks: Observable<[UInt8], NetworkError>, highWater: Int = Appending.highWater,
+        by make: @escaping @Sendable () -> FileAppender
     ) -> Observable<Int64, NetworkError> {
         let appender = { @Sendable [self] in
             let appender = make()
@@ -62,7 +66,7 @@ package struct ReservedFile: Sendable {
             }
         }
         return Observable(scheduler: appender().scheduler) { observer in
-            Appending(chunks, to: appender(), into: observer).start()
+            Appending(chunks, to: appender(), highWater: highWater, into: observer).start()
         }
     }
 

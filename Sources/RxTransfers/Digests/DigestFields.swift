@@ -42,7 +42,8 @@ struct DigestFields: Sendable, Equatable {
     }
 
     private static let checksums: [(TransferDigest.Algorithm, HTTPField.Name)] = [
-        (.sha256, .checksum("sha256")), (.crc64nvme, .checksum("crc64nvme")), (.crc32c, .checksum("crc32c")),
+        (.sha256, .checksum("sha256")), (.sha1, .checksum("sha1")), (.crc64nvme, .checksum("crc64nvme")),
+        (.crc32c, .checksum("crc32c")),
         (.crc32, .checksum("crc32")),
     ]
 
@@ -63,6 +64,7 @@ extension TransferDigest {
     static func checksumField(_ algorithm: Algorithm) -> HTTPField.Name? {
         switch algorithm {
         case .sha256: .checksum("sha256")
+        case .sha1: .checksum("sha1")
         case .crc64nvme: .checksum("crc64nvme")
         case .crc32c: .checksum("crc32c")
         case .crc32: .checksum("crc32")

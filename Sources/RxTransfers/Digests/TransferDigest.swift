@@ -13,6 +13,8 @@ public struct TransferDigest: Sendable, Hashable {
         case sha256 = "sha-256"
         /// SHA-512 (FIPS 180-4).
         case sha512 = "sha-512"
+        /// SHA-1 (FIPS 180-4), for protocols that require it. It detects faults, not forgeries.
+        case sha1 = "sha"
         /// CRC-64 by the polynomial of NVM Express. It detects faults, not forgeries.
         case crc64nvme
         /// CRC-32C (RFC 9260 Appendix B). It detects faults, not forgeries.
@@ -27,6 +29,7 @@ public struct TransferDigest: Sendable, Hashable {
             switch self {
             case .sha256: 32
             case .sha512: 64
+            case .sha1: 20
             case .crc64nvme: 8
             case .crc32c, .crc32: 4
             case .md5: 16
@@ -95,6 +98,7 @@ extension TransferDigest {
     public struct Running: Sendable {
         private enum State: Sendable {
             case sha(SHA2)
+            case sha1(SHA1)
             case crc(UInt64, CyclicRedundancyCheck)
             case md5(MD5)
             /// While the state is being changed.
@@ -112,6 +116,7 @@ extension TransferDigest {
                 switch algorithm {
                 case .sha256: .sha(.sha256)
                 case .sha512: .sha(.sha512)
+                case .sha1: .sha1(SHA1())
                 case .crc64nvme: .crc(CyclicRedundancyCheck.crc64nvme.initial, .crc64nvme)
                 case .crc32c: .crc(CyclicRedundancyCheck.crc32c.initial, .crc32c)
                 case .crc32: .crc(CyclicRedundancyCheck.crc32.initial, .crc32)
@@ -128,6 +133,9 @@ extension TransferDigest {
             case .sha(var hash):
                 hash.update(bytes)
                 state = .sha(hash)
+            case .sha1(var hash):
+                hash.update(bytes)
+                state = .sha1(hash)
             case .crc(let value, let check): state = .crc(check.updated(value, with: bytes), check)
             case .md5(var hash):
                 hash.update(bytes)
@@ -140,6 +148,7 @@ extension TransferDigest {
         public var finished: TransferDigest {
             switch state {
             case .sha(let hash): TransferDigest(unchecked: hash.finish(), algorithm)
+            case .sha1(let hash): TransferDigest(unchecked: hash.finish(), algorithm)
             case .crc(let value, let check): TransferDigest(unchecked: check.finished(value), algorithm)
             case .md5(let hash): TransferDigest(unchecked: hash.finish(), algorithm)
             case .moved: TransferDigest(unchecked: [], algorithm)

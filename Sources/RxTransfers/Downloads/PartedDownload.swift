@@ -12,11 +12,19 @@ public enum PartedDownload {
         let least: Int64
         /// Whether the file is split only if the server says that it offers ranges.
         let asksFirst: Bool
+        /// Whether there is one request at first, and more if they make the download faster.
+        let isGradual: Bool
 
-        /// Up to four parts of at least 8 MiB, if the server offers ranges (`Accept-Ranges`).
-        public static let automatic = Parts(most: 4, least: 8 << 20, asksFirst: true)
-        /// This number of parts, up to 64, of whatever size, unless the server refuses ranges.
-        public static func count(_ count: Int) -> Parts { Parts(most: count, least: 1, asksFirst: false) }
+        /// As many as help, up to 16, of at least 1 MiB, if the server offers ranges (`Accept-Ranges`).
+        ///
+        /// The download starts with one request. As long as it has more than a second left, and has become faster by a
+        /// quarter since the last time, it gets four times as many.
+        public static let automatic = Parts(most: 16, least: 1 << 20, asksFirst: true, isGradual: true)
+
+        /// This number of parts from the start, up to 64, of whatever size, unless the server refuses ranges.
+        public static func count(_ count: Int) -> Parts {
+            Parts(most: count, least: 1, asksFirst: false, isGradual: false)
+        }
     }
 
     /// A file that has been downloaded.
@@ -76,8 +84,9 @@ extension Client {
     /// ```
     ///
     /// The first request is for the whole file. If its response has a strong entity tag and a length, and ranges are offered,
-    /// the rest is split, and each further part has its own request, with `If-Range`. A server that refuses the parts gets
-    /// one request for what is missing. If the object changes, everything starts over, once; a second change fails with
+    /// the rest is split, and each further part has its own request, with `If-Range`. When a part is complete, the one with
+    /// most left is split, so that all requests are busy up to the end. A server that refuses the parts gets one request for
+    /// what is missing. If the object changes, everything starts over, once; a second change fails with
     /// `contentChanged`. Two versions are never mixed.
     ///
     /// Until the end the bytes are beside the file, in `path.part`, in which all parts are written side by side, with a

@@ -5,19 +5,28 @@ import RxHTTP
 
 /// The rules of a download in parts: which bytes are missing, which requests get them, and what responses mean. Pure.
 ///
-/// One part grows at the end of the draft. Several are written side by side into a draft of the full length, and behind
-/// that each has a mark with the offset that it has reached.
+/// A file of one slot grows at the end of the draft. Otherwise the draft has the full length, and is divided into slots.
+/// A part begins at a slot and ends where the next part begins; so a part is split at a slot without a change of the
+/// record. Behind the content each slot has a mark with the offset that the part from there has reached.
 struct PartedPlan: Sendable, Equatable {
-    /// A range of the file, and how much of it is on the disk.
+    /// A range of the file that one request at a time fills, and how much of it is on the disk.
     struct Part: Sendable, Equatable {
-        var start: Int64
+        /// The index of the slot at which it begins.
+        let slot: Int
+        let start: Int64
         /// The offset after its last byte; `nil` if the length of the file is unknown.
         var end: Int64?
         var written: Int64 = 0
+        /// The bytes that have arrived, written or not.
+        var received: Int64 = 0
+        /// The end of the running request's range.
+        var requested: Int64?
 
         /// The offset of its first missing byte.
         var position: Int64 { start + written }
         var isComplete: Bool { end.map { position >= $0 } ?? false }
+        /// The number of bytes that have not arrived.
+        var left: Int64 { end.map { max(0, $0 - start - received) } ?? .max }
     }
 
     /// The meaning of the response to a request for a part.
@@ -38,6 +47,9 @@ struct PartedPlan: Sendable, Equatable {
     let length: Int64?
     /// The digests that the whole file must have.
     private(set) var digests: [TransferDigest]
+    /// The offsets of the slots, from 0.
+    private(set) var slots: [Int64]
+    /// The parts in their order, which together are the file.
     private(set) var parts: [Part]
 
     /// The bytes on the disk.
@@ -49,12 +61,21 @@ struct PartedPlan: Sendable, Equatable {
         length = head.isCoded ? nil : head.contentLength
         record = head.isCoded ? nil : DownloadRecord(of: url, from: head, length: length)
         digests = DigestFields(head).ofWhole
-        parts = [Part(start: 0, end: length)]
+        slots = [0]
+        parts = [Part(slot: 0, start: 0, end: length)]
+    }
+
+    /// The part at a slot.
+    func part(at slot: Int) -> Part? { parts.first { $0.slot == slot } }
+
+    private mutating func change(_ slot: Int, _ change: (inout Part) -> Void) {
+        guard let index = parts.firstIndex(where: { $0.slot == slot }) else { return }
+        change(&parts[index])
     }
 
     // MARK: - The disk
 
-    /// The plan of a record; `nil` if it is none, or that of another file. Its parts are empty.
+    /// The plan of a record; `nil` if it is none, or that of another file. Nothing of it is written yet.
     init?(_ bytes: [UInt8], url: String) {
         guard let record = DownloadRecord(bytes), record.url == url,
             let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes))
@@ -63,51 +84,78 @@ struct PartedPlan: Sendable, Equatable {
         length = record.length
         digests = (stored.digests ?? []).compactMap(TransferDigest.init(stored:))
         let starts = [0] + (stored.starts ?? [])
-        guard starts.count <= Self.mostParts, zip(starts, starts.dropFirst()).allSatisfy({ $0 < $1 }),
+        guard starts.count <= Self.mostSlots, zip(starts, starts.dropFirst()).allSatisfy({ $0 < $1 }),
             starts.count == 1 || record.length.map({ $0 > starts[starts.count - 1] }) == true
         else { return nil }
-        parts = starts.indices.map { index in
-            Part(
-                start: starts[index],
-                end: index + 1 < starts.count ? starts[index + 1] : record.length)
-        }
+        slots = starts
+        parts = [Part(slot: 0, start: 0, end: record.length)]
     }
 
-    /// The size that the draft has while its parts are written; `nil` for one part, which decides it.
+    /// The size that the draft has while its parts are written; `nil` for one slot, where the content decides it.
     var draftSize: Int64? {
-        guard parts.count > 1, let length else { return nil }
-        return length + DownloadRecord.markSize * Int64(parts.count)
+        guard slots.count > 1, let length else { return nil }
+        return length + DownloadRecord.markSize * Int64(slots.count)
     }
 
     /// Whether a draft of this size belongs to the record.
     func fits(_ size: Int64) -> Bool { draftSize.map { $0 == size } ?? (size <= length ?? .max) }
 
-    /// The offset of a part's mark in the draft; `nil` for one part.
-    func mark(of part: Int) -> Int64? {
-        guard parts.count > 1, let length else { return nil }
-        return length + DownloadRecord.markSize * Int64(part)
+    /// The offset of a slot's mark in the draft; `nil` if there is one slot.
+    func mark(of slot: Int) -> Int64? {
+        guard slots.count > 1, let length else { return nil }
+        return length + DownloadRecord.markSize * Int64(slot)
     }
 
-    /// The marks of all parts, as bytes.
-    var marks: [UInt8] { DownloadRecord.marks(parts.map(\.position)) }
+    /// The marks of all slots, as bytes.
+    var marks: [UInt8] {
+        var offsets = slots
+        for part in parts { offsets[part.slot] = part.position }
+        return DownloadRecord.marks(offsets)
+    }
 
-    /// Takes over what the draft has.
+    /// The slots whose marks say that something is written from there on.
+    func begun(by marks: [Int64]) -> [Int] {
+        slots.indices.filter { marks.indices.contains($0) && marks[$0] > slots[$0] }
+    }
+
+    /// Takes over what the draft has: each slot with content begins a part, unless an earlier part has reached it.
     ///
     /// - Parameters:
     ///   - marks: the offsets in the marks.
-    ///   - extents: for each part, how far the draft has content from its start on.
-    mutating func restore(marks: [Int64], extents: [Int64]) {
-        for index in parts.indices where marks.indices.contains(index) && extents.indices.contains(index) {
-            let reached = min(marks[index], extents[index], parts[index].end ?? .max)
-            parts[index].written = max(0, reached - parts[index].start)
+    ///   - extents: for some slots, how far the draft has content from there on. Others have none.
+    mutating func restore(marks: [Int64], extents: [Int: Int64]) {
+        parts = []
+        for slot in slots.indices {
+            let start = slots[slot]
+            let mark = marks.indices.contains(slot) ? marks[slot] : 0
+            let reached = max(start, min(mark, extents[slot] ?? 0, length ?? .max))
+            if let before = parts.indices.last, parts[before].position >= start || reached == start {
+                // A part may have gone on beyond the start of this slot.
+                parts[before].written =
+                    max(parts[before].position, parts[before].position >= start ? reached : 0)
+                    - parts[before].start
+            } else {
+                if let before = parts.indices.last { parts[before].end = start }
+                parts.append(
+                    Part(slot: slot, start: start, end: length, written: reached - start))
+            }
         }
+        for index in parts.indices { parts[index].received = parts[index].written }
     }
 
-    /// Takes over what the draft of one part has.
-    mutating func restore(size: Int64) { parts[0].written = size }
+    /// Takes over what the draft of one slot has.
+    mutating func restore(size: Int64) {
+        parts[0].written = size
+        parts[0].received = size
+    }
 
-    /// The most parts of one file.
+    /// The most parts at a time.
     static let mostParts = 64
+    /// The most slots for each part, so that what one part leaves over is split again.
+    private static let slotsPerPart: Int64 = 16
+    private static let mostSlots = mostParts * Int(slotsPerPart)
+    /// The least size of a slot, unless fewer slots than parts would remain.
+    static let leastSlot: Int64 = 1 << 20
 
     private struct Stored: Codable {
         var url: String
@@ -115,7 +163,7 @@ struct PartedPlan: Sendable, Equatable {
         var lastModified: String?
         var length: Int64?
         var name: String?
-        /// The offset of each part after the first.
+        /// The offset of each slot after the first.
         var starts: [Int64]?
         var digests: [String]?
     }
@@ -125,7 +173,7 @@ struct PartedPlan: Sendable, Equatable {
         guard let record else { return nil }
         let stored = Stored(
             url: record.url, etag: record.etag, lastModified: record.lastModified, length: record.length,
-            name: record.name, starts: parts.count > 1 ? parts.dropFirst().map(\.start) : nil,
+            name: record.name, starts: slots.count > 1 ? Array(slots.dropFirst()) : nil,
             digests: digests.isEmpty ? nil : digests.map(\.description))
         do {
             let encoder = JSONEncoder()
@@ -138,47 +186,101 @@ struct PartedPlan: Sendable, Equatable {
 
     // MARK: - Parts
 
-    /// Splits what is missing of the only part into this many parts of at least `least` bytes.
-    ///
-    /// - Returns: the number of parts; 1 if the file is not split.
-    mutating func split(into count: Int, least: Int64) -> Int {
-        guard parts.count == 1, let length, record?.etag != nil else { return parts.count }
-        let missing = length - parts[0].position
+    /// Divides what is missing of the only part into slots for up to `count` parts of at least `least` bytes, if the file has
+    /// a strong entity tag and a length.
+    mutating func divide(for count: Int, least: Int64) {
+        guard slots.count == 1, parts.count == 1, let length, record?.etag != nil else { return }
+        let (first, missing) = (parts[0].position, length - parts[0].position)
         let count = min(Int64(min(count, Self.mostParts)), missing / max(1, least))
-        guard count > 1 else { return 1 }
-        let first = parts[0].position
-        let size = missing / count
-        let starts = (1..<count).map { first + size * $0 }
-        parts[0].end = starts[0]
-        for (index, start) in starts.enumerated() {
-            parts.append(Part(start: start, end: index + 1 < starts.count ? starts[index + 1] : length))
+        guard count > 1 else { return }
+        // The slots of each part are equal in number, so that the parts are equal in size.
+        let each = max(1, min(Self.slotsPerPart, missing / count / Self.leastSlot))
+        slots = [0] + (1..<(count * each)).map { first + missing / (count * each) * $0 }
+    }
+
+    /// Splits the only part, of which nothing is being requested, into this many parts, at most one for each slot.
+    mutating func spread(over count: Int) {
+        guard parts.count == 1, count > 1 else { return }
+        let count = min(count, slots.count)
+        for index in stride(from: count - 1, to: 0, by: -1) {
+            let slot = index * slots.count / count
+            guard slots[slot] > parts[0].start + parts[0].received else { continue }
+            parts.insert(Part(slot: slot, start: slots[slot], end: parts[0].end), at: 1)
+            parts[0].end = slots[slot]
         }
-        return parts.count
+    }
+
+    /// Splits the part of which most is missing near its middle.
+    ///
+    /// - Parameter least: the least number of bytes that the part keeps, besides that it gives away as many.
+    /// - Returns: the slot of the new part; `nil` if no part has so much left.
+    mutating func split(least: Int64) -> Int? {
+        guard let index = parts.indices.max(by: { parts[$0].left < parts[$1].left }) else { return nil }
+        let part = parts[index]
+        guard let end = part.end, part.left > 0 else { return nil }
+        let arrived = part.start + part.received
+        let middle = arrived + part.left / 2
+        let places = slots.indices.filter {
+            slots[$0] >= arrived + max(1, least) && slots[$0] <= end - max(1, least)
+        }
+        guard let slot = places.min(by: { abs(slots[$0] - middle) < abs(slots[$1] - middle) }) else {
+            return nil
+        }
+        parts[index].end = slots[slot]
+        parts.insert(Part(slot: slot, start: slots[slot], end: end), at: index + 1)
+        return slot
     }
 
     /// Gives the first part all that is missing behind it. What other parts have is given up, so that one response can
     /// bring the rest.
-    mutating func unsplit() { parts = [Part(start: 0, end: length, written: parts[0].written)] }
+    mutating func unsplit() {
+        let written = parts[0].written
+        slots = [0]
+        parts = [Part(slot: 0, start: 0, end: length, written: written, received: written)]
+    }
 
     /// Makes one part of all, which are complete.
-    mutating func join() { parts = [Part(start: 0, end: length, written: written)] }
+    mutating func join() {
+        let written = written
+        slots = [0]
+        parts = [Part(slot: 0, start: 0, end: length, written: written, received: written)]
+    }
 
-    mutating func record(_ written: Int64, of part: Int) { parts[part].written = written }
+    /// Records how far a part is written.
+    mutating func record(_ written: Int64, of slot: Int) {
+        change(slot) { $0.written = $0.end.map { [start = $0.start] in min(written, $0 - start) } ?? written }
+    }
+
+    /// Takes bytes that have arrived for a part.
+    ///
+    /// - Returns: the number of them that belong to it, before its end, which another part may have moved.
+    mutating func receive(_ count: Int, of slot: Int) -> Int {
+        guard let part = part(at: slot) else { return 0 }
+        let taken = Int(min(Int64(count), part.left))
+        change(slot) { $0.received += Int64(taken) }
+        return taken
+    }
 
     // MARK: - Requests and responses
 
-    /// The fields of a request for what is missing of a part (RFC 9110 §13.1.5, §14.2).
-    func fields(for part: Int) -> HTTPFields {
-        let part = parts[part]
+    /// Begins a request for what is missing of a part (RFC 9110 §13.1.5, §14.2).
+    ///
+    /// - Returns: its fields.
+    mutating func request(_ slot: Int) -> HTTPFields {
+        change(slot) { part in
+            part.received = part.written
+            part.requested = part.end
+        }
         var fields: HTTPFields = [.acceptEncoding: "identity"]
+        guard let part = part(at: slot) else { return fields }
         fields[.range] = "bytes=\(part.position)-" + (part.end.map { "\($0 - 1)" } ?? "")
         fields[.ifRange] = record?.validator
         return fields
     }
 
     /// The meaning of a successful response to such a request.
-    func decide(_ head: ResponseHead, for index: Int) -> Decision {
-        let part = parts[index]
+    func decide(_ head: ResponseHead, for slot: Int) -> Decision {
+        guard let part = part(at: slot) else { return .invalid }
         switch head.status.code {
         case 206:
             guard let range = head[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes,
@@ -186,7 +288,7 @@ struct PartedPlan: Sendable, Equatable {
             else { return .invalid }
             guard record?.matches(head) == true, range.total == nil || range.total == length || length == nil
             else { return .changed }
-            guard bytes.lowerBound == part.position, bytes.upperBound < part.end ?? .max,
+            guard bytes.lowerBound == part.position, bytes.upperBound < part.requested ?? .max,
                 head.contentLength ?? Int64(bytes.count) == Int64(bytes.count)
             else { return .invalid }
             return .accept(end: bytes.upperBound + 1)

@@ -7,7 +7,7 @@ import Synchronization
 
 /// One running download in parts: performs what the ``PartedPlan`` decides, with the client and the files.
 final class PartedRun: @unchecked Sendable {
-    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial.
+    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check that.
 
     /// Sends the request for the file with these fields.
     typealias Send = @Sendable (HTTPFields) -> Observable<TransferEvent, NetworkError>
@@ -21,8 +21,14 @@ final class PartedRun: @unchecked Sendable {
     private let send: Send
 
     private var plan: PartedPlan?
-    /// The scopes of the running parts and of their waits.
+    /// The scopes of the running parts and of their waits, by slot.
     private var running: [Int: Scope] = [:]
+    /// The requests that may run at the same time.
+    private var most = 1
+    private let timer: OperatorTimer
+    private var ramp: PartedRamp?
+    /// When the first bytes of this run arrived, and how many have arrived since.
+    private var arrival: (since: Duration, bytes: Int64)?
     private let reporter: RateReporter
     private var failures = 0
     private var maySplit = true
@@ -42,6 +48,7 @@ final class PartedRun: @unchecked Sendable {
         self.clock = clock
         self.observer = observer
         self.send = send
+        timer = OperatorTimer(clock, in: observer.scope)
         reporter = RateReporter(on: clock, in: observer.scope) { rate in
             if observer.scope.isOpen { observer.next(.progress(rate)) }
         }
@@ -72,34 +79,42 @@ final class PartedRun: @unchecked Sendable {
         }
         let (files, draft) = (file.files, file.draft)
         let pieces = files.read(draft, from: length, count: size - length)
-        let marks: Observable<[UInt8], NetworkError> = pieces.reduce([]) { $0 + $1 }
-        let extents = Observable<Int64, NetworkError>.concat(
-            plan.parts.map { files.extent(of: draft, from: $0.start) })
-        let found: Observable<([UInt8], [Int64]), NetworkError> = .zip(marks, extents.collect())
-        perform(found) { marks, extents in
-            var plan = plan
-            plan.restore(marks: DownloadRecord.offsets(in: marks), extents: extents)
-            self.resume(plan)
+        perform(pieces.reduce([]) { $0 + $1 }) { bytes in
+            let marks = DownloadRecord.offsets(in: bytes)
+            let begun = plan.begun(by: marks)
+            let extents = Observable<Int64, NetworkError>.concat(
+                begun.map { files.extent(of: draft, from: plan.slots[$0]) })
+            self.perform(extents.collect()) { extents in
+                var plan = plan
+                plan.restore(
+                    marks: marks,
+                    extents: Dictionary(uniqueKeysWithValues: zip(begun, extents)))
+                self.resume(plan)
+            }
         }
     }
 
     private func resume(_ plan: PartedPlan) {
         guard plan.written > 0 else { return requestWhole() }
-        var split = plan
-        if plan.parts.count == 1, !wanted.asksFirst || wanted.least <= (plan.length ?? 0) - plan.written {
-            _ = split.split(into: wanted.most, least: wanted.least)
-        }
-        let laid = split
-        perform(plan == laid ? .just(()) : self.laid(laid)) {
+        let laid = divided(plan)
+        perform(plan.slots == laid.slots ? .just(()) : self.laid(laid)) {
             self.plan = laid
             self.begin()
         }
     }
 
+    /// The plan with slots for the parts that are wanted, and as many parts as are wanted at once.
+    private func divided(_ plan: PartedPlan) -> PartedPlan {
+        var plan = plan
+        plan.divide(for: wanted.most, least: wanted.least)
+        if !wanted.isGradual { plan.spread(over: wanted.most) }
+        return plan
+    }
+
     /// Stores a plan, then gives the draft the size and the marks of its parts.
     private func laid(_ plan: PartedPlan) -> Observable<Void, NetworkError> {
         .deferred { [self] in
-            guard plan.parts.count > 1, let length = plan.length else { return stored(plan) }
+            guard plan.slots.count > 1, let length = plan.length else { return stored(plan) }
             return .concat([
                 stored(plan).flatMap { _ in .empty() },
                 file.append(.just(plan.marks), at: length).flatMap { _ in .empty() },
@@ -110,11 +125,55 @@ final class PartedRun: @unchecked Sendable {
 
     private func begin() {
         guard let plan else { return }
-        let missing = plan.parts.indices.filter { !plan.parts[$0].isComplete }
-        emit(.started(from: plan.written, parts: max(1, missing.count)))
+        let missing = plan.parts.filter { !$0.isComplete }
+        most = wanted.isGradual ? 1 : wanted.most
+        emit(.started(from: plan.written, parts: max(1, min(missing.count, most))))
         report()
         guard !missing.isEmpty else { return complete() }
-        for part in missing { request(part) }
+        guard plan.length != nil else { return request(0) }
+        advance()
+        grow()
+    }
+
+    /// Requests parts until there are enough requests: those that are missing, then halves of others.
+    private func advance() {
+        observer.scope.lane.assertInside()
+        while running.count < most, !isEnding, observer.scope.isOpen, let plan {
+            let idle = plan.parts.first { $0.end != nil && !$0.isComplete && running[$0.slot] == nil }
+            if let idle {
+                request(idle.slot)
+            } else {
+                guard maySplit, let slot = self.plan?.split(least: leastPart) else { return }
+                request(slot)
+            }
+        }
+    }
+
+    /// The least part that is worth a request: what arrives in a quarter of a second.
+    private var leastPart: Int64 {
+        guard let arrival, clock.now > arrival.since else { return PartedPlan.leastSlot }
+        let rate = Double(arrival.bytes) / ((clock.now - arrival.since) / .seconds(1))
+        return max(PartedPlan.leastSlot, Int64(min(rate / Double(max(1, running.count)) / 4, 1e12)))
+    }
+
+    /// Measures the rate for a while, and adds requests as long as each time more arrives.
+    private func grow() {
+        guard wanted.isGradual, maySplit, ramp == nil, (plan?.slots.count ?? 1) > 1 else { return }
+        ramp = PartedRamp(most: wanted.most)
+        timer.set(after: PartedRamp.interval) { self.measure() }
+    }
+
+    private func measure() {
+        guard maySplit, let plan, !isEnding else { return }
+        let left = plan.parts.reduce(0) { $0 + $1.left }
+        switch ramp?.take(arrival?.bytes ?? 0, left: left, at: clock.now) {
+        case .wait: timer.set(after: PartedRamp.interval) { self.measure() }
+        case .grow(let count):
+            most = count
+            advance()
+            timer.set(after: PartedRamp.interval) { self.measure() }
+        case .enough, nil: break
+        }
     }
 
     // MARK: - The whole
@@ -144,9 +203,7 @@ final class PartedRun: @unchecked Sendable {
     ) -> Observable<Int64, NetworkError> {
         var plan = PartedPlan(of: url, from: head)
         let isRefused = head[.acceptRanges]?.lowercased().trimmingBlanks() == "none"
-        if maySplit, wanted.asksFirst ? PartedPlan.offersRanges(head) : !isRefused {
-            _ = plan.split(into: wanted.most, least: wanted.least)
-        }
+        if maySplit, wanted.asksFirst ? PartedPlan.offersRanges(head) : !isRefused { plan = divided(plan) }
         let laid = plan
         // The record never describes a later version than the draft: so this is emptied first.
         return .concat([
@@ -155,25 +212,25 @@ final class PartedRun: @unchecked Sendable {
             self.laid(laid).flatMap { _ in .empty() },
             .deferred {
                 self.plan = laid
+                self.most = self.wanted.isGradual ? 1 : self.wanted.most
                 self.emit(.started(from: 0, parts: laid.parts.count))
-                for part in laid.parts.indices.dropFirst() { self.request(part) }
-                return self.write(body, to: 0, count: laid.parts[0].end)
+                for part in laid.parts.dropFirst() { self.request(part.slot) }
+                self.grow()
+                return self.write(body, to: 0, end: laid.length)
             },
         ])
     }
 
     // MARK: - Parts
 
-    private func request(_ part: Int) {
-        guard let plan else { return }
-        var fields = plan.fields(for: part)
+    private func request(_ slot: Int) {
+        guard var fields = plan?.request(slot) else { return }
         for (name, value) in DigestFields.wanted { fields[name] = value }
         let sent = fields
-        run(part, send(sent)) { head, rest throws(NetworkError) in
+        run(slot, send(sent)) { head, rest throws(NetworkError) in
             guard let plan = self.plan else { throw NetworkError(.invalidResponse, "no part is missing") }
-            switch plan.decide(head, for: part) {
-            case .accept(let end):
-                return self.write(rest, to: part, count: end - plan.parts[part].position)
+            switch plan.decide(head, for: slot) {
+            case .accept(let end): return self.write(rest, to: slot, end: end)
             case .unsplit where plan.parts.count == 1:
                 // The server ignores ranges, and this is the whole.
                 self.maySplit = false
@@ -186,16 +243,38 @@ final class PartedRun: @unchecked Sendable {
         }
     }
 
-    /// Writes up to `count` bytes of the body behind what a part has.
+    /// Writes the body behind what a part has, up to the part's end and to `end`.
     private func write(
-        _ body: Observable<TransferEvent, NetworkError>, to part: Int, count: Int64?
+        _ body: Observable<TransferEvent, NetworkError>, to slot: Int, end: Int64?
     ) -> Observable<Int64, NetworkError> {
-        guard let plan else { return .empty() }
+        guard let plan, let position = plan.part(at: slot)?.position else { return .empty() }
         let arriving = body.chunks().limited(by: options.bandwidth, on: clock)
-        let chunks = count.map { arriving.prefix(bytes: $0) } ?? arriving
-        let position = plan.parts[part].position
-        return plan.mark(of: part).map { file.write(chunks, at: position, mark: $0) }
-            ?? file.append(chunks, at: position)
+        let chunks = arriving.batches(on: clock) { self.admit($0, to: slot, end: end) }
+        return plan.mark(of: slot).map {
+            file.write(chunks, at: position, mark: $0, highWater: Self.highWater(of: wanted.most))
+        } ?? file.append(chunks, at: position)
+    }
+
+    /// The waiting bytes of each of so many parts at which its connection is paused: 2 MiB in all, as far as possible.
+    private static func highWater(of parts: Int) -> Int { max(64 << 10, (2 << 20) / max(1, parts)) }
+
+    /// Counts bytes that arrive for a part.
+    ///
+    /// - Returns: how many of them belong to it, and whether no more do. The end of the part may have changed since its request.
+    private func admit(_ count: Int, to slot: Int, end: Int64?) -> (count: Int, isLast: Bool) {
+        observer.scope.lane.assertInside()
+        guard let part = plan?.part(at: slot) else { return (0, true) }
+        let most = end.map { Int(max(0, min(Int64(count), $0 - part.start - part.received))) } ?? count
+        let taken = plan?.receive(most, of: slot) ?? 0
+        if arrival == nil {
+            arrival = (clock.now, 0)
+            ramp?.begin(at: clock.now)
+        }
+        arrival?.bytes += Int64(taken)
+        // A response that ends with the part ends by itself, so that its connection can be used again.
+        let arrived = part.start + part.received + Int64(taken)
+        let isLast = taken < count || plan?.part(at: slot)?.left == 0 && end.map { arrived < $0 } ?? false
+        return (taken, isLast)
     }
 
     /// Runs the request of a part, up to the end of what `body` writes.
@@ -206,9 +285,10 @@ final class PartedRun: @unchecked Sendable {
                 ResponseHead, Observable<TransferEvent, NetworkError>
             ) throws(NetworkError) -> Observable<Int64, NetworkError>
     ) {
+        observer.scope.lane.assertInside()
         let scope = observer.scope.child()
         running[part] = scope
-        let before = plan?.parts[part].written ?? 0
+        let before = plan?.part(at: part)?.written ?? 0
         // The events may come from another scheduler, and `body` belongs to this lane.
         let here = Observable<TransferEvent, NetworkError>(scheduler: clock) { events.subscribe($0) }
         here.afterHead(body).subscribe(
@@ -226,21 +306,21 @@ final class PartedRun: @unchecked Sendable {
                 }))
     }
 
-    private func record(_ offset: Int64, of part: Int) {
-        guard let plan, plan.parts.indices.contains(part) else { return }
-        if offset > plan.parts[part].position { failures = 0 }
-        self.plan?.record(offset - plan.parts[part].start, of: part)
+    private func record(_ offset: Int64, of slot: Int) {
+        guard let part = plan?.part(at: slot) else { return }
+        if offset > part.position { failures = 0 }
+        plan?.record(offset - part.start, of: slot)
         report()
     }
 
-    private func end(_ part: Int, after before: Int64) {
-        guard let plan, plan.parts.indices.contains(part) else { return }
-        let state = plan.parts[part]
-        if state.end != nil, !state.isComplete {
+    private func end(_ slot: Int, after before: Int64) {
+        guard let plan, let part = plan.part(at: slot) else { return }
+        if part.end != nil, !part.isComplete {
             // A server may send less than the requested part.
-            if state.written > before, plan.record != nil { return request(part) }
-            return retry(part, NetworkError(.partialBody, "the response ended before it was complete"))
+            if part.written > before, plan.record != nil { return request(slot) }
+            return retry(slot, NetworkError(.partialBody, "the response ended before it was complete"))
         }
+        advance()
         guard running.isEmpty, plan.parts.allSatisfy({ $0.isComplete || $0.end == nil }) else { return }
         complete()
     }
@@ -248,6 +328,7 @@ final class PartedRun: @unchecked Sendable {
     // MARK: - Failures
 
     private func fail(_ part: Int, _ error: NetworkError) {
+        observer.scope.lane.assertInside()
         switch error.code {
         case .contentChanged: startOver(error)
         case .rangesRefused: unsplit(error)
@@ -445,45 +526,6 @@ final class PartedRun: @unchecked Sendable {
         var value: T? { content.withLock { $0 } }
 
         func set(_ value: T) { content.withLock { $0 = value } }
-    }
-}
-
-extension Observable where Element == [UInt8] {
-    /// The first bytes, up to this number; the source is closed then.
-    fileprivate func prefix(bytes count: Int64) -> Observable {
-        lift { observer in
-            let prefix = BytePrefix(count, observer)
-            return Observer(scope: prefix.scope, next: prefix.receive, end: prefix.end)
-        }
-    }
-}
-
-/// One running prefix of a stream of bytes.
-private final class BytePrefix<Failure: Error>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
-    let scope: Scope
-    private let observer: Observer<[UInt8], Failure>
-    private var left: Int64
-
-    init(_ count: Int64, _ observer: Observer<[UInt8], Failure>) {
-        left = count
-        self.observer = observer
-        scope = observer.scope.child()
-    }
-
-    @Sendable
-    func receive(_ chunk: [UInt8]) {
-        let part = Int64(chunk.count) <= left ? chunk : Array(chunk.prefix(Int(left)))
-        left -= Int64(part.count)
-        observer.next(part)
-        if left <= 0, observer.scope.isOpen { end(.finished) }
-    }
-
-    @Sendable
-    func end(_ completion: Completion<Failure>) {
-        guard scope.isOpen else { return }
-        scope.close()
-        observer.end(completion)
     }
 }
 

@@ -54,8 +54,10 @@ struct QueuePlan<Job: Codable & Sendable>: Sendable {
 
     /// The transfers to stop and those to start, so that the most urgent ones run. Among equals one that runs goes on, and
     /// the order decides the rest.
-    mutating func schedule() -> (stopped: [Int], started: [Int]) {
-        let candidates = items.enumerated().filter { $0.element.wantsToRun }
+    ///
+    /// - Parameter allows: whether a transfer may run now. Others wait.
+    mutating func schedule(allows: (Job) -> Bool = { _ in true }) -> (stopped: [Int], started: [Int]) {
+        let candidates = items.enumerated().filter { $0.element.wantsToRun && allows($0.element.job) }
             .sorted { first, second in
                 let (one, other) = (first.element, second.element)
                 if one.priority != other.priority { return one.priority > other.priority }

@@ -11,15 +11,23 @@ import Synchronization
 /// bandwidth.bytesPerSecond = nil
 /// ```
 ///
+/// A limit can be part of another one: that of a queue, of the limit of all queues.
+///
 /// A download that is too fast applies backpressure to its connections, and an upload waits before it reads more of its
 /// content. Thread-safe.
 public final class TransferBandwidth: Sendable {
     private let bucket: Mutex<TokenBucket>
+    private let whole: TransferBandwidth?
 
     /// Creates a limit.
     ///
-    /// - Parameter bytesPerSecond: the limit, at least 1. Default `nil`: none, until one is set.
-    public init(bytesPerSecond: Int64? = nil) { bucket = Mutex(TokenBucket(rate: bytesPerSecond)) }
+    /// - Parameters:
+    ///   - bytesPerSecond: the limit, at least 1. Default `nil`: none, until one is set.
+    ///   - whole: the limit that this one shares with others, in addition. Default none.
+    public init(bytesPerSecond: Int64? = nil, within whole: TransferBandwidth? = nil) {
+        bucket = Mutex(TokenBucket(rate: bytesPerSecond))
+        self.whole = whole
+    }
 
     /// The limit; `nil` for none.
     public var bytesPerSecond: Int64? {
@@ -30,7 +38,10 @@ public final class TransferBandwidth: Sendable {
     /// Counts bytes that have been moved.
     ///
     /// - Returns: how long to wait before the next bytes.
-    func take(_ count: Int, at now: Duration) -> Duration { bucket.withLock { $0.take(count, at: now) } }
+    func take(_ count: Int, at now: Duration) -> Duration {
+        let own = bucket.withLock { $0.take(count, at: now) }
+        return max(own, whole?.take(count, at: now) ?? .zero)
+    }
 }
 
 /// The bytes that may be moved at a time: a tenth of a second's worth at once, and then as many as the rate allows.

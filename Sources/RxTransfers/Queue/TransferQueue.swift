@@ -99,15 +99,22 @@ public final class TransferQueue<Job: Codable & Sendable>: Sendable {
     ///   - path: the file with the queue; a queue of another process must not use it. Default `nil`: the queue ends with its
     ///     process.
     ///   - files: the file system of `path`.
+    ///   - reachability: the source of the network's status. Default none: the status is `unknown`.
+    ///   - allows: whether a transfer may run with this status of the network, and with all else that the app knows, such as
+    ///     a metered connection. A transfer that runs and may not any more is interrupted, and waits. Asked when the status
+    ///     changes, on each change of the queue, and on ``reconsider()``. Default: unless there is no network.
     ///   - start: the stream of a transfer, whose values are its progress. Called for each start.
     public init(
         on scheduler: any Scheduler, limit: Int = 3, bandwidth: TransferBandwidth = TransferBandwidth(),
         storedAt path: String? = nil, in files: (any FileSystem)? = nil,
+        reachability: (any Reachability)? = nil,
+        allows: @escaping @Sendable (Job, NetworkStatus) -> Bool = { _, status in status.isReachable },
         start: @escaping @Sendable (Job, TransferBandwidth) -> Observable<TransferRate, NetworkError>
     ) {
         self.bandwidth = bandwidth
         core = QueueCore(
-            on: scheduler, limit: limit, path: path, files: files, start: { start($0, bandwidth) })
+            on: scheduler, limit: limit, path: path, files: files, reachability: reachability,
+            allows: allows, start: { start($0, bandwidth) })
         core.begin()
     }
 
@@ -151,13 +158,16 @@ public final class TransferQueue<Job: Codable & Sendable>: Sendable {
     /// Ends ``pauseAll()``.
     public func resumeAll() { core.update { $0.isPaused = false } }
 
+    /// Asks again which transfers may run: what the queue's closure knows has changed.
+    public func reconsider() { core.reconsider() }
+
     /// The most transfers that run at the same time.
     public func setLimit(_ limit: Int) { core.update { $0.limit = limit } }
 }
 
 /// The running part of a queue.
 final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
-    // Unchecked: the variables are accessed only from inside the scope's lane, which is serial.
+    // Unchecked: the variables are accessed only from inside the scope's lane, which is serial. Debug builds check that.
 
     typealias Item = TransferQueue<Job>.Item
 
@@ -166,6 +176,10 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     private let clock: any Scheduler
     private let path: String?
     private let files: (any FileSystem)?
+    private let reachability: (any Reachability)?
+    private let allows: @Sendable (Job, NetworkStatus) -> Bool
+    private var status = NetworkStatus.unknown
+    private var watching: Subscription?
     private let start: @Sendable (Job) -> Observable<TransferRate, NetworkError>
     private let scope: Scope
     private var plan: QueuePlan<Job>
@@ -178,11 +192,14 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     init(
         on clock: any Scheduler, limit: Int, path: String?, files: (any FileSystem)?,
+        reachability: (any Reachability)?, allows: @escaping @Sendable (Job, NetworkStatus) -> Bool,
         start: @escaping @Sendable (Job) -> Observable<TransferRate, NetworkError>
     ) {
         self.clock = clock
         self.path = path
         self.files = files
+        self.reachability = reachability
+        self.allows = allows
         self.start = start
         scope = Scope(lane: Lane(scheduler: clock))
         plan = QueuePlan(limit: limit)
@@ -202,8 +219,10 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
             self.scope.onClose {
                 let running = self.running.sorted { $0.key < $1.key }.map(\.value)
                 self.running = [:]
+                self.watching?.cancel()
                 for transfer in running { transfer.cancel() }
             }
+            self.watch()
             guard let path = self.path, let files = self.files else { return self.load(nil) }
             _ = files.contents(of: path, limit: 64 << 20).observe(
                 onNext: { bytes in self.scope.enter { self.load(bytes) } },
@@ -213,6 +232,21 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
                 })
         }
     }
+
+    /// Follows the status of the network.
+    private func watch() {
+        guard let reachability else { return }
+        status = reachability.status
+        watching = reachability.statuses.observe(
+            onNext: { status in
+                self.scope.enter {
+                    self.status = status
+                    if self.isLoaded { self.advance(isChanged: false) }
+                }
+            }, onEnd: { _ in })
+    }
+
+    func reconsider() { enter { self.advance(isChanged: false) } }
 
     private func load(_ bytes: [UInt8]?) {
         guard !isLoaded else { return }
@@ -274,7 +308,8 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     /// Starts and stops transfers as the plan says, and shows and stores it.
     private func advance(isChanged: Bool) {
-        let (stopped, started) = plan.schedule()
+        scope.lane.assertInside()
+        let (stopped, started) = plan.schedule { [status, allows] job in allows(job, status) }
         for id in stopped { running.removeValue(forKey: id)?.cancel() }
         for item in plan.items where !item.wantsToRun { running.removeValue(forKey: item.id)?.cancel() }
         show()
@@ -290,6 +325,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     }
 
     private func take(_ rate: TransferRate, of id: Int) {
+        scope.lane.assertInside()
         guard running[id] != nil else { return }
         plan.change(id) { $0.progress = rate }
         show()

@@ -75,11 +75,15 @@ extension UploadMethod {
             dialect = DraftDialect(
                 isCareful: isCareful, isKnown: isKnown, partDigest: options.partDigest,
                 partSize: options.partSize)
-        case .tus(let metadata, let creationSize):
+        case .tus(let metadata, let creationSize, let concurrency):
             var tus = TusDialect(
                 metadata: metadata, partSize: options.partSize, checksum: options.partDigest,
                 creationSize: creationSize)
             if case .stream(_, length: nil) = content.kind { tus.isDeferred = true }
+            if concurrency > 1, !content.isStream {
+                return ConcatenatedRun(
+                    content, sender, self, tus, concurrency: concurrency, records, in: files, into: observer)
+            }
             dialect = tus
         case .multipart(let concurrency):
             return MultipartRun(

@@ -14,6 +14,8 @@ public struct UploadContent: Sendable {
 
     let kind: Kind
 
+    var isStream: Bool { if case .stream = kind { true } else { false } }
+
     /// A file, read from the disk while it is sent.
     ///
     /// A change of the file during the upload, or between two runs of it, fails with `contentChanged`.
@@ -55,7 +57,7 @@ extension NetworkError.Code {
 
 /// The content of one running upload, read piece by piece.
 final class UploadSource: @unchecked Sendable {
-    // Unchecked: runs only inside the upload's lane, which is serial.
+    // Unchecked: runs only inside the upload's lane, which is serial. Debug builds check that.
 
     private enum Place {
         case file(String, FileStatus)
@@ -68,6 +70,9 @@ final class UploadSource: @unchecked Sendable {
     private let scope: Scope
     private let bufferSize: Int64
     private let digest: TransferDigest.Algorithm?
+    /// The size of the slices in which a file is read for one of many requests, so that each needs little memory; `nil` for
+    /// one request at a time.
+    private let slice: Int64?
 
     /// The number of bytes, once it is known.
     private(set) var total: Int64?
@@ -88,10 +93,12 @@ final class UploadSource: @unchecked Sendable {
     ///   - status: the status of the file.
     ///   - digest: the algorithm of the digest that a stream gets while it is read.
     ///   - bufferSize: the most bytes of a stream for one request.
+    ///   - slice: the size of the slices in which a file is read for many requests at a time. Default: as one stream.
     init(
         _ content: UploadContent, status: FileStatus?, in files: any FileSystem, scope: Scope,
-        bufferSize: Int64, digest: TransferDigest.Algorithm?
+        bufferSize: Int64, digest: TransferDigest.Algorithm?, slice: Int64? = nil
     ) {
+        self.slice = slice
         self.files = files
         self.scope = scope
         self.bufferSize = max(1, bufferSize)
@@ -123,6 +130,7 @@ final class UploadSource: @unchecked Sendable {
         from offset: Int64, limit: Int64?,
         then report: @escaping @Sendable (Result<UploadPiece, NetworkError>) -> Void
     ) {
+        scope.lane.assertInside()
         guard case .stream(let chunks) = place else {
             let total = total ?? 0
             guard offset <= total else {
@@ -161,10 +169,11 @@ final class UploadSource: @unchecked Sendable {
         guard piece.count > 0 else { return .empty }
         switch place {
         case .file(let path, let status):
+            guard let slice else { return files.body(of: path, piece.offset..<piece.end, expecting: status) }
             return .streamed(
                 StreamedBody(isReplayable: true, count: piece.count) { [files] _ in
-                    let chunks = files.read(
-                        path, from: piece.offset, count: piece.count, expecting: status)
+                    let chunks = files.slices(
+                        of: path, from: piece.offset, count: piece.count, size: slice, expecting: status)
                     return .just(StreamedBody.Content(length: piece.count, chunks: chunks))
                 })
         case .bytes(let bytes):
@@ -212,6 +221,7 @@ final class UploadSource: @unchecked Sendable {
     }
 
     private func receive(_ chunk: [UInt8]) {
+        scope.lane.assertInside()
         buffer += chunk
         running?.update(chunk)
         if !isPaused, Int64(buffer.count) > bufferSize {

@@ -42,7 +42,7 @@ public struct UploadMethod: Sendable {
 
     enum Kind: Sendable {
         case draft(isCareful: Bool, isKnown: Bool)
-        case tus(metadata: [String: String], creationSize: Int64)
+        case tus(metadata: [String: String], creationSize: Int64, concurrency: Int)
         case multipart(concurrency: Int)
     }
 
@@ -74,11 +74,16 @@ public struct UploadMethod: Sendable {
     ///     commas.
     ///   - creationSize: content up to this size is sent with the request that creates the upload, if the server offers
     ///     that. Default 1 MiB.
+    ///   - concurrency: the partial uploads at the same time of a file or bytes, which the server joins, if it offers that
+    ///     (concatenation); each has at least ``Options/partSize``, or 1 MiB. Default 1: one upload.
     ///   - options: the options that all protocols share.
     public static func tus(
-        metadata: [String: String] = [:], creationSize: Int64 = 1 << 20, options: Options = Options()
+        metadata: [String: String] = [:], creationSize: Int64 = 1 << 20, concurrency: Int = 1,
+        options: Options = Options()
     ) -> UploadMethod {
-        UploadMethod(kind: .tus(metadata: metadata, creationSize: creationSize), options: options)
+        UploadMethod(
+            kind: .tus(metadata: metadata, creationSize: creationSize, concurrency: concurrency),
+            options: options)
     }
 
     /// Multipart uploads of S3 and of servers with its interface.

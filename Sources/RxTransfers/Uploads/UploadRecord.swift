@@ -94,6 +94,8 @@ struct UploadRecord: Codable, Equatable, Sendable {
     var expires: Double?
     /// The size of each part but the last (S3).
     var partSize: Int64?
+    /// The URLs of partial uploads in their order; an empty one does not exist yet (tus).
+    var places: [String]?
 
     /// The maximum size of a record, in bytes.
     static let sizeLimit = 64 << 10

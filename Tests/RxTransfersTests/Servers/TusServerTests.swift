@@ -92,6 +92,31 @@ struct TusServerTests {
         expectSame(try await stored(server, service, in: folder) ?? [], Self.content)
     }
 
+    /// Partial uploads side by side over a link that breaks, which the server joins.
+    @Test(arguments: [TransferServers.Tus.tuspyserver, .resumableUpload])
+    func concatenation(server: TransferServers.Tus) async throws {
+        let folder = try TemporaryFolder()
+        let service = try await TransferServers.start(server, in: folder)
+        let link = try LinkProxy(to: service.port, breakingAfter: [300_000, 700_000])
+        let own = try TemporaryFolder()
+        let film = try own.file("film", Self.content)
+        let events = try await upload(
+            .file(film), to: link.baseURL + path(server),
+            by: .tus(
+                metadata: Self.metadata, concurrency: 4,
+                options: options {
+                    $0.partSize = 256 << 10
+                    $0.partDigest = .sha1
+                }))
+        guard case .finished(let response) = events.last else {
+            Issue.record("not finished: \(events.suffix(3))")
+            return
+        }
+        #expect(response.status == .created)
+        expectSame(try await stored(server, service, in: folder) ?? [], Self.content)
+        #expect(try own.names == ["film"])
+    }
+
     /// A stream of unknown length. seaweedfs takes none, and resumable-upload wants to know the length in the first request.
     @Test func stream() async throws {
         let server = TransferServers.Tus.tuspyserver

@@ -108,6 +108,7 @@ struct MultipartMachine: Sendable {
     private static func name(_ algorithm: TransferDigest.Algorithm) -> String? {
         switch algorithm {
         case .sha256: "SHA256"
+        case .sha1: "SHA1"
         case .crc32c: "CRC32C"
         case .crc32: "CRC32"
         case .crc64nvme: "CRC64NVME"

@@ -54,6 +54,7 @@ enum ObjectParts {
     private static func checksumElement(_ algorithm: TransferDigest.Algorithm) -> String? {
         switch algorithm {
         case .sha256: "ChecksumSHA256"
+        case .sha1: "ChecksumSHA1"
         case .crc32c: "ChecksumCRC32C"
         case .crc32: "ChecksumCRC32"
         case .crc64nvme: "ChecksumCRC64NVME"

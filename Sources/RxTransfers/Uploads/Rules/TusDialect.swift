@@ -3,7 +3,7 @@ import HTTPTypes
 import RxHTTP
 
 /// tus 1.0.0 (https://tus.io/protocols/resumable-upload), with the extensions creation, creation-with-upload,
-/// creation-defer-length, expiration, checksum and termination, as far as the server offers them.
+/// creation-defer-length, expiration, checksum, termination and concatenation, as far as the server offers them.
 struct TusDialect: UploadDialect {
     let name = "tus-1.0.0"
     private(set) var limits = UploadLimits()
@@ -13,7 +13,8 @@ struct TusDialect: UploadDialect {
     let metadata: [String: String]
     /// The most content of one request, if the caller sets it.
     let partSize: Int64?
-    /// The algorithm of `Upload-Checksum` to use if the server offers it.
+    /// The algorithm of `Upload-Checksum` to use if the server offers it, or else the strongest that it offers; `nil` for no
+    /// checksums.
     let checksum: TransferDigest.Algorithm?
     /// Content up to this size goes with the creation, if the server offers that.
     let creationSize: Int64
@@ -39,6 +40,7 @@ struct TusDialect: UploadDialect {
         switch algorithm {
         case .sha256: "sha256"
         case .sha512: "sha512"
+        case .sha1: "sha1"
         case .crc32: "crc32"
         case .crc32c: "crc32c"
         case .md5: "md5"
@@ -47,22 +49,31 @@ struct TusDialect: UploadDialect {
     }
 
     private var digest: UploadRequest.Digest? {
-        guard let checksum, let name = Self.name(of: checksum), algorithms.contains(name),
-            offers("checksum")
-        else { return nil }
-        return .tus(checksum)
+        guard let checksum, offers("checksum") else { return nil }
+        // Servers must support SHA-1 ("Checksum"), and need not offer another.
+        return ([checksum] + TransferDigest.Algorithm.allCases)
+            .first { Self.name(of: $0).map(algorithms.contains) == true }
+            .map { .tus($0) }
     }
 
     /// Whether each request carries a checksum, so that all that the server has accepted is proven.
     var isChecked: Bool { digest != nil }
+
+    /// Whether the server joins partial uploads.
+    var offersConcatenation: Bool { offers("concatenation") }
+    /// Whether the upload is one of several that are joined at the end.
+    var isPartial = false
+    /// Whether the server has been asked what it offers.
+    var isDiscovered = false
 
     private func offers(_ name: String) -> Bool { extensions?.contains(name) == true }
 
     // MARK: - Requests
 
     func discovery(isPartial: Bool) -> UploadRequest? {
+        guard !isDiscovered else { return nil }
         // OPTIONS has no Tus-Resumable.
-        UploadRequest(kind: .discovery, target: .endpoint, method: .options)
+        return UploadRequest(kind: .discovery, target: .endpoint, method: .options)
     }
 
     mutating func discover(_ head: ResponseHead) throws(NetworkError) {
@@ -82,14 +93,20 @@ struct TusDialect: UploadDialect {
         limits.maxSize = StructuredItem.number(head[.tusMaxSize])
     }
 
-    mutating func learn(_ head: ResponseHead) {}
+    /// Takes the time at which the server removes the upload ("Expiration"), which each response may move.
+    mutating func learn(_ head: ResponseHead) {
+        guard let expires = head[.uploadExpires].flatMap({ Date(httpDate: $0) }) else { return }
+        limits.expires = expires
+        limits.maxAge = head[.date].flatMap { Date(httpDate: $0) }
+            .map { .seconds(expires.timeIntervalSince($0)) }
+    }
 
     private static func list(_ text: String) -> [String] {
         text.prefix(2048).split(separator: ",").map { String($0.trimmingBlanks()) }
     }
 
     func creationLimit(total: Int64?) -> Int64? {
-        guard offers("creation-with-upload"), let total, total <= creationSize else { return 0 }
+        guard !isPartial, offers("creation-with-upload"), let total, total <= creationSize else { return 0 }
         return partSize
     }
 
@@ -101,11 +118,22 @@ struct TusDialect: UploadDialect {
         } else {
             request.fields[.uploadDeferLength] = "1"
         }
+        if isPartial { request.fields[.uploadConcat] = "partial" }
+        // With partial uploads, too: some servers tell nothing of an upload without.
         if !metadata.isEmpty { request.fields[.uploadMetadata] = Self.encoded(metadata) }
         if piece.count > 0 {
             request.fields[.contentType] = Self.contentType
             request.digest = digest
         }
+        return request
+    }
+
+    /// The request that joins partial uploads, in this order.
+    func concatenation(of places: [URL]) -> UploadRequest {
+        var request = UploadRequest(kind: .completion, target: .endpoint, method: .post)
+        let list = places.map(\.absoluteString).joined(separator: " ")
+        request.fields = [.tusResumable: Self.version, .uploadConcat: "final;" + list]
+        if !metadata.isEmpty { request.fields[.uploadMetadata] = Self.encoded(metadata) }
         return request
     }
 

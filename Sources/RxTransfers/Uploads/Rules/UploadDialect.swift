@@ -74,6 +74,8 @@ extension HTTPField.Name {
     static let uploadLength = HTTPField.Name("Upload-Length")!
     static let uploadComplete = HTTPField.Name("Upload-Complete")!
     static let uploadLimit = HTTPField.Name("Upload-Limit")!
+    static let uploadExpires = HTTPField.Name("Upload-Expires")!
+    static let uploadConcat = HTTPField.Name("Upload-Concat")!
     static let uploadChecksum = HTTPField.Name("Upload-Checksum")!
     static let uploadMetadata = HTTPField.Name("Upload-Metadata")!
     static let uploadDeferLength = HTTPField.Name("Upload-Defer-Length")!

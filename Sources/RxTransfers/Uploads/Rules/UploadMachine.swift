@@ -32,7 +32,7 @@ struct UploadMachine: Sendable {
         /// Send a request whose outcome does not matter.
         case terminate(UploadRequest)
         /// Write the record before anything that follows.
-        case save(URL, maxAge: Duration?)
+        case save(URL, UploadLimits)
         /// Remove the record.
         case forget
         /// Wait after so many failures in a row.
@@ -79,6 +79,8 @@ struct UploadMachine: Sendable {
     private var hasStarted = false
     private var isPaused = false
     private var hasAskedForResult = false
+    /// The time in the record at which the server removes the upload.
+    private var savedExpiry: Date?
 
     /// - Parameters:
     ///   - base: the URL of the endpoint.
@@ -165,6 +167,20 @@ struct UploadMachine: Sendable {
         return [.send(dialect.append(piece, total: self.total, at: location))]
     }
 
+    /// Writes the record, with the time until which the upload stays.
+    private mutating func save(_ place: URL) -> Output {
+        savedExpiry = dialect.limits.expires
+        return .save(place, dialect.limits)
+    }
+
+    /// Writes the record again if the server keeps the upload for at least a minute longer.
+    private mutating func renew() -> [Output] {
+        guard let location, let expires = dialect.limits.expires, let saved = savedExpiry,
+            expires.timeIntervalSince(saved) >= 60
+        else { return [] }
+        return [save(location)]
+    }
+
     /// The next content after the confirmed offset.
     private mutating func proceed(_ head: ResponseHead, _ body: [UInt8]) -> [Output] {
         if let total, offset > total {
@@ -175,10 +191,11 @@ struct UploadMachine: Sendable {
                 isTerminating: true)
         }
         if !dialect.completesExplicitly, total == offset { return finish(head, body) }
+        let renewal = renew()
         phase = .loading(isCreation: false)
         var limit = [dialect.limits.maxAppend, partLimit].compactMap { $0 }.min()
         if let least = dialect.limits.minAppend, let most = limit { limit = max(most, least) }
-        return [.load(from: offset, limit: limit)]
+        return renewal + [.load(from: offset, limit: limit)]
     }
 
     // MARK: - Responses
@@ -230,7 +247,7 @@ struct UploadMachine: Sendable {
             if let text {
                 guard let place = resolved(text) else { return fail(.badLocation(head)) }
                 if let location, location != place { return fail(.movedLocation(head), isTerminating: true) }
-                if location == nil { outputs.append(.save(place, maxAge: dialect.limits.maxAge)) }
+                if location == nil { outputs.append(save(place)) }
                 location = place
             }
             guard location != nil else {
@@ -320,7 +337,7 @@ struct UploadMachine: Sendable {
             if let location, location != place { return fail(.movedLocation(head), isTerminating: true) }
             if location == nil {
                 location = place
-                outputs.append(.save(place, maxAge: dialect.limits.maxAge))
+                outputs.append(save(place))
                 outputs += begin()
             }
         }

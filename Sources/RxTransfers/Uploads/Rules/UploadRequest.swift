@@ -94,13 +94,15 @@ struct UploadLimits: Sendable, Equatable {
     var minAppend: Int64?
     /// The time for which the upload stays, from now.
     var maxAge: Duration?
+    /// The time at which the upload goes, by the server's clock; used if ``maxAge`` is not known.
+    var expires: Date?
 
     /// These limits, with `newer` ones where they are known.
     func updated(by newer: UploadLimits) -> UploadLimits {
         UploadLimits(
             maxSize: newer.maxSize ?? maxSize, minSize: newer.minSize ?? minSize,
             maxAppend: newer.maxAppend ?? maxAppend, minAppend: newer.minAppend ?? minAppend,
-            maxAge: newer.maxAge ?? maxAge)
+            maxAge: newer.maxAge ?? maxAge, expires: newer.expires ?? expires)
     }
 }
 

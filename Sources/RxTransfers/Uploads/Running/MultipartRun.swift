@@ -6,7 +6,7 @@ import RxLite
 
 /// One running multipart upload of S3: performs what the ``MultipartMachine`` decides.
 final class MultipartRun: UploadRunning, @unchecked Sendable {
-    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial.
+    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check that.
 
     private let concurrency: Int
     private var machine: MultipartMachine?
@@ -25,6 +25,7 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
     }
     override var termination: UploadRequest? { machine?.termination }
     override var bufferSize: Int64 { partSize(of: nil) }
+    override var slice: Int64? { 128 << 10 }
 
     init(
         _ content: UploadContent, _ sender: TransferSender, _ method: UploadMethod, concurrency: Int,
@@ -48,6 +49,7 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
     }
 
     private func take(_ input: MultipartMachine.Input) {
+        assertInside()
         queue += machine?.receive(input) ?? []
         drain()
     }

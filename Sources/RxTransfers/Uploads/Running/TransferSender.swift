@@ -4,6 +4,7 @@ import RxClient
 import RxHTTP
 import RxLite
 import RxParameters
+import Synchronization
 
 /// Sends the requests of one transfer: those of the endpoint's origin as the endpoint's own, with the account's credential,
 /// and all others without any secret.
@@ -107,25 +108,32 @@ struct TransferSender: Sendable {
 }
 
 /// Turns a response with an error status into a failure.
-private final class RefusalGathering: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
+private final class RefusalGathering: Sendable {
+    private struct State {
+        var refusal: ResponseHead?
+        var body: [UInt8] = []
+    }
+
     private static let limit = 1 << 20
     private let request: Request
-    private var refusal: ResponseHead?
-    private var body: [UInt8] = []
+    private let state = Mutex(State())
 
     init(_ request: Request) { self.request = request }
 
     func take(_ event: TransferEvent) throws(NetworkError) -> TransferEvent? {
-        if case .head(let head) = event, head.status.kind != .successful { refusal = head }
-        guard let refusal else { return event }
+        try state.withLock { state throws(NetworkError) in try take(event, &state) }
+    }
+
+    private func take(_ event: TransferEvent, _ state: inout State) throws(NetworkError) -> TransferEvent? {
+        if case .head(let head) = event, head.status.kind != .successful { state.refusal = head }
+        guard let refusal = state.refusal else { return event }
         switch event {
-        case .chunk(let bytes): if body.count < Self.limit { body += bytes }
+        case .chunk(let bytes): if state.body.count < Self.limit { state.body += bytes }
         case .finished:
             var error = NetworkError(
                 .status, "the server responded with status \(refusal.status.code)", request: request)
             error.head = refusal
-            error.body = body
+            error.body = state.body
             throw error
         default: break
         }

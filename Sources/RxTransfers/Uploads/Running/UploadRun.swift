@@ -6,7 +6,7 @@ import RxLite
 
 /// One running upload whose content is appended in order: performs what the ``UploadMachine`` decides.
 final class UploadRun: UploadRunning, @unchecked Sendable {
-    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial.
+    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check that.
 
     private let dialect: any UploadDialect
     private let timer: OperatorTimer
@@ -45,6 +45,7 @@ final class UploadRun: UploadRunning, @unchecked Sendable {
     }
 
     private func take(_ input: UploadMachine.Input) {
+        assertInside()
         queue += machine?.receive(input) ?? []
         drain()
     }
@@ -71,7 +72,10 @@ final class UploadRun: UploadRunning, @unchecked Sendable {
             running?.close()
             running = nil
         case .terminate(let request): sender.sendDetached(request)
-        case .save(let location, let age): save(location.absoluteString, age: age)
+        case .save(let location, let limits):
+            let age =
+                limits.maxAge ?? limits.expires.map { .seconds($0.timeIntervalSince(clock.currentDate)) }
+            save(location.absoluteString, age: age)
         case .forget: forget()
         case .wait(let failures, let error):
             let delay = delay(after: failures, error)

@@ -9,7 +9,8 @@ typealias UploadResult = (head: ResponseHead, body: [UInt8])
 
 /// The common part of all running uploads: holds the record, examines the content, and reports the outcome.
 class UploadRunning: @unchecked Sendable {
-    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial.
+    // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check
+    // that where a callback enters.
 
     let content: UploadContent
     let sender: TransferSender
@@ -64,8 +65,17 @@ class UploadRunning: @unchecked Sendable {
         method.options.partSize.map { min($0, method.options.bufferSize) } ?? method.options.bufferSize
     }
 
+    /// The size of the slices in which a file is read; `nil` for one stream.
+    var slice: Int64? { nil }
+
     /// The request that ends the upload on the server, if it exists there.
     var termination: UploadRequest? { nil }
+
+    /// Ends the upload on the server, if it exists there.
+    func terminate() { if let request = termination { sender.sendDetached(request) } }
+
+    /// Debug builds stop if this runs outside of the upload's lane.
+    func assertInside() { observer.scope.lane.assertInside() }
 
     /// Whether the server has compared the digests of all requests.
     var isChecked: Bool { false }
@@ -74,6 +84,7 @@ class UploadRunning: @unchecked Sendable {
 
     /// Starts. To be called once, inside the lane.
     func start() {
+        assertInside()
         observer.scope.onClose { self.stop() }
         guard let journal else { return identify(nil) }
         perform(journal.lock()) { unlock in
@@ -139,7 +150,7 @@ class UploadRunning: @unchecked Sendable {
         }
         source = UploadSource(
             content, status: status, in: files, scope: observer.scope, bufferSize: bufferSize,
-            digest: algorithm)
+            digest: algorithm, slice: slice)
         begin(record)
     }
 
@@ -147,6 +158,7 @@ class UploadRunning: @unchecked Sendable {
 
     /// Performs the outputs that wait, in their order.
     func drain() {
+        assertInside()
         guard !isDraining else { return }
         isDraining = true
         while !isBusy, observer.scope.isOpen, performNext() {}
@@ -172,7 +184,14 @@ class UploadRunning: @unchecked Sendable {
         let scope = observer.scope.child()
         let value = Value<T>()
         work.subscribe(
-            Observer(scope: scope, next: { value.value = $0 }) { completion in
+            Observer(
+                scope: scope,
+                next: { [self] new in
+                    assertInside()
+                    value.value = new
+                }
+            ) { completion in
+                self.assertInside()
                 scope.close()
                 switch completion {
                 case .failed(let error): self.fail(error)
@@ -182,18 +201,20 @@ class UploadRunning: @unchecked Sendable {
     }
 
     private final class Value<T: Sendable>: @unchecked Sendable {
-        // Unchecked: used only inside the upload's lane, which is serial.
+        // Unchecked: used only inside the upload's lane, which is serial. Debug builds check that.
         var value: T?
     }
 
-    func save(_ location: String, age: Duration? = nil, partSize: Int64? = nil) {
+    func save(
+        _ location: String, age: Duration? = nil, partSize: Int64? = nil, places: [String]? = nil
+    ) {
         guard let journal else { return }
         let record = UploadRecord(
             method: name, target: sender.identity, location: location, size: identity.size,
             modified: identity.modified?.inNanoseconds,
             number: identity.number == 0 ? nil : identity.number, digest: identity.digest?.description,
             expires: age.map { clock.currentDate.timeIntervalSince1970 + $0 / .seconds(1) },
-            partSize: partSize)
+            partSize: partSize, places: places)
         wait(for: journal.save(record)) {}
     }
 
@@ -237,6 +258,7 @@ class UploadRunning: @unchecked Sendable {
             Observer(
                 scope: scope,
                 next: { next in
+                    self.assertInside()
                     event(next)
                     guard scope.isOpen else { return }
                     do throws(NetworkError) {
@@ -259,7 +281,7 @@ class UploadRunning: @unchecked Sendable {
     }
 
     private final class Parts: @unchecked Sendable {
-        // Unchecked: used only inside the upload's lane, which is serial.
+        // Unchecked: used only inside the upload's lane, which is serial. Debug builds check that.
         var response: ResponseParts
 
         init(limit: Int) { response = ResponseParts(limit: limit) }
@@ -326,6 +348,7 @@ class UploadRunning: @unchecked Sendable {
 
     /// Ends with a failure. If a file cannot be read any more as it was, it may have changed.
     func fail(_ error: NetworkError) {
+        assertInside()
         guard error.code == .file, case .file(let path) = content.kind, let status, !isExamining else {
             return end(.failed(error))
         }
@@ -345,7 +368,7 @@ class UploadRunning: @unchecked Sendable {
     /// The end of the subscription, whatever its cause.
     private func stop() {
         // Nothing could find the upload again.
-        if !hasEnded, journal == nil, let request = termination { sender.sendDetached(request) }
+        if !hasEnded, journal == nil { terminate() }
         hasEnded = true
         release()
     }
