@@ -1,4 +1,5 @@
 import RxSimulation
+import RxTesting
 import Scenarios
 import Testing
 

@@ -1,6 +1,7 @@
 import HTTPTypes
 import RxNetworking
 import RxSimulation
+import RxTesting
 import Testing
 
 /// Stores that a process keeps in its files.

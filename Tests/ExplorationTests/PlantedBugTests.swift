@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxNetworking
 import RxSimulation
+import RxTesting
 import Scenarios
 import Testing
 

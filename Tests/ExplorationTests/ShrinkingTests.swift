@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RxNetworking
+import RxTesting
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxNetworking
+import RxTesting
 import Scenarios
 import Synchronization
 import TestServers

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import HTTPTypes
-import RxClient
 import RxHTTP
 import RxLite
 import RxTesting
@@ -76,11 +75,11 @@ import Testing
             ])
         let goods = try response(transport, to: "/goods")
         #expect(goods.status == .ok)
-        #expect(goods.headerFields == [.contentType: "application/json"])
+        #expect(goods.head.headerFields == [.contentType: "application/json"])
         #expect(String(decoding: goods.body, as: UTF8.self) == "[1, 2]\n")
         let bad = try response(transport, to: "/bad")
         #expect(bad.status == .badRequest)
-        #expect(bad.headerFields == [.contentType: "a/b"])
+        #expect(bad.head.headerFields == [.contentType: "a/b"])
         #expect(throws: (any Error).self) { try ScriptedTransport.Reply.fixture("Fixtures/none.json") }
     }
 }

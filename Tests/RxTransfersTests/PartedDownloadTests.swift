@@ -375,7 +375,8 @@ import Testing
         var plan = plan()
         plan.spread(over: 2)
         #expect(plan.receive(20 << 20, of: plan.parts[0].slot) == 20 << 20)
-        let slot = try #require(plan.split(least: 1 << 20))
+        let given = plan.split(least: 1 << 20)
+        let slot = try #require(given)
         #expect(plan.parts.map(\.start) == [0, Self.size / 2, Self.size * 3 / 4])
         #expect(plan.part(at: slot)?.start == Self.size * 3 / 4)
         // Its old end is not reached any more.
@@ -395,7 +396,10 @@ import Testing
         marks[8] = starts[8] + 7
         let begun = plan.begun(by: marks)
         #expect(begun == [0, 1, 8])
-        var other = try #require(PartedPlan(try #require(try plan.encoded()), url: "http://shop.test/f"))
+        let stored = try plan.encoded()
+        let bytes = try #require(stored)
+        let read = PartedPlan(bytes, url: "http://shop.test/f")
+        var other = try #require(read)
         #expect(other.draftSize == plan.draftSize)
         other.restore(
             marks: marks, extents: [0: Self.size, 1: Self.size, 8: starts[8] + 3])

@@ -113,11 +113,12 @@ import Testing
     }
 
     /// Checksums are sent with the algorithm that is wanted, or else the strongest that the server offers.
-    @Test(arguments: [
-        ("sha1,sha256", TransferDigest.Algorithm.sha256, TransferDigest.Algorithm.sha256),
-        ("sha1,sha256", .crc32, .sha256), ("sha1", .sha256, .sha1), ("md5, sha1", .crc32, .sha1),
-        ("whirlpool", .sha256, nil),
-    ])
+    @Test(
+        arguments: [
+            ("sha1,sha256", .sha256, .sha256),
+            ("sha1,sha256", .crc32, .sha256), ("sha1", .sha256, .sha1), ("md5, sha1", .crc32, .sha1),
+            ("whirlpool", .sha256, nil),
+        ] as [(String, TransferDigest.Algorithm, TransferDigest.Algorithm?)])
     func checksums(
         offered: String, wanted: TransferDigest.Algorithm, sent: TransferDigest.Algorithm?
     ) throws {

@@ -1,5 +1,6 @@
 #if Auth
 import FoundationEssentials
+import Glibc
 import HTTPTypes
 import RxAuth
 import RxNetworking

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import RxNetworking
 import RxSimulation
+import RxTesting
 
 extension House {
     /// Resources under all the terms that a server can give, read without an account and by two, in two languages, and

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import RxNetworking
 import RxSimulation
+import RxTesting
 
 extension House {
     /// A main server and its replica, either of which fails.

@@ -1,5 +1,6 @@
 import RxNetworking
 import RxSimulation
+import RxTesting
 
 extension House {
     /// A host with few places, a circuit breaker, hedged reads and uploads.

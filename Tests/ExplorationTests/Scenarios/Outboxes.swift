@@ -4,6 +4,7 @@ import RxFleet
 import RxNetworking
 import RxOutbox
 import RxSimulation
+import RxTesting
 
 extension House {
     /// Three processes with one outbox over the store of a fleet. They are killed, cut off from the store, and lose its

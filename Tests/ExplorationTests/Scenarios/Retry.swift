@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxNetworking
 import RxSimulation
+import RxTesting
 
 extension House {
     /// Requests of all kinds with retries and a tight budget.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import RxNetworking
 import RxSimulation
+import RxTesting
 import Synchronization
 
 extension House {

@@ -1,5 +1,6 @@
 import RxNetworking
 import RxSimulation
+import RxTesting
 
 extension House {
     /// A chat that sends numbered messages over as many connections as it takes.

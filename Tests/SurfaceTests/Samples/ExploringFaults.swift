@@ -1,5 +1,6 @@
 import RxNetworking
 import RxSimulation
+import RxTesting
 import Testing
 
 // The samples of the article Exploring faults are tests, and run as such.

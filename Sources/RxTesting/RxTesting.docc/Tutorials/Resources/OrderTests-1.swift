@@ -1,5 +1,6 @@
 import RxNetworking
 import RxSimulation
+import RxTesting
 import Testing
 
 @Suite struct OrderTests {
