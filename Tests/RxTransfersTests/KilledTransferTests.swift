@@ -98,8 +98,8 @@ import Testing
                 + "Accept-Ranges: bytes\r\nContent-Range: bytes \(first)-\(last)/\(content.count)\r\n"
                 + "Content-Length: \(body.count)\r\n\r\n"
             return [
-                .send(head), .send(Array(body.prefix(50_000))), .wait(gate),
-                .send(Array(body.dropFirst(50_000))),
+                .send(head), .send(Array(body.prefix(200_000))), .wait(gate),
+                .send(Array(body.dropFirst(200_000))),
             ]
         }
         let folder = try TemporaryFolder()

@@ -289,7 +289,7 @@ import Testing
     }
 
     /// Another run goes on with each partial upload, wherever the first was cancelled.
-    @Test(arguments: 1...12)
+    @Test(arguments: 1...10)
     func anotherRun(count: Int) throws {
         let store = Store()
         let fixture = UploadFixture { request, index in
