@@ -56,7 +56,7 @@ import Testing
     /// Pages without a declaration as their subject.
     private static let overviews: Set<String> = [
         "RxNetworking", "GettingStarted", "CompilerMessages", "Glossary", "Streams", "Contracts", "RxTesting",
-        "RxSimulation",
+        "RxSimulation", "OperatingAnOutbox",
         "RxDiskCache", "RxFleet", "RxJSON",
         "RxOutbox", "RxTransfers",
     ]
