@@ -25,6 +25,7 @@ import Testing
         let method: String?
         let url: String?
         let fields: [SigningReference.Field]
+        let trailers: [SigningReference.Field]
         let status: Int?
         let request: Case?
         let components: [String]
@@ -35,8 +36,9 @@ import Testing
 
         init(
             _ algorithm: String, _ keys: KeyPair, label: String, method: String? = nil, url: String? = nil,
-            fields: [SigningReference.Field], status: Int? = nil, request: Case? = nil,
-            components: [String] = [], namesAlgorithm: Bool = false, tag: String? = nil, nonce: String? = nil,
+            fields: [SigningReference.Field], trailers: [SigningReference.Field] = [], status: Int? = nil,
+            request: Case? = nil, components: [String] = [], namesAlgorithm: Bool = false, tag: String? = nil,
+            nonce: String? = nil,
             body: [UInt8]? = nil
         ) {
             self.algorithm = algorithm
@@ -46,6 +48,7 @@ import Testing
             self.method = method
             self.url = url
             self.fields = fields
+            self.trailers = trailers
             self.status = status
             self.request = request
             self.components = components
@@ -59,6 +62,8 @@ import Testing
     private struct Verdict: Decodable, Sendable {
         let covered: [String]?
         let error: String?
+        /// The error of the package alone, which has no trailers, for a message with one.
+        let withoutTrailer: String?
         let serialized: [String: String]
     }
 
@@ -165,25 +170,38 @@ import Testing
         try #require(verdicts.count == cases.count)
         for (index, verdict) in verdicts.enumerated() {
             #expect(verdict.error == nil, "\(cases[index].algorithm) \(covered[index])")
+            #expect((verdict.withoutTrailer != nil) == (cases[index].status != nil))
             #expect(verdict.covered.map { Set($0) } == Set(covered[index] + ["\"@signature-params\""]))
             for (name, text) in verdict.serialized { #expect(text == cases[index].fields[name]) }
         }
     }
 
-    /// A signed response, whose signature covers parts of its request.
+    private static let countField = HTTPField.Name("X-Count")!
+    private static let trailers: HTTPFields = [
+        countField: "7", .priority: "u=5,   i=?0",
+        .contentDigest: ContentDigest(of: Array("hello".utf8)).fieldValue,
+    ]
+    private static let trailing: [SignatureComponent] = [
+        .field(countField).ofTrailer, .field(.priority).structured.ofTrailer,
+        .field(.priority).ofTrailer.member("u"), .contentDigest.ofTrailer,
+    ]
+
+    /// A signed response, whose signature covers parts of its request, and its trailer.
     private static func response(
         to request: Request, by keys: Keys, label: String
     ) throws -> (Case, covered: [String]) {
-        let components: [SignatureComponent] = [
-            .status, "content-type", .method.ofRequest, .path.ofRequest,
-            .field(.priority).member("u").ofRequest, .field(.signature).member(label).ofRequest,
-        ]
+        let components: [SignatureComponent] =
+            [
+                .status, "content-type", .method.ofRequest, .path.ofRequest,
+                .field(.priority).member("u").ofRequest, .field(.signature).member(label).ofRequest,
+            ] + trailing
         let recipe = MessageSigner.Recipe(
             label: label, components: components, key: keys.signing, keyID: keys.name)
         var headerFields: HTTPFields = [.contentType: "text/plain"]
-        let fields = try MessageSigner([recipe]).signatures(
-            of: SignableMessage(ResponseHead(status: .created, headerFields: headerFields), to: request),
-            at: Date())
+        var message = SignableMessage(
+            ResponseHead(status: .created, headerFields: headerFields), to: request)
+        message.trailers = trailers
+        let fields = try MessageSigner([recipe]).signatures(of: message, at: Date())
         headerFields[.signatureInput] = fields.input
         headerFields[.signature] = fields.signature
         let inner = Case(
@@ -191,8 +209,8 @@ import Testing
             fields: Self.fields(request.headerFields))
         return (
             Case(
-                keys.name, keys.pair, label: label, fields: Self.fields(headerFields), status: 201,
-                request: inner), components.map(\.description)
+                keys.name, keys.pair, label: label, fields: Self.fields(headerFields),
+                trailers: Self.fields(trailers), status: 201, request: inner), components.map(\.description)
         )
     }
 
@@ -245,6 +263,39 @@ import Testing
                 changed.headerFields[name] = name == .priority ? "u=7" : "text/changed"
                 #expect(throws: MessageSignatureError.self, "\(component)") { try verifier.verify(changed) }
             }
+        }
+    }
+
+    /// Fields of trailers that the other project has signed are valid here, and are not if they change or move.
+    @Test func trailersSignedThere() async throws {
+        let keys = try await Keys.all()
+        let cases = keys.map { keys in
+            Case(
+                keys.name, keys.pair, label: "end", fields: [], trailers: Self.fields(Self.trailers),
+                status: 200, components: (["@status"] + Self.trailing).map(\.description))
+        }
+        let answers: [[SigningReference.Field]] = try await SigningReference.run("sign", cases)
+        try #require(answers.count == cases.count)
+        for (answer, keys) in zip(answers, keys) {
+            var message = SignableMessage(ResponseHead(status: .ok))
+            for field in answer {
+                message.headerFields[try #require(HTTPField.Name(field.name))] = field.value
+            }
+            message.trailers = Self.trailers
+            message.content = Array("hello".utf8)
+            let verifier = MessageVerifier(.init(requiring: Self.trailing)) { _ in keys.verifying }
+            #expect(try verifier.verify(message).components.count == 1 + Self.trailing.count)
+            for name in [Self.countField, .priority, .contentDigest] {
+                var changed = message
+                changed.trailers[name] = name == .priority ? "u=7" : "8"
+                #expect(throws: MessageSignatureError.self) { try verifier.verify(changed) }
+                changed = message
+                changed.headerFields[name] = changed.trailers[name]
+                changed.trailers[name] = nil
+                #expect(throws: MessageSignatureError.self) { try verifier.verify(changed) }
+            }
+            message.content = Array("hallo".utf8)
+            #expect(throws: MessageSignatureError.self) { try verifier.verify(message) }
         }
     }
 }

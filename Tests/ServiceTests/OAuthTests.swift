@@ -83,6 +83,23 @@ import Testing
         _ = subscription
     }
 
+    /// The lines of the page for a browser: the login is kept in a file, which the next process reads.
+    @Test func storedLogin() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await Service.authorization(in: folder)
+        let browser = Browser()
+        let path = folder.file("login.json")
+        for _ in 0..<2 {
+            let session = Session.oauth(
+                .discover(server.baseURL), client: .public("browser"), scopes: ["read"],
+                flow: .authorizationCode(redirect: .loopback) { url in browser.open(url) },
+                store: CredentialFile(path))
+            let client = Self.client(session, at: server.baseURL)
+            #expect(try await client.get("/account/").decode(Account.self).value().user == "anna")
+        }
+        #expect(browser.count == 1)
+    }
+
     /// Each renewal has a new refresh token. The second use of an old one revokes its successors too, and the session logs
     /// in again.
     @Test func rotation() async throws {
@@ -212,8 +229,14 @@ import Testing
         // The server refuses refresh tokens with an empty response. The second use ends the whole chain.
         for used in [first, second] {
             let refusal = await #expect(throws: NetworkError.self) { try await login.renew(used).value() }
-            #expect(refusal?.code == .oauthResponse && refusal?.head?.status == .badRequest)
+            #expect(refusal?.code == .oauthRefused && refusal?.envelopeCode == "invalid_grant")
+            #expect(refusal?.head?.status == .badRequest)
         }
+        // The session then logs in again by itself.
+        session.logIn(with: Credential(token: "expired", refreshToken: second.refreshToken))
+        #expect(try await user.value().sub == subject)
+        // One for the first login, one for the renewal, and one for this login.
+        #expect(server.service.count(of: "Refresh token generated for client 'cli'") == 3)
     }
 
     /// The first lines of the page: a device code, with the endpoints that the server names. The first request logs in.
@@ -239,7 +262,12 @@ import Testing
         let login = Self.login(.discover(glewlwyd.issuer), glewlwyd.client, .clientCredentials)
         try await login.revoke(credential).value()
         let refusal = await #expect(throws: NetworkError.self) { try await login.renew(credential).value() }
-        #expect(refusal?.code == .oauthResponse && refusal?.head?.status == .badRequest)
+        #expect(refusal?.code == .oauthRefused && refusal?.head?.status == .badRequest)
+
+        // The session does not stay with a refused token: the user is shown another code.
+        session.logIn(with: Credential(token: "expired", refreshToken: credential.refreshToken))
+        #expect(try await client.get("/userinfo").decode(User.self).value().sub == subject)
+        #expect(shown.contents.count == 2)
     }
 }
 

@@ -1,5 +1,6 @@
 #if Auth
 import FoundationEssentials
+import Glibc
 import HTTPTypes
 import RxAuth
 import RxNetworking
@@ -167,6 +168,25 @@ import Testing
             }
             #expect(error?.status == .forbidden, "\(method) \(other)")
         }
+    }
+
+    /// The first lines of the page: the keys of the environment, and a link that others follow.
+    @Test func firstLines() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await Service.objectStore(in: folder)
+        // `Tests/services.sh` runs one test at a time, and nothing else in this process reads these variables.
+        for (name, value) in [
+            ("AWS_ACCESS_KEY_ID", Service.accessKeyID), ("AWS_SECRET_ACCESS_KEY", Service.secretKey),
+        ] { unsafe setenv(name, value, 1) }
+        defer { for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] { unsafe unsetenv(name) } }
+        var configuration = ClientConfiguration(baseURL: store.baseURL)
+        configuration.signer = .aws(service: "s3", region: "eu-west-1", credentials: .environment)
+        let client = Client(configuration: configuration)
+        let key = "first lines/1.txt"
+        _ = try await client.put("/shelf/{key...}", at: ["key": key], .text("hello")).value()
+        let link = try client.presigned(.get("/shelf/{key...}", at: ["key": key]), for: .seconds(900))
+        let read = try await Client(baseURL: store.baseURL).get(link.absoluteString).value()
+        #expect(String(decoding: read.body, as: UTF8.self) == "hello")
     }
 
     /// A clock that is an hour late is corrected by the first refusal, once for all requests.
