@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RxTransfers
+import Synchronization
 import TestServers
 import Testing
 
@@ -86,6 +87,8 @@ import Testing
     @Test func download() async throws {
         let gate = try Gate()
         let content = Self.content
+        // All requests together get so many bytes before the gate opens.
+        let allowance = Mutex(200_000)
         let server = try RawServer { request in
             var (first, last) = (0, content.count - 1)
             if let range = request.field("Range") {
@@ -97,9 +100,13 @@ import Testing
                 "HTTP/1.1 \(request.field("Range") == nil ? 200 : 206) OK\r\nETag: \"v1\"\r\n"
                 + "Accept-Ranges: bytes\r\nContent-Range: bytes \(first)-\(last)/\(content.count)\r\n"
                 + "Content-Length: \(body.count)\r\n\r\n"
+            let count = allowance.withLock { allowance in
+                defer { allowance -= min(allowance, body.count) }
+                return min(allowance, body.count)
+            }
             return [
-                .send(head), .send(Array(body.prefix(200_000))), .wait(gate),
-                .send(Array(body.dropFirst(200_000))),
+                .send(head), .send(Array(body.prefix(count))), .wait(gate),
+                .send(Array(body.dropFirst(count))),
             ]
         }
         let folder = try TemporaryFolder()
