@@ -264,6 +264,7 @@ private final class DraftUploadResources: Sendable {
         }
         var (count, held): (Int, [UInt8]) = (0, [])
         let digest = exchange.head.field("Content-Digest")
+        let isCreation = exchange.head.method != "PATCH"
         var reported = 0
         let announces: Bool
         switch fault {
@@ -277,7 +278,8 @@ private final class DraftUploadResources: Sendable {
             if digest == nil { try add(part, to: index, by: owner) } else { held += part }
             if count >= most {
                 if isHeld { holds.update { $0 += 1 } }
-                throw isHeld ? exchange.hold() : exchange.cut()
+                // A client that learns of the reset while it writes does not read where the upload is.
+                throw isHeld ? exchange.hold() : exchange.cut(isReset: !isCreation)
             }
             if announces, let step = settings.progressEvery, count - reported >= step, digest == nil {
                 reported = count

@@ -38,10 +38,10 @@ final class StreamingServer: Sendable {
             try connection.send(Self.head(status, fields + length) + (head.method == "HEAD" ? [] : body))
         }
 
-        /// Ends the connection: with a reset, or with a close that lets sent bytes arrive.
+        /// Ends the connection: with a reset, which may overtake what was sent, or so that all of it arrives.
         func cut(isReset: Bool = true) -> RawServer.End {
             connection.isReset = isReset
-            return .script
+            return isReset ? .script : connection.drain()
         }
 
         /// Reads nothing more until the client has left.
@@ -88,6 +88,14 @@ final class StreamingServer: Sendable {
         func hold() -> RawServer.End {
             do throws(RawServer.End) { try socket.waitForHangUp() } catch { return error }
             return .clientClosed
+        }
+
+        /// Sends the end, and reads until the client has left: a close with unread bytes would be a reset.
+        func drain() -> RawServer.End {
+            socket.endSending()
+            do throws(RawServer.End) {
+                while true { _ = try socket.receive() }
+            } catch { return error }
         }
 
         private static func makeReset(_ raw: CInt) {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The faults of a server of uploads, for its requests with content in their order.
 public enum UploadFault: Sendable {
-    /// Resets the connection after so many bytes of the content.
+    /// Ends the connection after so many bytes of the content, with a reset unless the request may create the upload.
     case cut(after: Int)
     /// Stops reading after so many bytes of the content, until the client leaves.
     case hold(after: Int)
