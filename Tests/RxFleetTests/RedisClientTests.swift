@@ -98,7 +98,7 @@ import Testing
 
     /// A server that cannot be reached, and one that is not there any more.
     @Test func unreachable() async throws {
-        let store = try RedisStore("redis://127.0.0.1:\(DeadPort(.refusing).port)/")
+        let store = try RedisStore("redis://127.0.0.1:\(ServerPort.free())/")
         let error = try #require(await failure(of: store.read("a")))
         #expect(error.code == .connect && error.isUnsent, "\(error)")
         #expect(error.message.hasPrefix("redis://127.0.0.1:"))

@@ -105,7 +105,7 @@ import Testing
     @Test func otherServers() async throws {
         // By default the port of the cluster is 10,000 above the other, which may be none.
         let server = try await RedisServer([
-            "--cluster-enabled", "yes", "--cluster-port", "\(DeadPort(.refusing).port)",
+            "--cluster-enabled", "yes", "--cluster-port", "\(ServerPort.free())",
         ])
         let url = "redis://127.0.0.1:\(server.port)"
         var error = try #require(await failure(of: store(url).read("a")))

@@ -33,14 +33,14 @@ extension Service {
 
     /// The OpenID provider of oidc-provider-mock, which knows all clients and users.
     static func openIDProvider() async throws -> Service {
-        let port = try DeadPort(.refusing).port
+        let port = try ServerPort.free()
         return try await Service(
             [program("oidc-provider-mock"), "--port", "\(port)"], port: port, ready: "running on")
     }
 
     /// glewlwyd of Debian, with the redirect URL of its client.
     static func glewlwyd(in folder: TemporaryFolder) async throws -> Glewlwyd {
-        let (port, redirect) = (try DeadPort(.refusing).port, try DeadPort(.refusing).port)
+        let (port, redirect) = (try ServerPort.free(), try ServerPort.free())
         let service = try await Service(
             [
                 program("python"), files + "/glewlwyd.py", folder.path, "\(port)",
@@ -59,7 +59,7 @@ extension Service {
             {"identities":[{"name":"test","credentials":[{"accessKey":"\#(accessKeyID)","secretKey":"\#(secretKey)"}],
             "actions":["Admin","Read","Write","List"]}]}
             """#
-        let port = try DeadPort(.refusing).port
+        let port = try ServerPort.free()
         var command = [
             "weed", "mini", "-dir=" + folder.path, "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-bucket=shelf",
             "-s3.config=" + (try folder.file("s3.json", Array(configuration.utf8))), "-s3.port=\(port)",
@@ -70,7 +70,7 @@ extension Service {
             "filer.port",
             "filer.port.grpc", "admin.port", "admin.port.grpc",
         ] {
-            command.append("-\(name)=\(try DeadPort(.refusing).port)")
+            command.append("-\(name)=\(try ServerPort.free())")
         }
         command[0] = try program("weed")
         return try await Service(
@@ -122,7 +122,7 @@ extension Service {
     static func caddy(
         before upstream: Service? = nil, filesOf folder: TemporaryFolder, on port: UInt16? = nil
     ) async throws -> Service {
-        let port = try port ?? DeadPort(.refusing).port
+        let port = try port ?? ServerPort.free()
         let command = ["caddy", "run", "--adapter", "caddyfile", "--config", files + "/Caddyfile"]
         return try await Service(
             ["/usr/bin/env"] + command,

@@ -41,7 +41,7 @@ enum TransferServers {
     static func start(_ server: Tus, in folder: TemporaryFolder, on port: UInt16? = nil) async throws
         -> Service
     {
-        let port = try port ?? DeadPort(.refusing).port
+        let port = try port ?? ServerPort.free()
         switch server {
         case .tuspyserver:
             return try await Service(
@@ -65,7 +65,7 @@ enum TransferServers {
 
     /// caddy, with the files of a folder below `/files`.
     static func caddy(filesOf folder: TemporaryFolder) async throws -> Service {
-        let port = try DeadPort(.refusing).port
+        let port = try ServerPort.free()
         let command = ["caddy", "run", "--adapter", "caddyfile", "--config", files + "/Caddyfile"]
         return try await Service(
             ["/usr/bin/env"] + command,
@@ -82,7 +82,7 @@ enum TransferServers {
     static func nginx(
         filesOf folder: TemporaryFolder, rate: Int? = nil, on port: UInt16? = nil
     ) async throws -> Service {
-        let port = try port ?? DeadPort(.refusing).port
+        let port = try port ?? ServerPort.free()
         let own = try TemporaryFolder()
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(own.file($0));"
@@ -149,7 +149,7 @@ final class Seaweed: Sendable {
             try FileManager.default.createDirectory(
                 atPath: folder.file("data"), withIntermediateDirectories: false)
         }
-        let ports = try (0..<9).map { _ in try DeadPort(.refusing).port }
+        let ports = try (0..<9).map { _ in try ServerPort.free() }
         self.port = port ?? ports[8]
         service = try await Service(
             [

@@ -46,7 +46,7 @@ struct TransferTortureTests {
             (self.kind, self.folder) = (kind, folder)
             guard kind == .draft else {
                 draft = nil
-                port = try DeadPort(.refusing).port
+                port = try ServerPort.free()
                 try await start()
                 return
             }

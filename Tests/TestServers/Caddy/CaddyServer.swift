@@ -39,7 +39,7 @@ public final class CaddyServer: Sendable {
     ///   - speaksHTTP3: whether the server speaks HTTP/3. If not, its responses still advertise HTTP/3.
     ///   - other: a server that has ended, whose port and certificate the new one uses.
     public init(speaksHTTP3: Bool = true, inPlaceOf other: CaddyServer? = nil) async throws {
-        port = try other?.port ?? DeadPort(.refusing).port
+        port = try other?.port ?? ServerPort.free()
         folder = try other?.folder ?? TemporaryFolder()
         _ = try folder.file("Caddyfile", Array(Self.configuration(folder.path, port, speaksHTTP3).utf8))
         if other == nil { _ = try folder.file("large", NginxServer.large) }

@@ -79,8 +79,8 @@ public final class RedisServer: Sendable {
     public init(_ arguments: [String] = [], program: Program = .redis) async throws {
         self.program = program
         folder = try TemporaryFolder()
-        port = try DeadPort(.refusing).port
-        tlsPort = try DeadPort(.refusing).port
+        port = try ServerPort.free()
+        tlsPort = try ServerPort.free()
         process = Process()
         let certificates = try ChildProcess("/bin/sh", ["-c", Self.certificateScript, "sh", folder.path])
         let record = try await certificates.ended()
