@@ -1,5 +1,6 @@
 #if Metrics && Fleet
 public import CoreMetrics
+import RxClient
 public import RxFleet
 public import RxLite
 
@@ -44,6 +45,8 @@ public enum FleetMetric: String, Sendable, Hashable, CaseIterable {
     case logouts = "rxnetworking.fleet.login.logouts"
     /// The number of times that a limit was closed by a response to any process, a `Counter`.
     case closures = "rxnetworking.fleet.limit.closures"
+    /// The number of times that the circuit of a host was opened by any process, a `Counter`.
+    case openings = "rxnetworking.fleet.circuit.openings"
     /// The number of removals of stored responses by other processes, a `Counter`.
     case invalidations = "rxnetworking.fleet.cache.invalidations"
 }
@@ -69,6 +72,8 @@ extension FleetEvent {
         case .login(.superseded): count(.supersededCredentials)
         case .login(.loggedOut): count(.logouts)
         case .limit: count(.closures)
+        case .circuit(_, .opened): count(.openings)
+        case .circuit(_, .closed): break
         case .invalidation: count(.invalidations)
         case .degraded: setDegraded(true)
         case .recovered: setDegraded(false)

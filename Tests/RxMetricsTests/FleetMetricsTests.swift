@@ -48,6 +48,12 @@ import Testing
         fleets[1].quota.close("key", for: .seconds(1))
         try clock.advance(by: .seconds(1))
         #expect(try total(.closures) == 1)
+        let changes = fleets[0].circuits.changes(of: "https://shop.test:443").subscribe { _ in }
+        try clock.advance(by: .seconds(1))
+        fleets[1].circuits.report(.opened(for: .seconds(1)), of: "https://shop.test:443")
+        try clock.advance(by: .seconds(1))
+        #expect(try total(.openings) == 1)
+        changes.cancel()
         connections[0].isConnected = false
         try clock.advance(by: .seconds(20))
         #expect(try metrics.expectMeter("rxnetworking.fleet.degraded", []).lastValue == 1)

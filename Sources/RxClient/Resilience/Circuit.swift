@@ -16,17 +16,26 @@ struct Circuit: Sendable {
     private var openSince = Duration.zero
     private var probing = 0
     private var succeeded = 0
+    /// Whether the right to probe is shared with other processes.
+    private let isShared: Bool
+    /// The number of the question for that right that is under way.
+    private var question: Int?
+    private var questions = 0
+
+    /// How long after a refusal of the right to probe it is asked for again.
+    static let questionInterval = Duration.seconds(1)
 
     init(_ policy: CircuitBreaker.Policy) {
         self.policy = policy
+        isShared = policy.sharing != nil
         counts = SlidingCounts(window: policy.window)
     }
 
     mutating func enter(at now: Duration) -> Permit {
-        if case .open(_, let until) = state, now >= until { go(to: .halfOpen) }
+        if isDue(at: now), !isShared { go(to: .halfOpen) }
         switch state {
         case .closed: break
-        case .open(let since, let until): return .refused(since: since, until: until)
+        case .open(let since, let until): return .refused(since: since, until: max(now, until))
         case .halfOpen:
             guard probing + succeeded < max(1, policy.probes) else {
                 return .refused(since: openSince, until: now)
@@ -36,33 +45,77 @@ struct Circuit: Sendable {
         return .granted(epoch: epoch)
     }
 
+    private func isDue(at now: Duration) -> Bool {
+        if case .open(_, let until) = state { now >= until } else { false }
+    }
+
+    /// Begins to ask for the right to probe, if a request needs it; the answer follows with ``settle(_:mayProbe:at:)``.
+    mutating func ask(at now: Duration) -> Int? {
+        guard isShared, isDue(at: now), question == nil else { return nil }
+        questions += 1
+        question = questions
+        return questions
+    }
+
+    /// A question has been answered; `nil` if it has been given up.
+    mutating func settle(_ number: Int, mayProbe: Bool?, at now: Duration) {
+        guard question == number else { return }
+        question = nil
+        guard let mayProbe, isDue(at: now) else { return }
+        if mayProbe {
+            go(to: .halfOpen)
+        } else {
+            state = .open(since: openSince, until: now + min(Self.questionInterval, policy.openDuration))
+        }
+    }
+
+    /// The circuit has changed in another process.
+    mutating func follow(_ change: CircuitBreaker.Change, at now: Duration) {
+        switch (change, state) {
+        case (.closed, .closed): break
+        case (.closed, _): go(to: .closed)
+        case (.opened(let time), .open(let since, let until)):
+            state = .open(since: since, until: max(until, now + time))
+        case (.opened(let time), _):
+            openSince = now
+            go(to: .open(since: now, until: now + time))
+        }
+    }
+
     func isProbe(_ permit: Permit) -> Bool {
         state == .halfOpen && permit == .granted(epoch: epoch)
     }
 
-    mutating func leave(_ permit: Permit, isFailure: Bool?, at now: Duration) {
-        guard permit == .granted(epoch: epoch) else { return }
+    /// Counts the outcome of a request. Returns the change that it makes.
+    mutating func leave(_ permit: Permit, isFailure: Bool?, at now: Duration) -> CircuitBreaker.Change? {
+        guard permit == .granted(epoch: epoch) else { return nil }
         switch state {
         case .open: break
         case .closed:
-            guard let isFailure else { return }
+            guard let isFailure else { return nil }
             counts.add(first: 1, second: isFailure ? 1 : 0, at: now)
             let (requests, failures) = (counts.first, counts.second)
             guard isFailure, requests >= policy.minimumRequests,
                 Double(failures) >= policy.failureRatio * Double(requests)
-            else { return }
+            else { return nil }
             openSince = now
             go(to: .open(since: now, until: now + policy.openDuration))
+            return .opened(for: policy.openDuration)
         case .halfOpen:
             probing -= 1
             switch isFailure {
-            case true?: go(to: .open(since: openSince, until: now + policy.openDuration))
+            case true?:
+                go(to: .open(since: openSince, until: now + policy.openDuration))
+                return .opened(for: policy.openDuration)
             case false?:
                 succeeded += 1
-                if succeeded >= max(1, policy.probes) { go(to: .closed) }
+                guard succeeded >= max(1, policy.probes) else { return nil }
+                go(to: .closed)
+                return .closed
             case nil: break
             }
         }
+        return nil
     }
 
     mutating func reset() { go(to: .closed) }

@@ -13,10 +13,15 @@ import Synchronization
 ///
 /// A client with a policy has a breaker for each host; ``Client/circuitBreaker(of:)`` returns it. Errors of
 /// the transport and statuses from 500 on are failures. A refusal by the server (400 to 499), an error of the
-/// client itself (an invalid request, a full queue) and a cancellation are not. Safe from any thread.
+/// client itself (an invalid request, a full queue) and a cancellation are not. With ``Policy/sharing``, a circuit opens
+/// and closes for several processes. Safe from any thread.
 public final class CircuitBreaker: Sendable {
     private let clock: SharedClock
     private let circuit: Mutex<Circuit>
+    private let host: String
+    private let openDuration: Duration
+    private let shared: (any SharedCircuits)?
+    private let following = SubscriptionBag()
 
     private let shownState = MutableProperty(State.closed)
 
@@ -30,16 +35,45 @@ public final class CircuitBreaker: Sendable {
     ///   - policy: when the circuit opens and for how long.
     ///   - clock: the clock of the breaker. Default `nil`: the virtual clock of the first stream that it guards, or the
     ///     library's shared clock.
-    public init(_ policy: Policy = Policy(), clock: (any Scheduler)? = nil) {
+    ///   - host: the name under which other processes know the circuit, if the policy shares it. Default: empty.
+    public init(_ policy: Policy = Policy(), clock: (any Scheduler)? = nil, host: String = "") {
         self.clock = SharedClock(clock)
         circuit = Mutex(Circuit(policy))
+        self.host = host
+        openDuration = policy.openDuration
+        shared = policy.sharing?.circuits
+        shared?.changes(of: host).subscribe { [weak self] change in
+            guard let self else { return }
+            let now = self.clock.scheduler.now
+            self.change { $0.follow(change, at: now) }
+        }.store(in: following)
     }
 
     /// Closes the circuit and resets the counts.
-    public func reset() { change { $0.reset() } }
+    public func reset() {
+        change { $0.reset() }
+        shared?.report(.closed, of: host)
+    }
 
     /// Takes the time of a stream, if that is virtual and the breaker has no clock yet.
     func setClockIfUnset(_ scheduler: any Scheduler) { clock.setIfUnset(scheduler) }
+
+    /// Asks for the right to probe the host, if the next request needs it: one value when ``enter()`` can decide.
+    func question() -> Observable<Void, NetworkError>? {
+        guard let shared else { return nil }
+        let now = clock.scheduler.now
+        guard let number = circuit.withLock({ $0.ask(at: now) }) else { return nil }
+        // Without the others, each process probes.
+        return shared.mayProbe(host, for: openDuration).take(1).catch { _ in .just(true) }
+            .ifEmpty(default: true)
+            .map { [self] mayProbe in settle(number, mayProbe) }
+            .handleEvents(onCancel: { [self] in settle(number, nil) })
+    }
+
+    private func settle(_ number: Int, _ mayProbe: Bool?) {
+        let now = clock.scheduler.now
+        change { $0.settle(number, mayProbe: mayProbe, at: now) }
+    }
 
     /// Admits a request, or throws `circuitOpen`.
     func enter() throws(NetworkError) -> Circuit.Permit {
@@ -58,7 +92,8 @@ public final class CircuitBreaker: Sendable {
     /// Records the end of the request; `nil` for an outcome that does not depend on the host.
     func leave(_ permit: Circuit.Permit, isFailure: Bool?) {
         let now = clock.scheduler.now
-        change { $0.leave(permit, isFailure: isFailure, at: now) }
+        let news = change { $0.leave(permit, isFailure: isFailure, at: now) }
+        if let news, let shared { shared.report(news, of: host) }
     }
 
     /// Whether a request is a probe of a half-open circuit.
@@ -90,17 +125,22 @@ extension CircuitBreaker {
         /// The number of requests admitted at a time as probes. All must succeed to close the circuit; one failure
         /// opens it again. Default 1.
         public var probes: Int
+        /// The circuits of other processes that open and close with these. A process whose circuit may be probed then asks
+        /// for the right to do so; its other requests, and those of the other processes, fail until the outcome is known.
+        /// Default `nil`: each process has its own.
+        public var sharing: CircuitBreaker.Sharing?
 
         /// Creates a policy.
         public init(
             failureRatio: Double = 0.5, minimumRequests: Int = 20, window: Duration = .seconds(10),
-            openDuration: Duration = .seconds(30), probes: Int = 1
+            openDuration: Duration = .seconds(30), probes: Int = 1, sharing: CircuitBreaker.Sharing? = nil
         ) {
             self.failureRatio = failureRatio
             self.minimumRequests = minimumRequests
             self.window = window
             self.openDuration = openDuration
             self.probes = probes
+            self.sharing = sharing
         }
     }
 }
@@ -128,7 +168,14 @@ extension Observable where Failure == NetworkError {
     /// ```
     public func circuitBreaker(_ breaker: CircuitBreaker) -> Observable {
         if let scheduler { breaker.setClockIfUnset(scheduler) }
-        return Observable(scheduler: scheduler) { observer in
+        return .deferred(on: scheduler) {
+            guard let question = breaker.question() else { return guarded(by: breaker) }
+            return question.flatMap(.concat) { _ in guarded(by: breaker) }
+        }
+    }
+
+    private func guarded(by breaker: CircuitBreaker) -> Observable {
+        Observable(scheduler: scheduler) { observer in
             let permit: CircuitPermit
             do throws(NetworkError) { permit = try CircuitPermit(breaker) } catch {
                 return observer.scope.perform { observer.fail(error) }

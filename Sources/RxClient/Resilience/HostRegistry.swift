@@ -31,10 +31,11 @@ final class HostRegistry: Sendable {
         known.withLock { known in
             if let host = known[origin] { return host }
             if known.count >= Self.limit { known = known.filter { !$0.value.isIdle } }
+            let name = "\(origin.scheme)://\(origin.host):\(origin.port)"
             let host = HostState(
                 budget: budget?.account(of: origin, on: clock),
-                breaker: circuitBreaker.map { CircuitBreaker($0, clock: clock) },
-                place: limiter?.place(of: "\(origin.scheme)://\(origin.host):\(origin.port)"))
+                breaker: circuitBreaker.map { CircuitBreaker($0, clock: clock, host: name) },
+                place: limiter?.place(of: name))
             known[origin] = host
             return host
         }

@@ -3,7 +3,7 @@ import FoundationEssentials
 public import RxHTTP
 public import RxLite
 
-/// The processes that share a store: one login, one limit and one cache for all of them.
+/// The processes that share a store: one login, one limit, one cache and one set of circuits for all of them.
 ///
 /// ```swift
 /// let fleet = Fleet(sharing: store, as: "worker 3")
@@ -11,6 +11,7 @@ public import RxLite
 /// configuration.session = session
 /// configuration.hostLimits = RequestLimits(
 ///     rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(fleet.quota))
+/// configuration.circuitBreaker = CircuitBreaker.Policy(sharing: CircuitBreaker.Sharing(fleet.circuits))
 /// configuration.cache = ResponseCache(store: TieredCacheStore(over: fleet.cache(sealing: keys)))
 /// fleet.join()
 /// ```
@@ -23,6 +24,8 @@ public final class Fleet: Sendable {
     public let member: FleetMember
     /// The request rates of the fleet.
     public let quota: FleetQuota
+    /// The circuits of the fleet.
+    public let circuits: FleetCircuits
     private let membership: Membership
     private let clock: any Scheduler
     private let signal = Signal<FleetEvent>()
@@ -49,7 +52,9 @@ public final class Fleet: Sendable {
         self.member = member
         self.membership = membership
         quota = FleetQuota(in: store, clock: clock) { membership.members.value.count }
+        circuits = FleetCircuits(in: store, clock: clock)
         quota.events.subscribe { [signal] event in signal.send(event) }
+        circuits.events.subscribe { [signal] event in signal.send(event) }
         membership.outcomes.distinctUntilChanged(by: { ($0 == nil) == ($1 == nil) }).skip(while: { $0 == nil }
         )
         .subscribe { [signal] error in signal.send(error.map { .degraded($0) } ?? .recovered) }

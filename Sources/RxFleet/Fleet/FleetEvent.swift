@@ -1,5 +1,6 @@
 #if Fleet
 public import RxCache
+public import RxClient
 public import RxHTTP
 
 /// An event in a fleet, as one process observes it.
@@ -10,6 +11,8 @@ public enum FleetEvent: Sendable {
     case limit(scope: String, closedFor: Duration)
     /// Another process has removed stored responses.
     case invalidation(CacheSelection)
+    /// The circuit of a host has opened or closed in this process or in another one.
+    case circuit(host: String, CircuitBreaker.Change)
     /// The store cannot be reached, or refuses: what the fleet shares is done by this process alone until ``recovered``.
     case degraded(NetworkError)
     /// The store can be reached again.

@@ -10,6 +10,7 @@ func shareAFleet(_ store: any SharedStore, _ keys: SealingKeys) {
     configuration.session = session
     configuration.hostLimits = RequestLimits(
         rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(fleet.quota))
+    configuration.circuitBreaker = CircuitBreaker.Policy(sharing: CircuitBreaker.Sharing(fleet.circuits))
     configuration.cache = ResponseCache(store: TieredCacheStore(over: fleet.cache(sealing: keys)))
     fleet.join()
 
@@ -45,6 +46,13 @@ func shareACache(_ store: any SharedStore, _ keys: SealingKeys) {
     let shared = SharedCacheStore(in: store, sealing: keys)
     let cache = ResponseCache(store: TieredCacheStore(over: shared))
     show(cache)
+}
+
+func shareCircuits(_ store: any SharedStore) {
+    var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
+    let circuits = FleetCircuits(in: store)
+    configuration.circuitBreaker = CircuitBreaker.Policy(sharing: CircuitBreaker.Sharing(circuits))
+    show(configuration)
 }
 
 func shareAFolder() {

@@ -53,9 +53,22 @@ final class HedgedAttempts: RequestStage {
 final class CircuitBreaking: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         walk.memory.permit = nil
-        let call = walk.call
         guard let breaker = walk.context.host?.breaker else { return .next }
-        breaker.setClockIfUnset(call.scheduler)
+        breaker.setClockIfUnset(walk.call.scheduler)
+        guard let question = breaker.question() else {
+            try admit(walk, by: breaker)
+            return .next
+        }
+        let original = request
+        return .wait(
+            for: question.map { () throws(NetworkError) in
+                try self.admit(walk, by: breaker)
+                return original
+            })
+    }
+
+    private func admit(_ walk: Walk, by breaker: CircuitBreaker) throws(NetworkError) {
+        let call = walk.call
         let permit: CircuitPermit
         do throws(NetworkError) {
             // The connection of an event source always ends at some point, which is not a failure of the host.
@@ -68,7 +81,6 @@ final class CircuitBreaking: RequestStage, EventStage, EndStage {
             former?()
             scope.enter { permit.didSend() }
         }
-        return .next
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {

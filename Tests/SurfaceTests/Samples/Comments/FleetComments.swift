@@ -45,6 +45,13 @@ private func fleetQuota(_ store: any SharedStore) {
     show(configuration)
 }
 
+private func fleetCircuits(_ store: any SharedStore) {
+    var configuration = ClientConfiguration()
+    configuration.circuitBreaker = CircuitBreaker.Policy(
+        failureRatio: 0.5, sharing: CircuitBreaker.Sharing(FleetCircuits(in: store)))
+    show(configuration)
+}
+
 private func sharedCacheStore(_ shared: any SharedStore, _ keys: SealingKeys) {
     var configuration = ClientConfiguration()
     let store = TieredCacheStore(over: SharedCacheStore(in: shared, sealing: keys))
