@@ -36,6 +36,35 @@ extension Parser {
             return "\(entry.version)"
         },
         Parser(
+            "addresses of Redis",
+            [
+                "redis://user:pass%20word@host:6379/3", "rediss://:secret@[::1]:6380",
+                "unix:///run/r.sock?db=2",
+                "unix://user:p@/run/redis.sock", "redis://host", "redis://a:b@c:99999", "redis://u@h/x",
+                "http://h",
+            ]
+        ) { bytes in
+            let address: RedisStore.Address
+            do throws(NetworkError) {
+                address = try RedisStore.Address(String(decoding: bytes, as: UTF8.self))
+            } catch {
+                // The text may have a password anywhere.
+                return error.message
+            }
+            // Nothing of the login is in any description, which is that of the address without it.
+            let plain = RedisStore.Address(address.place, database: address.database)
+            for (text, expected) in [
+                ("\(address)", "\(plain)"), (String(reflecting: address), String(reflecting: plain)),
+            ] { try demand(text == expected, "\(text) shows the login") }
+            try demand(Mirror(reflecting: address).children.isEmpty, "a mirror shows the login")
+            // The description is an address of the same place, unless its path needs an escape.
+            if case .host = address.place {
+                let again = try? RedisStore.Address("\(address)")
+                try demand(again == plain, "\(address) is not \(plain)")
+            }
+            return "\(address) \(address.user?.count ?? -1) \(address.password?.count ?? -1)"
+        },
+        Parser(
             "parts of the table of members",
             [
                 #"{"version":1,"rows":[{"member":{"id":"a","name":"b","joined":0},"beats":3}]}"#,
