@@ -143,6 +143,46 @@ import Testing
         }
     }
 
+    /// A store that comes back without its data: the processes keep to little more than the rate, though they connect one
+    /// after the other, lose it again, and find nobody else in it.
+    @Test(arguments: 1...5 as ClosedRange<UInt64>) func lostData(seed: UInt64) throws {
+        var random = SeededRandom(seed)
+        let connections = (0..<8).map { _ in store.connection(on: clock, latency: .milliseconds(1)) }
+        let fleets = connections.map { Fleet(sharing: $0, lifetime: .seconds(3), clock: clock) }
+        let transport = ScriptedTransport(on: clock) { _ in .json("1") }
+        for fleet in fleets { fleet.join() }
+        try clock.advance(to: .seconds(10))
+        for fleet in fleets {
+            var configuration = ClientConfiguration(baseURL: "https://shop.test")
+            configuration.options.retry = .never
+            configuration.hostLimits = RequestLimits(
+                rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(fleet.quota, scope: "key"))
+            let client = Client(configuration: configuration, transport: transport)
+            for _ in 0..<2000 { client.get("/x").subscribe(onFailure: { _ in }) }
+        }
+        try clock.advance(to: .seconds(13))
+        for connection in connections { connection.isConnected = false }
+        store.loseData()
+        try clock.advance(to: .seconds(23))
+        for (connection, isFirst) in connections.map({ ($0, Bool.random(using: &random)) }) {
+            let wait = Duration.milliseconds(Int.random(in: 0...2500, using: &random))
+            _ = clock.schedule(after: wait) { connection.isConnected = true }
+            // Some of them lose it again for a moment.
+            guard isFirst else { continue }
+            _ = clock.schedule(after: wait + .milliseconds(1500)) { connection.isConnected = false }
+            _ = clock.schedule(after: wait + .milliseconds(1700)) { connection.isConnected = true }
+        }
+        try clock.advance(to: .seconds(40))
+        let starts = transport.exchanges.map(\.startedAt).sorted()
+        #expect(starts.count <= 3300 + 20, "1.1 times the quota: \(starts.count)")
+        #expect(starts.count >= 2700, "\(starts.count)")
+        for second in 10..<38 {
+            let count = starts.count { $0 >= .seconds(second) && $0 < .seconds(second + 2) }
+            // Those that have the store use the whole rate, the others their share of it.
+            #expect(count <= 400, "\(count) from second \(second) on")
+        }
+    }
+
     /// Hosts have a quota each, without a scope of their own.
     @Test func hosts() throws {
         let processes = processes(2, .perSecond(1), scope: nil)
