@@ -124,8 +124,8 @@ extension JSONWebKeySet.Key {
             else { return nil }
             found = MessageVerifyingKey(algorithm: .rsaV15SHA256, key: .rsa(key))
         case ("EC", "P-256"):
-            guard let x = bytes("x"), let y = bytes("y"), x.count == 32, y.count == 32,
-                let key = try? P256.Signing.PublicKey(rawRepresentation: x + y)
+            guard let point = Self.point(bytes("x"), bytes("y"), 32),
+                let key = try? P256.Signing.PublicKey(rawRepresentation: point)
             else { return nil }
             found = MessageVerifyingKey(algorithm: .ecdsaP256SHA256, key: .p256(key))
         case ("OKP", "Ed25519"):
@@ -139,6 +139,19 @@ extension JSONWebKeySet.Key {
             return nil
         }
         self.init(id: json["kid"]?.text, algorithm: found.algorithm, key: found)
+    }
+
+    /// Both coordinates of a point, with all their bytes. RFC 7518 §6.2.1.2 requires these, but some servers leave out zeros
+    /// at the beginning, such as glewlwyd, and others write one more.
+    private static func point(_ x: [UInt8]?, _ y: [UInt8]?, _ count: Int) -> [UInt8]? {
+        var point: [UInt8] = []
+        for coordinate in [x, y] {
+            guard let coordinate, !coordinate.isEmpty, coordinate.count <= count + 1 else { return nil }
+            let digits = coordinate.drop { $0 == 0 }
+            guard digits.count <= count else { return nil }
+            point += [UInt8](repeating: 0, count: count - digits.count) + digits
+        }
+        return point
     }
 }
 #endif

@@ -195,6 +195,29 @@ import Testing
         #expect(JSONWebKeySet(Array(#"{"keys":[\#(key)]}"#.utf8))?.keys.isEmpty == true)
     }
 
+    /// Some servers, such as glewlwyd, leave out the zeros at the beginning of a coordinate, or write one more.
+    @Test(arguments: ["x", "y"]) func shortCoordinates(coordinate: String) throws {
+        var key = P256.Signing.PrivateKey()
+        func half() -> ArraySlice<UInt8> {
+            let point = Array(key.publicKey.rawRepresentation)
+            return coordinate == "x" ? point[..<32] : point[32...]
+        }
+        while half().first != 0 { key = P256.Signing.PrivateKey() }
+        let keys = IdentityKeys(try .pem(key.pemRepresentation))
+        let whole = half().base64URLText
+        let token = try keys.token()
+        for text in [half().drop { $0 == 0 }.base64URLText, ([0] + half()).base64URLText] {
+            let document = keys.document.replacing(
+                #""\#(coordinate)":"\#(whole)""#, with: #""\#(coordinate)":"\#(text)""#)
+            #expect(document != keys.document)
+            server.answer("/keys") { _ in .json(document) }
+            server.answer("/token") { _ in
+                AuthorizationServerDouble.tokens("T1", ["id_token": .string(token)])
+            }
+            #expect(try server.result(server.login().fetchTokens()).error == nil)
+        }
+    }
+
     /// A key for encryption, or of another algorithm, verifies nothing.
     @Test(arguments: [("use", "enc"), ("alg", "ES384")])
     func otherUses(member: String, value: String) throws {
