@@ -103,7 +103,8 @@ extension Parser {
             guard let token = JSONWebToken(text) else { return "none" }
             let key = try MessageSigningKey.ed25519([UInt8](repeating: 1, count: 32)).verifyingKey
             do throws(NetworkError) {
-                let keys = [JSONWebKeySet.Key(id: nil, algorithm: .ed25519, key: key)]
+                let members = (key.publicMembers ?? [:]).mapValues { JSONValue.string($0) }
+                let keys = [JSONWebKeySet.Key(.object(members))].compactMap { $0 }
                 _ = try IDTokenRules(issuer: "https://a.test", clientID: "c")
                     .validate(token, by: keys, at: Date(timeIntervalSince1970: 0))
             } catch { return error.code.rawValue }
@@ -115,11 +116,13 @@ extension Parser {
                 #"{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"a"}]}"#,
                 #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#, #"{"keys":{}}"#, "[]",
                 #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#,
+                #"{"keys":[{"kty":"EC","crv":"P-521","x":"AA","y":"AA","alg":"ES512"}]}"#,
             ]
         ) { bytes in
             guard let set = JSONWebKeySet(bytes) else { return "none" }
-            try demand(set.keys.allSatisfy { $0.key.algorithm == $0.algorithm }, "a key of another algorithm")
-            return set.keys.map { $0.algorithm.tokenName }.joined(separator: " ")
+            try demand(set.keys.allSatisfy { !$0.algorithms.isEmpty }, "a key without an algorithm")
+            return set.keys.map { $0.algorithms.map(\.rawValue).sorted().joined(separator: "|") }
+                .joined(separator: " ")
         },
         Parser(
             "challenges of resources",

@@ -1,5 +1,4 @@
 #if Auth
-import Crypto
 public import FoundationEssentials
 import HTTPTypes
 public import RxHTTP
@@ -63,7 +62,7 @@ struct IDTokenRules: Sendable {
         guard token.header["crit"] == nil else {
             throw .idToken("has an extension that is critical and unknown")
         }
-        guard keys.contains(where: { $0.key.verifies(token.signature, of: token.signedBytes) }) else {
+        guard keys.contains(where: { $0.verifies(token) }) else {
             throw .idToken(
                 "is not signed by a key of the server; check the issuer identifier, and log in again")
         }
@@ -129,11 +128,9 @@ struct IDTokenRules: Sendable {
     /// The access token must be the one that the ID token was issued with (OpenID Connect Core §3.1.3.6).
     private func checkAccessToken(_ token: JSONWebToken) throws(NetworkError) {
         guard let accessToken, let expected = token.claims["at_hash"] else { return }
-        let bytes = Array(accessToken.utf8)
-        let hash =
-            token.header["alg"]?.text == "EdDSA"
-            ? Array(SHA512.hash(data: bytes).prefix(32)) : Array(SHA256.hash(data: bytes).prefix(16))
-        guard let text = expected.text, text.hasSameBytes(as: hash.base64URLText) else {
+        let digest = token.algorithm?.digest(of: Array(accessToken.utf8)) ?? []
+        let half = digest.prefix(digest.count / 2)
+        guard let text = expected.text, text.hasSameBytes(as: half.base64URLText), !half.isEmpty else {
             throw .idToken("was not issued with the access token beside it")
         }
     }
@@ -167,17 +164,19 @@ final class KeySetCache: Sendable {
     ) -> Observable<OAuth.Identity, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             guard let token = JSONWebToken(text) else { throw .idToken("is malformed") }
-            guard ["RS256", "ES256", "EdDSA"].contains(token.header["alg"]?.text) else {
-                throw .idToken("is not signed by RS256, ES256 or EdDSA; configure one of them at the server")
+            guard token.algorithm != nil else {
+                throw .idToken(
+                    "is not signed by an algorithm with public keys, such as RS256 or ES256; configure one of them at "
+                        + "the server")
             }
             if let keys = current(at: context.date) {
-                let candidates = keys.candidates(for: token.header)
+                let candidates = keys.candidates(for: token)
                 if !candidates.isEmpty {
                     return .just(try rules.validate(token, by: candidates, at: context.date))
                 }
             }
             return fetch(metadata, context).map { keys throws(NetworkError) in
-                try rules.validate(token, by: keys.candidates(for: token.header), at: context.date)
+                try rules.validate(token, by: keys.candidates(for: token), at: context.date)
             }
         }
     }

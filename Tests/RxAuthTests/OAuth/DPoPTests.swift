@@ -54,7 +54,7 @@ import Testing
         let members = try #require(proof.header["jwk"])
         #expect(members["d"] == nil)
         let key = try #require(JSONWebKeySet.Key(members))
-        #expect(key.key.verifies(proof.signature, of: proof.signedBytes))
+        #expect(key.verifies(proof))
         #expect(dpop.key.thumbprint == JSONWebKeySet.thumbprint(of: dpop.key.publicKey))
     }
 
@@ -230,7 +230,7 @@ import Testing
         _ = try server.result(client(dpop).get("/api")).get()
         let proof = try #require(server.calls("/api").first.flatMap { Self.proof($0.request) })
         let known = try #require(proof.header["jwk"].flatMap { JSONWebKeySet.Key($0) })
-        #expect(known.key.verifies(proof.signature, of: proof.signedBytes))
+        #expect(known.verifies(proof))
         #expect(throws: NetworkError.self) { try DPoP.Key(.hmacSHA256([UInt8](repeating: 1, count: 16))) }
     }
 

@@ -1,0 +1,97 @@
+#if Auth
+/// ID tokens of the algorithms that RxAuth does not sign by, and the keys of their server, made once by joserfc 1.8.0.
+enum JoserfcTokens {
+    /// The keys.
+    static let keys = #"""
+        {"keys":[{"n":"nlkcDpoMDZMx7ceQPf-jOk8gjzpHiUtWY6-9o__sr4hTfRBhkASOScrxLVYqhCvVLeBD0i25l8gYQ7zro\#
+        s9upydNbzOppWsWdzjs5Uk5hVQwaPJyZGXiozrqY0_hNtTAa_o0pxXhMCGxcHdXrR3gh1m_Ul7nuhkZelYktPMrAh6cs4Xwh\#
+        J1lk2cPphlYckraKWhM21A4zrpzpu0aV8gNELItoXjqffvo1GMS4XV5_Ve_u-aMbUsyeCKP1Z6jfYStYtYcgdQLaeV5TEoYY\#
+        d34i1YsJ2Qj9bmmcUmUjjs_653fbQghYQK4Vu_5M2178iu9YJx_oj4jxVR3fH-hj1K8kQ","e":"AQAB","kid":"rsa","k\#
+        ty":"RSA"},{"crv":"P-384","x":"fR2jsyckbLsWsIsRLX0j22PZaxSI3mJNf_ahNnVHT3DwMsL7EN10I60VKu1lDy2i"\#
+        ,"y":"U5-kWl6siF3h36CmGC0_fQ_DUBJ_laABEVysgFg1JT4x5tUnxGpMEKeOwpIqPpM5","kid":"P-384","kty":"EC"\#
+        },{"crv":"P-521","x":"AAiZon8P56jpXWY8g5KJkD5wj8d_I1a43W0m7MK90BYwdt3Yq9FsttrkbgiNwNDIUcHhyIgYT5\#
+        _9tdeIGonZ32e9","y":"AeVcBqJBZe__1brY9jQ8c3EjmN74o-9hFjI0ahTNqoCkdlgZ6Tc1QcMqlcUiEUtspePMHjyS_kq\#
+        a1VbIiqLCbuGL","kid":"P-521","kty":"EC"}]}
+        """#
+
+    /// The algorithms, and a token of each for the access token `T1`.
+    static let tokens: [(String, String)] = [
+        (
+            "RS384",
+            """
+            eyJ0eXAiOiJKV1QiLCJhbGciOiJSUzM4NCIsImtpZCI6InJzYSJ9.eyJpc3MiOiJodHRwczovL2lkLnRlc3QiLCJzdWIiOiJ\
+            hbm5hIiwiYXVkIjoiY2xpIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImF0X2hhc2giOiJLQVQxc1Q2bDZ\
+            DSk1KTVhCRUhfRzlzQTJTVEZaTVJzUyJ9.av_wpAy_lSMo7qIq5TxTJLvlPQ-wtOYQHHoHl9hdChB79hpSchZX_f1qlZ2Hh_\
+            I8pL77iitJaqARWSLZedZ9NkO4UK6Yy2DXEZnpLFvSboUvB2MoydPTe0sYl6aVGgGkfnHt7T8KiFMbOiY9FYfKp8eKBTAFX0\
+            dcIz0X1CnPgUN25unU5VQoL4UCE5hE8BZFOW8DhQvT1qirAeQ0mHLqfwl6eQ8VOIrJ49jitsfu_YhZhA0wOtIZSxxIA-dGiK\
+            F_T4_Leyl8EeGQR0fhr7I7H-XmwN4qNN5PCjHFyGRVYosF2P34uIiHu-l9eGpoNp1U1dYYZ4TTi70EqPSs0GgA6w
+            """
+        ),
+        (
+            "RS512",
+            """
+            eyJ0eXAiOiJKV1QiLCJhbGciOiJSUzUxMiIsImtpZCI6InJzYSJ9.eyJpc3MiOiJodHRwczovL2lkLnRlc3QiLCJzdWIiOiJ\
+            hbm5hIiwiYXVkIjoiY2xpIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImF0X2hhc2giOiJjMFdFOUNNdmd\
+            QUURmczdQWkkteXdaczZxZ3BHWUVmZmd6MndKalQybFpJIn0.NKjkUBmaBodGSf6yv-oi3WL-B9E_31ZugoCDUD4Au9m3Psa\
+            ekEBP5e4pNRv2us-Mp7uStY4dqRJhbRlfDykFR7z9ffQNWd1Y4XCI3UifHeOxjn5Bwii_MPiUYloOFRRDZycbw8604cHx52c\
+            e88NXaczLny2CBkP7Aqk2heKyIJbuf0OtaxQNK28VyP_Kzwb9ixTzDdlPaIyw1j7oA7FvtUcscszRpT0VC-Z_rnA5Qo8Quon\
+            53zc8uLyREw0PCdEnQgGWQ2yXc2rb5sHy2mTwKudLFf86ImnH-QBmTfAXXp6v6v-whkyU2GNwu23Tphy8WMAUGg4p2O5vI1b\
+            QuwaM2w
+            """
+        ),
+        (
+            "PS256",
+            """
+            eyJ0eXAiOiJKV1QiLCJhbGciOiJQUzI1NiIsImtpZCI6InJzYSJ9.eyJpc3MiOiJodHRwczovL2lkLnRlc3QiLCJzdWIiOiJ\
+            hbm5hIiwiYXVkIjoiY2xpIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImF0X2hhc2giOiJINU5nUGJVNy1\
+            0WEpJNUQzTmRETHVBIn0.BZheYGdFCDUXeg0AskMvsoGBjDF23bUSOscxNK2bnPpFx74kZ6qtXc0dWWYb8RciFsEVyKO0Ibw\
+            DGwpzDZ_UVPkyHNfF3iC33waBVghrsKzNMk1MMGE1hP55hr80psv94LdazHVBUY4rGybrY6L11g8_-3x849byqmFw-IB5UWC\
+            odixo8wtHdygLfMS7OpYDwU_ecePGPLLy7zdodXx8hM0sUgFns6HrnQrwqfwWGU4_9kINHyN4Tohu9pWoJADesvScbUCCpyL\
+            4JCg0XnUASpv_ruXugmvhaZEe3fb3O_Xuz3s3uN-1dI-i3q-6LlfZjLjI002iivXMFJpEFTU-lA
+            """
+        ),
+        (
+            "PS384",
+            """
+            eyJ0eXAiOiJKV1QiLCJhbGciOiJQUzM4NCIsImtpZCI6InJzYSJ9.eyJpc3MiOiJodHRwczovL2lkLnRlc3QiLCJzdWIiOiJ\
+            hbm5hIiwiYXVkIjoiY2xpIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImF0X2hhc2giOiJLQVQxc1Q2bDZ\
+            DSk1KTVhCRUhfRzlzQTJTVEZaTVJzUyJ9.hodDAyzYh2Nib1sxFDDTSUb8HGI6KWQdlcjVJRp3YICj1vtd2GXQ2kXpnav8-U\
+            9PJV1kHUQEi-dNX1ukDE-vISarnAy-tiYGFdjJ-7CAt3wyDWaqCbNdx9kGyUGZypZvzYxBUq4wwiSiq7pG0-XeGaWwUOA6ij\
+            lIHUe5sGY-P7ChEP85PIt0TB7ZeAUDYm2brnNbpxxMaf7lJaCXtTklhB1PCv_HC8dkW4KdssC45gajTlOpfnzh55BqZtrGtO\
+            d1qDRWsWTrLQMV2rgaNkKoHml74lqMKJbj62ZQRHCGRnRk9W0HCSz0yozmmsFLOO-yto1PidLf9GFKhtEJeqvv8Q
+            """
+        ),
+        (
+            "PS512",
+            """
+            eyJ0eXAiOiJKV1QiLCJhbGciOiJQUzUxMiIsImtpZCI6InJzYSJ9.eyJpc3MiOiJodHRwczovL2lkLnRlc3QiLCJzdWIiOiJ\
+            hbm5hIiwiYXVkIjoiY2xpIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImF0X2hhc2giOiJjMFdFOUNNdmd\
+            QUURmczdQWkkteXdaczZxZ3BHWUVmZmd6MndKalQybFpJIn0.WD_dZcxLU_BqLfzUbb-7i6-WYOuHD6oupIDQHDyAC1kmMgA\
+            UlynQKkXUT0xBovoyMEL7rVW1-5ENSyvvtjLvENtH9c2-yuotxPsiRb5bqVG1OXDonhMYmAhzkFBrX7-TKc-sFGBv9Ufwuwg\
+            d2SF04NkdCZypmWSOuk6hy8WllnOdWFKkASnYrwPID_8Omu6JuhLt2kNZ6d8HcnDdsN_h0HPFfp5-ZavjIBvNtSCQ3qM7S-Z\
+            BGa8RYQd5keZYRE8m2EMNvOAeEk0BE97qGrtnUMeDIdp82cI70edfV-P2vRFOq3kEKmNuGdq4brZuozkRx5_1Lrg-L_pgGoD\
+            sBhBjIA
+            """
+        ),
+        (
+            "ES384",
+            """
+            eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzM4NCIsImtpZCI6IlAtMzg0In0.eyJpc3MiOiJodHRwczovL2lkLnRlc3QiLCJzdWIi\
+            OiJhbm5hIiwiYXVkIjoiY2xpIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImF0X2hhc2giOiJLQVQxc1Q2\
+            bDZDSk1KTVhCRUhfRzlzQTJTVEZaTVJzUyJ9.7l3HG3tnxse68tqbkebCSqGSOjASEsuNBUWjRNUkc615alGAvudjFI7kzco\
+            yZ258tCS1gt994XKDWiOnGjEBcY0m5xiOh6bNJO4WsTwSc2q6AaOnXbNZjAecKrT1a-FE
+            """
+        ),
+        (
+            "ES512",
+            """
+            eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzUxMiIsImtpZCI6IlAtNTIxIn0.eyJpc3MiOiJodHRwczovL2lkLnRlc3QiLCJzdWIi\
+            OiJhbm5hIiwiYXVkIjoiY2xpIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImF0X2hhc2giOiJjMFdFOUNN\
+            dmdQUURmczdQWkkteXdaczZxZ3BHWUVmZmd6MndKalQybFpJIn0.ANt9uRJRykx4YuNiec4t9slpiitYbvTYy6BQoOV_GiSB\
+            e76EMHmpLFzX8DEK967QYePWFt90a64xDzNmQ9DqknkvAbhGJPFJG12ptwiHEeqwwX8V3F85VGhcaMN4r882xZnReWL6USLK\
+            dQvh39RIHKoZlE_FYeFVMzirrgHqLt2ohuRF
+            """
+        ),
+    ]
+}
+#endif
