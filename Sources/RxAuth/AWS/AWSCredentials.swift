@@ -31,6 +31,8 @@ public struct AWSCredentials: Sendable {
         cache = AWSCredentialCache(name, fetch)
     }
 
+    private init(cache: AWSCredentialCache) { self.cache = cache }
+
     /// Keys that do not change.
     public static func fixed(_ credential: AWSCredential) -> AWSCredentials {
         let credentials = AWSCredentials(named: "fixed keys") { _ in .just(credential) }
@@ -53,14 +55,16 @@ public struct AWSCredentials: Sendable {
     public static var environment: AWSCredentials { environment(ProcessInfo.processInfo.environment) }
 
     static func environment(_ variables: [String: String]) -> AWSCredentials {
-        guard let credential = AWSCredential(environment: variables) else {
-            return AWSCredentials(named: "environment") { _ in
-                .fail(
-                    .noCredentials(
-                        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set in the environment"))
-            }
+        if let credential = AWSCredential(environment: variables) { return fixed(credential) }
+        let missing = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].filter {
+            variables[$0]?.isEmpty ?? true
         }
-        return fixed(credential)
+        return AWSCredentials(
+            cache: AWSCredentialCache(
+                lacking: "environment",
+                .noCredentials(
+                    "\(missing.joined(separator: " and ")) \(missing.count == 1 ? "is" : "are") not set in the "
+                        + "environment; set the variables, or use another source of AWS keys")))
     }
 
     /// The first of these sources that has keys: the environment, a web identity, the profile of the user, the container
@@ -89,6 +93,9 @@ public struct AWSCredentials: Sendable {
 
     /// The cached keys, if they need no renewal at `date`.
     func current(at date: Date) -> AWSCredential? { cache.current(at: date) }
+
+    /// The error of a source that never has keys; `nil` if a fetch can get some.
+    var absence: NetworkError? { cache.absence }
 
     /// Valid keys: one value, then completion.
     public func credential(in context: SigningContext) -> Observable<AWSCredential, NetworkError> {
@@ -140,6 +147,8 @@ final class ChosenSource: Sendable {
 /// The keys of one source, and the fetch that renews them.
 final class AWSCredentialCache: Sendable {
     let name: String
+    /// The error of a source that never has keys.
+    let absence: NetworkError?
     private let fetch: @Sendable (SigningContext) -> Observable<AWSCredential, NetworkError>
     private let state = Mutex(State())
 
@@ -161,6 +170,14 @@ final class AWSCredentialCache: Sendable {
     ) {
         self.name = name
         self.fetch = fetch
+        absence = nil
+    }
+
+    /// A source that is known to have no keys.
+    init(lacking name: String, _ error: NetworkError) {
+        self.name = name
+        fetch = { _ in .fail(error) }
+        absence = error
     }
 
     /// Holds keys that are never renewed.

@@ -27,9 +27,10 @@ extension Client {
     public func presigned(_ endpoint: some Endpoint, for duration: Duration) throws(NetworkError) -> URL {
         let (signer, date) = (try awsSigner, transport.scheduler.currentDate)
         guard let credential = signer.credentials.current(at: date) else {
-            throw NetworkError(
-                .noCredentials,
-                "no AWS credential has been fetched yet; use presigning(_:for:), which fetches one")
+            throw signer.credentials.absence
+                ?? NetworkError(
+                    .noCredentials,
+                    "no AWS credential has been fetched yet; use presigning(_:for:), which fetches one")
         }
         return try presigned(endpoint, for: duration, by: signer, credential, at: date)
     }

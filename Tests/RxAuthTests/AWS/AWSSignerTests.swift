@@ -29,10 +29,11 @@ import Testing
 
     private func signer(
         _ service: String = "s3", _ payload: AWSPayloadSigning = .automatic,
-        _ version: AWSSignatureVersion = .v4
+        _ version: AWSSignatureVersion = .v4, credentials: AWSCredentials = keys
     ) -> AWSSigner {
         .aws(
-            service: service, region: "eu-west-1", credentials: Self.keys, payload: payload, version: version)
+            service: service, region: "eu-west-1", credentials: credentials, payload: payload,
+            version: version)
     }
 
     @discardableResult
@@ -202,6 +203,23 @@ import Testing
         }
         let plain = Client(baseURL: "https://a.test", transport: transport)
         #expect(throws: NetworkError.self) { try plain.presigned(.get("/x"), for: .seconds(1)) }
+    }
+
+    /// Without keys in the environment, presigning fails as a request does: the error names the missing variables.
+    @Test(arguments: [[], ["AWS_ACCESS_KEY_ID"], ["AWS_SECRET_ACCESS_KEY"]] as [[String]])
+    func missingVariables(present: [String]) throws {
+        let variables = Dictionary(uniqueKeysWithValues: present.map { ($0, "x") })
+        let (client, transport) = client(signer(credentials: .environment(variables)))
+        let error = #expect(throws: NetworkError.self) {
+            try client.presigned(.get("/x"), for: .seconds(60))
+        }
+        #expect(error?.code == .noCredentials)
+        for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
+            #expect(error?.message.contains(name) == !present.contains(name))
+        }
+        #expect(try run(client.get("/x")).failure?.message == error?.message)
+        #expect(try run(client.presigning(.get("/x"), for: .seconds(60))).failure?.message == error?.message)
+        #expect(transport.requests.isEmpty)
     }
 
     /// Keys, tokens and signatures are not shown.
