@@ -234,13 +234,13 @@ import Testing
         #expect(throws: NetworkError.self) { try DPoP.Key(.hmacSHA256([UInt8](repeating: 1, count: 16))) }
     }
 
-    /// Ten thousand exchanges, with retries, hedges, redirects and demands for nonces: no `jti` is sent twice, and each
+    /// Ten thousand retries, hedges and redirects, with demands for nonces between them: no `jti` is sent twice, and each
     /// proof is for the exchange that carries it.
     @Test func neverTwice() throws {
-        let counter = ExchangeCounter()
-        let answer: AuthorizationServerDouble.Answer = { call in
-            let number = counter.next()
-            return switch number % 7 {
+        let exchanges = ExchangeCounter()
+        server.answer("/api") { _ in
+            let number = exchanges.next()
+            return switch number % 5 {
             case 0: .status(.serviceUnavailable)
             case 1: .status(.temporaryRedirect, headers: [.location: "/api?\(number)"])
             case 2: .failure(.connectionLost)
@@ -250,25 +250,33 @@ import Testing
                     headers: [
                         .wwwAuthenticate: #"DPoP error="use_dpop_nonce""#, Self.nonceField: "N\(number)",
                     ])
-            case 4: .json("1", after: .seconds(2))
-            default: .json("1")
+            // Slow enough for a hedge, which gets another answer.
+            default: .json("1", after: .seconds(2))
             }
         }
-        server.answer("/api", answer)
         let client = client(DPoP()) { configuration in
             configuration.options.retry = .exponentialBackoff(maxRetries: 3)
             configuration.options.hedging = .after(.seconds(1))
+            // A budget would refuse most of the retries and hedges.
+            configuration.retryBudget = nil
         }
-        while counter.value < 10_000 {
+        let repetitions = Repetitions()
+        let traffic = client.traffic.subscribe { repetitions.add($0.kind) }
+        var batches = 0
+        while repetitions.total < 10_000, batches < 100 {
+            batches += 1
             for _ in 0..<200 { _ = Recorder(client.get("/api"), on: server.clock) }
             try server.clock.run()
         }
-        let proofs = server.calls("/api").map { call in (call, Self.proof(call.request)) }
-        #expect(proofs.count >= 10_000)
-        let identifiers = Set(proofs.compactMap { $0.1?.claims["jti"]?.text })
-        #expect(identifiers.count == proofs.count)
-        let isOwn = proofs.allSatisfy { call, proof in
-            proof?.claims["htm"] == .string("GET") && proof?.claims["htu"] == .string("https://api.test/api")
+        traffic.cancel()
+        for (name, count) in repetitions.counts { #expect(count >= 1000, "\(name)") }
+        #expect(repetitions.counts.count == 3 && repetitions.total >= 10_000)
+
+        let proofs = server.calls("/api").map { Self.proof($0.request)?.claims }
+        #expect(proofs.count == exchanges.value && proofs.count > repetitions.total)
+        #expect(Set(proofs.compactMap { $0?["jti"]?.text }).count == proofs.count)
+        let isOwn = proofs.allSatisfy { claims in
+            claims?["htm"] == .string("GET") && claims?["htu"] == .string("https://api.test/api")
         }
         #expect(isOwn)
     }
@@ -278,6 +286,25 @@ import Testing
         private let count = Atomic<Int>(0)
         var value: Int { count.load(ordering: .relaxed) }
         func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+    }
+
+    /// Counts the exchanges that are not the first of their requests, by their causes.
+    private final class Repetitions: Sendable {
+        private let contents = Mutex<[String: Int]>([:])
+
+        var counts: [String: Int] { contents.withLock { $0 } }
+        var total: Int { counts.values.reduce(0, +) }
+
+        func add(_ kind: TrafficEvent.Kind) {
+            let name: String
+            switch kind {
+            case .retry: name = "retries"
+            case .hedged: name = "hedges"
+            case .transfer(.redirected): name = "redirects"
+            default: return
+            }
+            contents.withLock { $0[name, default: 0] += 1 }
+        }
     }
 }
 #endif
