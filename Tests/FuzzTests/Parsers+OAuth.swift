@@ -60,6 +60,39 @@ extension Parser {
             return found.accessToken
         },
         Parser(
+            "device authorization responses",
+            [
+                #"{"device_code":"d","user_code":"AB-CD","verification_uri":"https://a.test/d","expires_in":60,"interval":1}"#,
+                #"{"device_code":"d","user_code":"u","verification_url":"https://a.test","verification_uri_complete":"https://a.test/d?u"}"#,
+                #"{"device_code":"d","user_code":"u","verification_uri":"http://127.0.0.1/","expires_in":"1e9","interval":0}"#,
+                "{}", "[",
+            ]
+        ) { bytes in
+            let found: DeviceLogin.Authorization
+            let date = Date(timeIntervalSince1970: 0)
+            do throws(NetworkError) {
+                found = try DeviceLogin.Authorization(JSONValue(parsing: bytes) ?? .null, at: date)
+            } catch { return error.code.rawValue }
+            try demand(found.interval >= 1, "polls without a pause")
+            try demand(found.code.expires.timeIntervalSince(date) <= 3600, "a code that does not end")
+            let urls = [found.code.verificationURL, found.code.completeURL].compactMap { $0?.absoluteString }
+            try demand(
+                urls.allSatisfy { OAuthURL($0)?.isSecure == true }, "a page that is not reached by https")
+            return "\(found.deviceCode) \(found.code.userCode) \(urls)"
+        },
+        Parser(
+            "introspections",
+            [
+                #"{"active":true,"scope":"a b","client_id":"c","sub":"s","aud":["x","y"],"exp":1700000100,"username":"u"}"#,
+                #"{"active":false}"#, #"{"active":"yes"}"#, #"{"active":true,"exp":-1,"aud":{}}"#, "[]", "{",
+            ]
+        ) { bytes in
+            do throws(NetworkError) {
+                let found = try OAuth.Introspection(JSONValue(parsing: bytes) ?? .null)
+                return "\(found.isActive) \(found.scopes) \(found.audiences)"
+            } catch { return error.code.rawValue }
+        },
+        Parser(
             "authorization responses",
             text: [
                 "com.app:/cb?code=a%20b&state=s&iss=https%3A%2F%2Fa.test", "?error=access_denied&state=s",

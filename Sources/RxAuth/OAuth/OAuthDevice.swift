@@ -35,10 +35,34 @@ struct DeviceLogin: Sendable {
 
     init(_ endpoint: OAuthEndpoint) { self.endpoint = endpoint }
 
-    private struct Authorization: Sendable {
+    /// The response of the device authorization endpoint (RFC 8628 §3.2).
+    struct Authorization: Sendable {
         let deviceCode: String
         let code: OAuth.DeviceCode
         let interval: Double
+
+        init(_ json: JSONValue, at date: Date) throws(NetworkError) {
+            guard let deviceCode = json["device_code"]?.text, deviceCode.isVisibleASCII,
+                let userCode = json["user_code"]?.text, !userCode.isEmpty, userCode.utf8.count <= 256,
+                userCode.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+                // Some servers write the name that a draft had.
+                let address = (json["verification_uri"] ?? json["verification_url"])?.text,
+                let url = OAuthURL(address), url.isSecure
+            else {
+                throw .response(
+                    "the device authorization endpoint answered without a device code, a user code and an https URL for "
+                        + "it; check that its URL is right")
+            }
+            let complete = json["verification_uri_complete"]?.text.flatMap { OAuthURL($0) }
+            let life = min(json["expires_in"]?.seconds ?? 600, DeviceLogin.longestLife)
+            self.deviceCode = deviceCode
+            code = OAuth.DeviceCode(
+                userCode: userCode, verificationURL: url.url,
+                completeURL: complete?.isSecure == true ? complete?.url : nil,
+                expires: date.addingTimeInterval(life))
+            interval = max(
+                json["interval"]?.seconds ?? DeviceLogin.interval.standard, DeviceLogin.interval.least)
+        }
     }
 
     func tokens(
@@ -49,35 +73,12 @@ struct DeviceLogin: Sendable {
             let url = try metadata.endpoint(
                 "device_authorization_endpoint", metadata.deviceAuthorizationEndpoint, for: endpoint.client)
             return endpoint.post(url, parameters, "the device authorization endpoint")
-                .map { json throws(NetworkError) in try authorization(json) }
+                .map { json throws(NetworkError) in try Authorization(json, at: endpoint.context.date) }
                 .flatMap { authorization in
                     show(authorization.code)
                     return poll(authorization, authorization.interval)
                 }
         }
-    }
-
-    private func authorization(_ json: JSONValue) throws(NetworkError) -> Authorization {
-        guard let deviceCode = json["device_code"]?.text, deviceCode.isVisibleASCII,
-            let userCode = json["user_code"]?.text, !userCode.isEmpty, userCode.utf8.count <= 256,
-            userCode.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
-            // Some servers write the name that a draft had.
-            let address = (json["verification_uri"] ?? json["verification_url"])?.text,
-            let url = OAuthURL(address), url.isSecure
-        else {
-            throw .response(
-                "the device authorization endpoint answered without a device code, a user code and an https URL for it; "
-                    + "check that its URL is right")
-        }
-        let complete = json["verification_uri_complete"]?.text.flatMap { OAuthURL($0) }
-        let life = min(json["expires_in"]?.seconds ?? 600, Self.longestLife)
-        return Authorization(
-            deviceCode: deviceCode,
-            code: OAuth.DeviceCode(
-                userCode: userCode, verificationURL: url.url,
-                completeURL: complete?.isSecure == true ? complete?.url : nil,
-                expires: endpoint.context.date.addingTimeInterval(life)),
-            interval: max(json["interval"]?.seconds ?? Self.interval.standard, Self.interval.least))
     }
 
     /// Asks for the tokens after an interval, and again until the user has answered or the code has expired.
