@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the client against servers that others wrote: Django REST framework, datasette, FastAPI, httpbin, the WebSockets
-# of websockets, aiohttp and wsproto, nginx and caddy, a fleet against Redis, logins at three authorization servers, and
+# of websockets, aiohttp and wsproto, nginx and caddy, a fleet against Redis, logins at five authorization servers, and
 # signed requests against SeaweedFS and other signers, on loopback. Installs them first: the Python ones, of the versions
 # in Tests/Services/requirements.txt, in a separate virtual environment.
 #

@@ -239,6 +239,35 @@ import Testing
         #expect(server.service.count(of: "Refresh token generated for client 'cli'") == 3)
     }
 
+    /// A server whose token endpoint and API demand nonces in proofs, each of which is good for two of them: codes, renewals,
+    /// and twenty requests at once.
+    @Test(.enabled(if: Glewlwyd.isInstalled)) func nonces() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await Service.glewlwyd(in: folder, demandsNonces: true)
+        let dpop = DPoP()
+        let login = OAuth.Login(
+            .discover(server.issuer), client: server.client, grant: server.grant, scopes: ["openid"],
+            dpop: dpop)
+        let session = Session.oauth(login)
+        let client = Self.client(session, at: server.issuer, signer: dpop)
+        let user = client.get("/userinfo").decode(User.self)
+        let subject = try await user.value().sub
+        let first = try #require(session.credential)
+        let second = try await login.renew(first).value()
+        #expect(second.token != first.token)
+        session.logIn(with: second)
+        let subjects = try await Observable<Int, NetworkError>.sequence(1...20)
+            .flatMap(.concat) { _ in user }.map(\.sub).collect().value()
+        #expect(subjects == Array(repeating: subject, count: 20))
+        #expect(session.credential?.token == second.token)
+        #expect(
+            server.service.count(of: "Access token generated for client 'cli' granted by user 'anna'") == 2)
+
+        // Without the nonce, which another value has not learnt yet, the first exchange is repeated.
+        let other = Self.client(session, at: server.issuer, signer: DPoP(key: dpop.key))
+        #expect(try await other.get("/userinfo").decode(User.self).value().sub == subject)
+    }
+
     /// The first lines of the page: a device code, with the endpoints that the server names. The first request logs in.
     @Test(.enabled(if: Glewlwyd.isInstalled)) func firstLines() async throws {
         let folder = try TemporaryFolder()
@@ -272,7 +301,7 @@ import Testing
 }
 
 /// A browser of a user who agrees to everything: it follows the redirects of the server, to the listener of the login.
-private final class Browser: Sendable {
+final class Browser: Sendable {
     typealias Visit = @Sendable (Client, String) async throws -> Response
 
     private let visits = Mutex(0)

@@ -38,14 +38,47 @@ extension Service {
             [program("oidc-provider-mock"), "--port", "\(port)"], port: port, ready: "running on")
     }
 
+    /// canaille, with one user, its clients, and their keys in `folder`.
+    static func canaille(in folder: TemporaryFolder) async throws -> Canaille {
+        let (port, redirect) = (try ServerPort.free(), try ServerPort.free())
+        let service = try await Service(
+            [
+                // Loaded before it forks, so that the keys are in their files when it is ready.
+                program("gunicorn"), "--bind", "127.0.0.1:\(port)", "--threads", "16", "--preload",
+                "--no-control-socket", "--chdir", files, "identity:application",
+            ],
+            environment: [
+                "IDENTITY_PORT": "\(port)", "IDENTITY_FOLDER": folder.path,
+                "IDENTITY_REDIRECT": "http://127.0.0.1:\(redirect)/callback",
+            ], port: port, ready: "Booting worker")
+        return Canaille(service: service, redirectPort: redirect, folder: folder)
+    }
+
+    /// authgent, which demands a DPoP proof with its nonce in each request for tokens, and agrees to all logins.
+    static func authgent(in folder: TemporaryFolder) async throws -> Service {
+        let port = try ServerPort.free()
+        return try await Service(
+            [
+                program("uvicorn"), "--host", "127.0.0.1", "--port", "\(port)", "--factory",
+                "authgent_server.app:create_app",
+            ],
+            environment: [
+                "AUTHGENT_SERVER_URL": "http://127.0.0.1:\(port)", "AUTHGENT_REQUIRE_DPOP": "true",
+                "AUTHGENT_DATABASE_URL": "sqlite+aiosqlite:///" + folder.file("authgent.db"),
+                "AUTHGENT_SECRET_KEY": "the-key-of-a-server-on-loopback-that-guards-nothing",
+            ], port: port, ready: "running on")
+    }
+
     /// glewlwyd of Debian, with the redirect URL of its client.
-    static func glewlwyd(in folder: TemporaryFolder) async throws -> Glewlwyd {
+    ///
+    /// - Parameter demandsNonces: whether proofs of DPoP need a nonce; it then takes no pushed requests. Default false.
+    static func glewlwyd(in folder: TemporaryFolder, demandsNonces: Bool = false) async throws -> Glewlwyd {
         let (port, redirect) = (try ServerPort.free(), try ServerPort.free())
         let service = try await Service(
             [
                 program("python"), files + "/glewlwyd.py", folder.path, "\(port)",
                 "http://127.0.0.1:\(redirect)/callback",
-            ], port: port, ready: "ready session=")
+            ] + (demandsNonces ? ["nonces"] : []), port: port, ready: "ready session=")
         let cookie = try await service.line { line in line.hasPrefix("ready ") ? line.dropFirst(6) : nil }
         return Glewlwyd(service: service, redirectPort: redirect, cookie: String(cookie))
     }

@@ -1,9 +1,10 @@
 """Starts glewlwyd of Debian with one user, anna, and one client, cli, and prints the cookie of her browser.
 
-Usage: glewlwyd.py FOLDER PORT REDIRECT
+Usage: glewlwyd.py FOLDER PORT REDIRECT [nonces]
 
-Pushed requests and DPoP proofs are accepted (with a nonce it would refuse all pushed ones), refresh tokens are used once, and the device flow polls
-every second. The database is in FOLDER; REDIRECT is the redirect URL of the client.
+Pushed requests and DPoP proofs are accepted, refresh tokens are used once, and the device flow polls every second. With
+`nonces`, proofs must have a nonce of the server; it then refuses all pushed requests, and so takes none. The database is in
+FOLDER; REDIRECT is the redirect URL of the client.
 """
 
 import http.cookiejar
@@ -19,7 +20,8 @@ import urllib.request
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-folder, port, redirect = sys.argv[1:]
+folder, port, redirect = sys.argv[1:4]
+nonces = sys.argv[4:] == ["nonces"]
 base = f"http://127.0.0.1:{port}"
 
 database = os.path.join(folder, "glewlwyd.db")
@@ -136,8 +138,9 @@ admin.send(
             "device-authorization-interval": 1,
             "oauth-dpop-allowed": True,
             "oauth-dpop-iat-duration": 60,
-            "oauth-dpop-nonce-mandatory": False,
-            "oauth-par-allowed": True,
+            "oauth-dpop-nonce-mandatory": nonces,
+            "oauth-dpop-nonce-counter": 2,
+            "oauth-par-allowed": not nonces,
             "oauth-par-required": False,
             "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
             "oauth-par-duration": 90,
