@@ -89,7 +89,7 @@ public struct KeyRules: Sendable, Hashable, Codable {
 
 /// The way in which an entry is protected against being executed twice.
 public enum OutboxKey: Sendable, Hashable {
-    /// A random `Idempotency-Key`, made when the entry is written, by the rules of the service.
+    /// A random `Idempotency-Key`, a UUID made when the entry is written, by the rules of the service.
     case generated(KeyRules)
     /// This `Idempotency-Key`, such as the number of an order. While an entry with the key is stored, enqueueing another
     /// one returns the ticket of the first, so that a program that was interrupted can enqueue again.
@@ -124,9 +124,9 @@ public enum DeliveryGuarantee: Sendable, Hashable, Codable {
 
 extension DeliveryGuarantee {
     /// - Throws: `invalidParameters` for a key that no header field can hold.
-    init(_ key: OutboxKey) throws(NetworkError) {
+    init(_ key: OutboxKey, at date: Date) throws(NetworkError) {
         switch key {
-        case .generated(let rules): self = .key(RandomSource.uuid().uuidString, rules)
+        case .generated(let rules): self = .key(UUID.ordered(at: date).uuidString, rules)
         case .given(let key, let rules):
             guard (1...255).contains(key.utf8.count), key.allBytes({ (0x21...0x7E).contains($0) }) else {
                 throw NetworkError(

@@ -191,7 +191,7 @@ extension Outbox {
                 }
             case .newKey:
                 if case .key(_, let rules) = entry.guarantee {
-                    entry.terms.guarantee = .key(RandomSource.uuid().uuidString, rules)
+                    entry.terms.guarantee = .key(UUID.ordered(at: now).uuidString, rules)
                 }
                 entry.delivery.uncertainSince = nil
             }

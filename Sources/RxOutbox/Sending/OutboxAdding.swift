@@ -11,19 +11,19 @@ extension OutboxRun {
         _ endpoint: E, _ key: OutboxKey, _ order: OutboxOrder?, _ topic: String?, _ lifetime: Duration?,
         _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
     ) {
+        let now = currentDate
         let (content, guarantee): (Data, DeliveryGuarantee)
         do throws(NetworkError) {
-            guarantee = try DeliveryGuarantee(key)
+            guarantee = try DeliveryGuarantee(key, at: now)
             content = try forms.encode(endpoint)
         } catch {
             return report(.failure(error))
         }
-        let now = currentDate
         let terms = OutboxEntry.Terms(
             name: E.outboxName, version: E.outboxVersion, guarantee: guarantee, order: order, topic: topic,
             account: endpoint.options.usesSession == false ? nil : account, created: now,
             expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing)
-        let entry = OutboxEntry(id: OutboxID(rawValue: RandomSource.uuid().uuidString), terms)
+        let entry = OutboxEntry(id: OutboxID(rawValue: UUID.ordered(at: now).uuidString), terms)
         let paths = endpoint.attachments
         // Stores may encode entries here, outside of the lane.
         let adding = paths.isEmpty ? store.add(entry, content) : nil
