@@ -65,6 +65,27 @@ private struct StoredResponse: Codable {
     var body: Data
 }
 
+extension StoredResponse: CompactValue {
+    func write(to writer: inout CompactWriter) {
+        writer.write(name)
+        writer.write(version)
+        writer.write(isSealed)
+        writer.write(endpoint)
+        writer.write(url)
+        writer.write(status)
+        writer.write(fields)
+        writer.write(payloadPath)
+        writer.write(body)
+    }
+
+    init(from reader: inout CompactReader) throws(CompactFormError) {
+        self.init(
+            name: try reader.value(), version: try reader.value(), isSealed: try reader.value(),
+            endpoint: try reader.value(), url: try reader.value(), status: try reader.value(),
+            fields: try reader.list(), payloadPath: try reader.list(), body: try reader.value())
+    }
+}
+
 extension OutboxForms {
     /// The receipt of an entry; `nil` if it is too large, or cannot be sealed. Fields that a log would not show are left
     /// out.
@@ -79,9 +100,7 @@ extension OutboxForms {
             url: redaction.shown(url: response.url.absoluteString), status: response.status.code,
             fields: fields.flatMap { [$0.name.rawName, $0.value] }, payloadPath: response.payloadPath,
             body: Data(response.body))
-        guard let encoded = try? JSONEncoder().encode(stored), let sealed = try? sealed(encoded) else {
-            return nil
-        }
+        guard let sealed = try? sealed(stored.compactForm) else { return nil }
         return OutboxReceipt(id: entry.id, delivered: date, isSealed: isSealing, content: sealed)
     }
 
@@ -90,7 +109,7 @@ extension OutboxForms {
         _ type: E.Type, of receipt: OutboxReceipt, _ decoder: JSONDecoder
     ) -> E.Output? {
         guard let content = try? opened(receipt.content, isSealed: receipt.isSealed),
-            let stored = try? JSONDecoder().decode(StoredResponse.self, from: content),
+            let stored = try? StoredResponse(stored: content),
             let url = URL(string: stored.url)
         else { return nil }
         let entry = OutboxEntry(

@@ -82,8 +82,9 @@ import Testing
 
     /// A sealed receipt shows nothing of the request and the response.
     @Test func sealed() throws {
+        // Sealing twice, as an endpoint within a receipt, is not opening.
         let seal = OutboxSeal(
-            seal: { Data($0.map { $0 ^ 0x5A }) }, open: { Data($0.map { $0 ^ 0x5A }) })
+            seal: { Data($0.map { $0 &+ 0x5A }) }, open: { Data($0.map { $0 &- 0x5A }) })
         let fixture = OutboxFixture()
         let outbox = try fixture.outbox { $0.seal = seal }
         let id = try fixture.enqueue(outbox, 7_654_321).id
@@ -166,6 +167,28 @@ import Testing
         let other = Recorder(outbox.ticket(Doubled.self, of: ids.3).progress, on: fixture.clock)
         #expect(other.values.count == 1 && other.isFinished)
         if case .gone? = other.values.first {} else { Issue.record("\(other.values)") }
+    }
+
+    /// A receipt that a release with JSON has kept is still read.
+    @Test func formerForm() throws {
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let outbox = try fixture.outbox()
+        let id = try fixture.enqueue(outbox, 5).id
+        func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+        let content = """
+            {"name": "order.place", "version": 1, "isSealed": false, "endpoint": "\(base64("{\"number\":5,\"files\":[]}"))",
+             "url": "https://shop.test/orders", "status": 200, "fields": ["content-type", "application/json"],
+             "payloadPath": [], "body": "\(base64("{\"number\":5}"))"}
+            """
+        let receipt = OutboxReceipt(
+            id: id, delivered: fixture.clock.date, isSealed: false, content: Data(content.utf8))
+        let change = Recorder(fixture.store.change(.complete(id, receipt), under: nil), on: fixture.clock)
+        #expect(change.values == [.applied(nil)])
+        _ = Recorder(outbox.drain(within: .zero), on: fixture.clock)
+        let next = try fixture.outbox()
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(try later(next, id, fixture) == ["delivered Receipt(number: 5)"])
     }
 
     /// A store that fails while a receipt is looked for does not make the entry look gone.

@@ -123,9 +123,10 @@ import Testing
         let folder = try TemporaryFolder()
         try await filled(folder)
         let path = folder.file("outbox/outbox.sqlite")
+        let newer = OutboxTable.version + 1
         let queue = try DatabaseQueue(path: path)
         try await queue.write { db in
-            try db.execute(sql: "ALTER TABLE entry ADD COLUMN later; PRAGMA user_version = 3")
+            try db.execute(sql: "ALTER TABLE entry ADD COLUMN later; PRAGMA user_version = \(newer)")
         }
         try queue.close()
         do {
@@ -141,11 +142,21 @@ import Testing
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM entry WHERE later IS NULL"),
             ]
         }
-        #expect(found == [3, 20])
+        #expect(found == [newer, 20])
     }
 
-    /// The tables of version 1, as the release that knew no other has made them.
-    private static let firstVersion = [
+    /// The tables of an older version, as the release that knew no other has made them.
+    private static func tables(of version: Int) -> [String] {
+        version == 1 ? firstTables : firstTables + [receiptTable]
+    }
+
+    private static let receiptTable = """
+        CREATE TABLE receipt (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, date REAL NOT NULL,
+            isSealed INTEGER NOT NULL, content BLOB NOT NULL, receiptCheck INTEGER NOT NULL)
+        """
+
+    private static let firstTables = [
         """
         CREATE TABLE entry (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, key TEXT UNIQUE, topic TEXT,
@@ -156,12 +167,12 @@ import Testing
         "CREATE TABLE state (revision INTEGER NOT NULL, lease INTEGER NOT NULL)",
     ]
 
-    /// Makes the database of a folder one of version 1, with the entries that it has.
-    private func makeOlder(_ path: String) async throws {
+    /// Makes the database of a folder one of an older version, with the entries that it has, as JSON.
+    private func makeOlder(_ path: String, _ version: Int = 1) async throws {
         let queue = try DatabaseQueue(path: path)
         try await queue.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH DATABASE ? AS older", arguments: [path + ".older"])
-            for statement in Self.firstVersion {
+            for statement in Self.tables(of: version) {
                 try db.execute(
                     sql: statement.replacing("CREATE TABLE ", with: "CREATE TABLE older.")
                         .replacing("CREATE INDEX ", with: "CREATE INDEX older."))
@@ -169,24 +180,43 @@ import Testing
             try db.execute(
                 sql: """
                     INSERT INTO older.entry SELECT * FROM main.entry; INSERT INTO older.state SELECT * FROM main.state;
-                    PRAGMA older.user_version = 1; DETACH DATABASE older
+                    PRAGMA older.user_version = \(version); DETACH DATABASE older
                     """)
         }
         try queue.close()
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.moveItem(atPath: path + ".older", toPath: path)
+        let older = try DatabaseQueue(path: path)
+        try await older.write { db in
+            for row in try Row.fetchAll(db, sql: "SELECT * FROM entry") {
+                let id = OutboxID(rawValue: row["id"])
+                let terms = try JSONEncoder().encode(OutboxEntry.Terms(stored: row["terms"]))
+                let delivery = try JSONEncoder().encode(OutboxDelivery(stored: row["delivery"]))
+                try db.execute(
+                    sql:
+                        "UPDATE entry SET terms = ?, entryCheck = ?, delivery = ?, deliveryCheck = ? WHERE id = ?",
+                    arguments: [
+                        terms, OutboxTable.check(id, terms, row["content"]), delivery,
+                        OutboxTable.check(id, delivery), id.rawValue,
+                    ])
+            }
+        }
+        try older.close()
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     }
 
     /// The database of an older release is upgraded with all its entries, once, and keeps receipts from then on.
-    @Test func olderRelease() async throws {
+    @Test(arguments: [1, 2])
+    func olderRelease(version: Int) async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
         let path = folder.file("outbox/outbox.sqlite")
-        try await makeOlder(path)
+        try await makeOlder(path, version)
         for _ in 0..<2 {
             let store = SQLiteOutboxStore(folder: folder.file("outbox"))
-            #expect(try await store.load().value().entries.map(\.id.rawValue) == (0..<20).map { "\($0)" })
+            let entries = try await store.load().value().entries
+            #expect(entries.map(\.id.rawValue) == (0..<20).map { "\($0)" })
+            #expect(entries.map(\.terms) == (0..<20).map { entry($0).terms })
             #expect(
                 try await store.content(of: OutboxID(rawValue: "7")).value() == Data(repeating: 7, count: 300)
             )

@@ -9,12 +9,12 @@ struct OutboxRow: Sendable {
     let entryCheck: Int64
     let delivery: EncodedDelivery
 
-    init(_ entry: OutboxEntry, _ content: Data) throws {
+    init(_ entry: OutboxEntry, _ content: Data) {
         self.entry = entry
         self.content = content
-        terms = try OutboxTable.encoder.encode(entry.terms)
+        terms = entry.terms.compactForm
         entryCheck = OutboxTable.check(entry.id, terms, content)
-        delivery = try EncodedDelivery(entry.delivery, of: entry.id)
+        delivery = EncodedDelivery(entry.delivery, of: entry.id)
     }
 }
 
@@ -24,9 +24,9 @@ struct EncodedDelivery: Sendable {
     let encoded: Data
     let check: Int64
 
-    init(_ delivery: OutboxDelivery, of id: OutboxID) throws {
+    init(_ delivery: OutboxDelivery, of id: OutboxID) {
         phase = OutboxTable.Phase.of(delivery)
-        encoded = try OutboxTable.encoder.encode(delivery)
+        encoded = delivery.compactForm
         check = OutboxTable.check(id, encoded)
     }
 }
@@ -39,11 +39,11 @@ enum PreparedChange: Sendable {
     case revive(OutboxEntry, Data?)
     case discard(OutboxID)
 
-    init(_ change: OutboxChange) throws {
+    init(_ change: OutboxChange) {
         self =
             switch change {
-            case .begin(let id, let delivery): .begin(id, try EncodedDelivery(delivery, of: id))
-            case .settle(let id, let delivery): .settle(id, try EncodedDelivery(delivery, of: id))
+            case .begin(let id, let delivery): .begin(id, EncodedDelivery(delivery, of: id))
+            case .settle(let id, let delivery): .settle(id, EncodedDelivery(delivery, of: id))
             case .complete(let id, let receipt): .complete(id, receipt)
             case .revive(let entry, let content): .revive(entry, content)
             case .discard(let id): .discard(id)

@@ -18,12 +18,13 @@ struct OutboxTable {
     init(db: Database) { self.db = db }
 
     /// Increased with each change of the tables or of their contents.
-    static let version = 2
+    static let version = 3
 
     /// The statements that make the tables of version 1.
     private static let first = [
-        // `terms` and `delivery` are JSON. The columns before them are copies of their parts, to search by. `terms`,
-        // `content` and `delivery` are covered by CRC-32, together with the id.
+        // `terms` and `delivery` are compact forms, or JSON in rows that version 1 or 2 has written. The columns before
+        // them are copies of their parts, to search by. `terms`, `content` and `delivery` are covered by CRC-32, together
+        // with the id.
         """
         CREATE TABLE entry (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, key TEXT UNIQUE, topic TEXT,
@@ -48,7 +49,7 @@ struct OutboxTable {
     private static func statements(of version: Int) -> [String]? {
         switch version {
         case 1: first
-        case 2: first + second
+        case 2, 3: first + second
         default: nil
         }
     }
@@ -74,12 +75,17 @@ struct OutboxTable {
         try db.execute(sql: "INSERT INTO state VALUES (0, 0); PRAGMA user_version = \(version)")
     }
 
-    /// Brings the tables of an older version to the current one, within a transaction. Releases that know only the older
-    /// one and have opened the database before write on: the tables of entries are the same.
+    /// Brings the tables of an older version to the current one, within a transaction. Version 3 writes compact forms and
+    /// reads JSON, too, so the rows stay. A release that knows only an older version, and has opened the database before,
+    /// sends the entries that it has read; rows that it cannot read are damage to it, and wait for the end of its process.
     static func upgrade(_ db: Database) throws {
-        guard try Int.fetchOne(db, sql: "PRAGMA user_version") == 1 else { return }
-        for statement in second { try db.execute(sql: statement) }
-        try db.execute(sql: "PRAGMA user_version = \(version)")
+        guard let version = try Int.fetchOne(db, sql: "PRAGMA user_version"), version < Self.version else {
+            return
+        }
+        if version == 1 {
+            for statement in second { try db.execute(sql: statement) }
+        }
+        try db.execute(sql: "PRAGMA user_version = \(Self.version)")
     }
 
     /// The version of the database. Throws unless the database is of a known version, complete and undamaged.
@@ -134,31 +140,37 @@ struct OutboxTable {
 
     func add(_ row: OutboxRow) throws -> OutboxAddition {
         let entry = row.entry
-        if let key = entry.guarantee.key,
-            let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT * FROM entry WHERE key = ?"), arguments: [key])
-        {
-            let known = try whole(row)
-            return .exists(known.entry, known.content)
-        }
-        var replaced: [OutboxID] = []
-        if let topic = entry.topic {
-            replaced = try String.fetchAll(
-                db.cachedStatement(sql: "DELETE FROM entry WHERE topic = ? AND phase <> ? RETURNING id"),
-                arguments: [topic, Phase.sending]
-            ).map(OutboxID.init(rawValue:))
-        }
         try db.cachedStatement(
             sql: """
                 INSERT INTO entry (id, key, topic, phase, terms, content, entryCheck, delivery, deliveryCheck)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING
                 """
         ).execute(arguments: [
-            entry.id.rawValue, entry.guarantee.key, entry.topic, Phase.of(entry.delivery), row.terms,
+            entry.id.rawValue, entry.guarantee.key, entry.topic, row.delivery.phase, row.terms,
             row.content, row.entryCheck, row.delivery.encoded, row.delivery.check,
         ])
+        guard db.changesCount > 0 else { return try known(entry) }
+        let sequence = db.lastInsertedRowID
+        var replaced: [OutboxID] = []
+        if let topic = entry.topic {
+            replaced = try String.fetchAll(
+                db.cachedStatement(
+                    sql: "DELETE FROM entry WHERE topic = ? AND phase <> ? AND sequence <> ? RETURNING id"),
+                arguments: [topic, Phase.sending, sequence]
+            ).map(OutboxID.init(rawValue:))
+        }
         work.changeCount += 1
-        return .added(sequence: db.lastInsertedRowID, replaced: replaced)
+        return .added(sequence: sequence, replaced: replaced)
+    }
+
+    /// The entry with the key of one that was not added.
+    private func known(_ entry: OutboxEntry) throws -> OutboxAddition {
+        guard let key = entry.guarantee.key,
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM entry WHERE key = ?"), arguments: [key])
+        else { throw Self.damage }
+        let known = try whole(row)
+        return .exists(known.entry, known.content)
     }
 
     func change(_ change: PreparedChange, under lease: OutboxLease?) throws -> OutboxChange.Outcome {
@@ -194,7 +206,7 @@ struct OutboxTable {
             guard db.changesCount > 0 else { return .gone }
         case .revive(let entry, let edited):
             guard let row = try row(entry.id), row["phase"] == Phase.dead else { return .gone }
-            try replace(OutboxRow(entry, try edited ?? whole(row).content))
+            try replace(OutboxRow(entry, edited ?? whole(row).content))
         }
         work.changeCount += 1
         return .applied(content)
@@ -327,8 +339,8 @@ struct OutboxTable {
         let (id, terms) = try intactTerms(row, withContent: withContent)
         let delivery = try intactDelivery(row)
         guard let sequence = Int64.fromDatabaseValue(row["sequence"]),
-            let decodedTerms = try? Self.decoder.decode(OutboxEntry.Terms.self, from: terms),
-            let decodedDelivery = try? Self.decoder.decode(OutboxDelivery.self, from: delivery)
+            let decodedTerms = try? OutboxEntry.Terms(stored: terms),
+            let decodedDelivery = try? OutboxDelivery(stored: delivery)
         else { throw Self.damage }
         let entry = OutboxEntry(id: id, decodedTerms, sequence: sequence, decodedDelivery)
         guard String.fromDatabaseValue(row["key"]) == entry.guarantee.key,
@@ -341,9 +353,6 @@ struct OutboxTable {
     private static var damage: SQLiteFailure {
         SQLiteFailure(.damaged, "an entry is not what was written")
     }
-
-    static let encoder = JSONEncoder()
-    private static let decoder = JSONDecoder()
 
     /// The CRC-32 of the id and the parts, each with its length.
     static func check(_ id: OutboxID, _ parts: Data...) -> Int64 {

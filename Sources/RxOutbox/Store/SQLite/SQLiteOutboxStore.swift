@@ -70,8 +70,8 @@ public final class SQLiteOutboxStore: OutboxStore {
 
     /// Adds an entry.
     public func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
-        let row = Result { try OutboxRow(entry, content) }
-        return writing { try $0.add(row.get()) }
+        let row = OutboxRow(entry, content)
+        return writing { try $0.add(row) }
     }
 
     /// All entries.
@@ -86,8 +86,8 @@ public final class SQLiteOutboxStore: OutboxStore {
     public func change(
         _ change: OutboxChange, under lease: OutboxLease?
     ) -> Observable<OutboxChange.Outcome, NetworkError> {
-        let prepared = Result { try PreparedChange(change) }
-        return writing { try $0.change(prepared.get(), under: lease) }
+        let prepared = PreparedChange(change)
+        return writing { try $0.change(prepared, under: lease) }
     }
 
     /// The receipt of a delivered entry.
