@@ -174,6 +174,20 @@ import Testing
         #expect(steps(&plan, at: 200) == ["bury 1: \(reason)"])
     }
 
+    /// The next expiry is the earliest of the entries that are left, in whichever order they leave.
+    @Test(arguments: 0..<4)
+    func expiries(seed: Int) {
+        var random = SeededRandom(UInt64(seed))
+        var left = (1...1000).map { (number: $0, expires: Double($0 / 2)) }
+        var plan = plan(left.shuffled(using: &random).map { entry($0.number, expires: $0.expires) })
+        while let first = left.first {
+            #expect(plan.wakeTime(isOnline: false) == Self.start + first.expires)
+            let index = Int.random(in: 0..<min(left.count, seed % 2 == 0 ? 20 : 1000), using: &random)
+            plan.remove(id(left.remove(at: index).number))
+        }
+        #expect(plan.wakeTime(isOnline: false) == nil && plan.counts == OutboxCounts())
+    }
+
     /// What was being sent when a process ended is sent at once, or dead if it must not arrive twice.
     @Test func interrupted() {
         var sending = [

@@ -24,11 +24,17 @@ struct DeliveryPlan {
 
     private struct Line {
         /// All entries in order.
-        var members: [Place] = []
+        var members = SortedItems<Place>()
         /// The number of those that are being sent or stored.
         var busyCount = 0
         /// The item of the line among those that may be sent at some time.
         var item: Item?
+    }
+
+    /// The name of a line. Entries without an order or a topic have a line each.
+    private enum LineName: Hashable {
+        case shared(String)
+        case own(OutboxID)
     }
 
     private struct Place: Comparable {
@@ -50,8 +56,7 @@ struct DeliveryPlan {
     private(set) var entries: [OutboxID: OutboxEntry] = [:]
     /// The number of entries in each phase.
     private(set) var counts = OutboxCounts()
-    /// Entries without an order have a line each.
-    private var lines: [String: Line] = [:]
+    private var lines: [LineName: Line] = [:]
     /// The heads of the lines that are not busy, and that have not been sent yet.
     private var ready = SortedItems<Item>()
     /// The other heads of the lines that are not busy, by the time at which they may be sent.
@@ -99,7 +104,7 @@ struct DeliveryPlan {
         put(entry)
         let place = Place(sequence: entry.sequence, id: entry.id)
         if isNew {
-            lines[lineName(of: entry), default: Line()].members.insertSorted(place)
+            lines[lineName(of: entry), default: Line()].members.insert(place)
         }
         updateExpiry(of: entry)
         reschedule(lineName(of: entry))
@@ -113,7 +118,7 @@ struct DeliveryPlan {
         if let expires = entry.expires { expiries.remove(Item(due: expires, place: place)) }
         let name = lineName(of: entry)
         release(id, in: name)
-        lines[name]?.members.removeSorted(place)
+        lines[name]?.members.remove(place)
         reschedule(name)
     }
 
@@ -233,7 +238,9 @@ struct DeliveryPlan {
         counts[entry.delivery.phase] += 1
     }
 
-    private func lineName(of entry: OutboxEntry) -> String { entry.line ?? "i" + entry.id.rawValue }
+    private func lineName(of entry: OutboxEntry) -> LineName {
+        entry.line.map { .shared($0) } ?? .own(entry.id)
+    }
 
     private mutating func makeBusy(_ entry: OutboxEntry) {
         let name = lineName(of: entry)
@@ -241,7 +248,7 @@ struct DeliveryPlan {
         reschedule(name)
     }
 
-    private mutating func release(_ id: OutboxID, in name: String) {
+    private mutating func release(_ id: OutboxID, in name: LineName) {
         guard isBusy(id) else { return }
         running[id] = nil
         storing.remove(id)
@@ -256,7 +263,7 @@ struct DeliveryPlan {
     }
 
     /// Notes the head of a line, if it may be sent at some time.
-    private mutating func reschedule(_ name: String) {
+    private mutating func reschedule(_ name: LineName) {
         guard var line = lines.removeValue(forKey: name) else { return }
         if let item = line.item {
             if item.isReady { ready.remove(item) } else { timed.remove(item) }
@@ -298,13 +305,21 @@ extension OutboxEntry {
     }
 }
 
-/// Elements in ascending order.
-private struct SortedItems<Element: Comparable> {
+/// Elements in ascending order. Most are inserted near the end and removed near the front, which takes no time in proportion
+/// to their number.
+private struct SortedItems<Element: Comparable>: Sequence {
     private var elements: [Element] = []
     /// The number of elements at the front that have been removed.
     private var start = 0
 
+    /// The number of elements before a removed one that are moved, instead of those behind it.
+    private static var near: Int { 128 }
+
     var first: Element? { start < elements.count ? elements[start] : nil }
+
+    var isEmpty: Bool { start == elements.count }
+
+    func makeIterator() -> ArraySlice<Element>.Iterator { elements[start...].makeIterator() }
 
     mutating func insert(_ element: Element) {
         let index = elements[start...].partitioningIndex { element < $0 }
@@ -314,25 +329,15 @@ private struct SortedItems<Element: Comparable> {
     mutating func remove(_ element: Element) {
         let index = elements[start...].partitioningIndex { element <= $0 }
         guard index < elements.count, elements[index] == element else { return }
-        guard index == start else {
+        guard index - start <= Self.near else {
             elements.remove(at: index)
             return
         }
+        for place in stride(from: index, to: start, by: -1) { elements.swapAt(place, place - 1) }
         start += 1
         guard start > 64, start * 2 > elements.count else { return }
         elements.removeFirst(start)
         start = 0
-    }
-}
-
-extension Array where Element: Comparable {
-    fileprivate mutating func insertSorted(_ element: Element) {
-        insert(element, at: self[...].partitioningIndex { element < $0 })
-    }
-
-    fileprivate mutating func removeSorted(_ element: Element) {
-        let index = self[...].partitioningIndex { element <= $0 }
-        if index < count, self[index] == element { remove(at: index) }
     }
 }
 
