@@ -127,7 +127,8 @@ let package = Package(
                 .structuredFields, .crypto, .cryptoExtras,
             ]),
         .library(
-            "RxOutbox", ["RxClient", "RxHTTP", "RxLite", "RxSQLite", "CZlib", .httpTypes, .grdb, .logging]),
+            "RxOutbox",
+            ["RxClient", "RxHTTP", "RxJSON", "RxLite", "RxSQLite", "CZlib", .httpTypes, .grdb, .logging]),
         .library(
             "RxMetrics",
             [

@@ -2,6 +2,7 @@
 public import FoundationEssentials
 public import RxClient
 import RxHTTP
+import RxJSON
 
 /// An endpoint that an ``Outbox`` can store: its form on disk has a name and a version, so that a later release of the
 /// program can still read it.
@@ -153,7 +154,7 @@ struct OutboxForms: Sendable {
         let opened = try self.content(of: entry, content)
         do {
             return entry.version == E.outboxVersion
-                ? try JSONDecoder().decode(E.self, from: opened)
+                ? try JSONDecoder().decode(E.self, quicklyFrom: Array(opened))
                 : try E.migrate(opened, from: entry.version)
         } catch let error as OutboxFormError {
             throw error

@@ -31,7 +31,7 @@ import Testing
         "RxMetrics": ["RxClient", "RxFleet", "RxHTTP", "RxLite", "RxOutbox"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop", "RxOutbox"],
-        "RxOutbox": ["RxClient", "RxHTTP", "RxLite", "RxSQLite", "CZlib"],
+        "RxOutbox": ["RxClient", "RxHTTP", "RxJSON", "RxLite", "RxSQLite", "CZlib"],
         "RxTransfers": ["RxClient", "RxHTTP", "RxLite", "RxParameters"],
         "RxTestingSupport": ["RxHTTP", "RxLite", "RxSimulation", "RxTesting"],
     ]
