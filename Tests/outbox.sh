@@ -30,10 +30,9 @@ trap 'rm -rf "$folder"' EXIT
 for durability in machine process; do
     place="$durability, $(stat -f -c %T "$folder" 2>/dev/null || echo 'unknown file system')"
     for ((turn = 1; turn <= ${3:-3}; turn++)); do
-        "$OUTBOX_PROBE" count "$folder/$durability" "$count" "$durability" |
-            awk -v count="$count" -v place="$place" '{ printf "%s: %d durable entries a second\n", place, count / $2 }'
-        "$OUTBOX_PROBE" deliver "$folder/$durability" 64 "$durability" |
-            awk -v place="$place" '{ printf "%s: %d deliveries a second\n", place, $2 / $3 }'
+        { "$OUTBOX_PROBE" count "$folder/$durability" "$count" "$durability"
+          "$OUTBOX_PROBE" deliver "$folder/$durability" 64 "$durability"; } |
+            awk -v place="$place" '{ printf "%s: %d entries %s a second, %d µs of processor time each\n", place, $2 / $3, $1, $4 / $2 * 1e6 }'
         rm -rf "${folder:?}/$durability"
     done
 done

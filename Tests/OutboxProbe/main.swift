@@ -11,9 +11,11 @@
 //       enqueues large orders until one fails, removes the file FILLER, enqueues until one succeeds; prints
 //       `stored COUNT`, and `entries COUNT` at the end
 //   outbox-probe count FOLDER COUNT MODE
-//       enqueues COUNT orders at once and sends none, since there is no network; prints `seconds SECONDS`
+//       enqueues COUNT orders at once and sends none, since there is no network; prints `enqueued COUNT SECONDS CPU`, the
+//       latter the processor time of the process in seconds
 //   outbox-probe deliver FOLDER CONCURRENCY MODE
-//       sends all that is left to a server in another process, `outbox-probe serve`; prints `delivered COUNT SECONDS`
+//       sends all that is left to a server in another process, `outbox-probe serve`; prints `delivered COUNT SECONDS CPU`,
+//       without the time of that process
 //   outbox-probe serve
 //       answers all requests with 200 until its input ends; prints its URL
 //
@@ -148,6 +150,13 @@ func full(_ folder: String, _ filler: String) async throws {
     say("entries \(try await outbox.entries().value().count - stored)")
 }
 
+/// The processor time of all threads of the process so far, in seconds.
+func processorTime() -> Double {
+    var time = timespec()
+    guard unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { exit(5) }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
 func count(_ folder: String, _ count: Int, _ mode: Mode) async throws {
     let outbox = try makeOutbox(folder, "http://127.0.0.1:9", mode, isOnline: false)
     let clock = ContinuousClock()
@@ -160,7 +169,7 @@ func count(_ folder: String, _ count: Int, _ mode: Mode) async throws {
         }
         try await group.waitForAll()
     }
-    say("seconds \((clock.now - start) / .seconds(1))")
+    say("enqueued \(count) \((clock.now - start) / .seconds(1)) \(processorTime())")
 }
 
 func serve() async throws {
@@ -184,7 +193,8 @@ func deliver(_ folder: String, _ concurrency: Int, _ mode: Mode) async throws {
         if case .delivered = event { delivered.number.withLock { $0 += 1 } }
     })
     _ = try await sendAll(outbox)
-    say("delivered \(delivered.number.withLock { $0 }) \((clock.now - start) / .seconds(1))")
+    let seconds = (clock.now - start) / .seconds(1)
+    say("delivered \(delivered.number.withLock { $0 }) \(seconds) \(processorTime())")
     events.cancel()
 }
 

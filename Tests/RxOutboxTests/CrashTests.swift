@@ -196,7 +196,7 @@ import Testing
         let probe = try ChildProcess(
             Self.probePath, ["count", folder.file("outbox"), "2000", "machine"])
         let record = try await probe.ended()
-        #expect(record.text.hasPrefix("seconds "), "\(record.text) \(record.errorText)")
+        #expect(record.text.hasPrefix("enqueued 2000 "), "\(record.text) \(record.errorText)")
         let store = SQLiteOutboxStore(folder: folder.file("outbox"))
         #expect(try await store.load().value().entries.count == 2000)
     }
