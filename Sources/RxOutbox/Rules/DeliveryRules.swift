@@ -57,7 +57,7 @@ enum DeliveryRules {
 
     /// The verdict on a failed attempt.
     ///
-    /// - Parameter mayHaveArrived: whether a request of the attempt may have been executed, see ``ExchangeTrace``.
+    /// - Parameter mayHaveArrived: whether a request of the attempt may have been executed, see ``ArrivalGuard``.
     static func verdict(
         on error: NetworkError, under guarantee: DeliveryGuarantee, mayHaveArrived: Bool, at now: Date
     ) -> Verdict {

@@ -340,15 +340,15 @@ final class OutboxRun: @unchecked Sendable {
         guard entry.account == nil || entry.account == account else {
             return fail(entry, .again(.account, notBefore: nil), mayHaveArrived: false)
         }
-        let trace = ExchangeTrace(isSingle: entry.guarantee == .atMostOnce)
+        let arrivals = ArrivalGuard(isSingle: entry.guarantee == .atMostOnce)
         let id = entry.id
-        let subscription = client.typedResponse(endpoint.guarded(by: entry.guarantee, trace)).observe(
+        let subscription = client.typedResponse(endpoint.guarded(by: entry.guarantee, arrivals)).observe(
             onNext: { result in
                 self.scope.enter { self.succeed(id, result.output, result.response, content) }
             },
             onEnd: { completion in
                 guard case .failed(let error) = completion else { return }
-                self.scope.enter { self.fail(id, error, trace) }
+                self.scope.enter { self.fail(id, error, arrivals) }
             })
         if subscription.isActive { transfers[id] = subscription }
     }
@@ -371,9 +371,9 @@ final class OutboxRun: @unchecked Sendable {
         }
     }
 
-    private func fail(_ id: OutboxID, _ error: NetworkError, _ trace: ExchangeTrace) {
+    private func fail(_ id: OutboxID, _ error: NetworkError, _ arrivals: ArrivalGuard) {
         guard !isStopped, let entry = plan.entries[id] else { return }
-        let mayHaveArrived = trace.mayHaveArrived
+        let mayHaveArrived = arrivals.mayHaveArrived
         let verdict = DeliveryRules.verdict(
             on: error, under: entry.guarantee, mayHaveArrived: mayHaveArrived, at: clock.currentDate)
         fail(entry, verdict, mayHaveArrived: mayHaveArrived)

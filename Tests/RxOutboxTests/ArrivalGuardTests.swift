@@ -9,7 +9,7 @@ import RxTesting
 import Testing
 
 /// The exchanges of the client within one attempt of an entry.
-@Suite(.timeLimit(.minutes(1))) struct ExchangeTraceTests {
+@Suite(.timeLimit(.minutes(1))) struct ArrivalGuardTests {
     private struct Post: OutboxEndpoint {
         static let outboxName = "post"
         typealias Output = Response

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Watches the exchanges of one attempt: whether a request may have been executed, and that none follows it if it must
 /// not be sent twice. The client may make several exchanges, by retries, redirects, relogins or failover.
-final class ExchangeTrace: Interceptor {
+final class ArrivalGuard: Interceptor {
     private let isSingle: Bool
     /// The number of exchanges, running or ended, that may have been executed.
     private let uncertainCount = Mutex(0)
@@ -49,9 +49,9 @@ final class ExchangeTrace: Interceptor {
 
 extension Endpoint {
     /// The endpoint as an outbox sends it.
-    func guarded(by guarantee: DeliveryGuarantee, _ trace: ExchangeTrace) -> EndpointWithOptions<Self> {
+    func guarded(by guarantee: DeliveryGuarantee, _ arrivals: ArrivalGuard) -> EndpointWithOptions<Self> {
         with { options in
-            options.interceptors.exchange.append(trace)
+            options.interceptors.exchange.append(arrivals)
             // Nobody waits in front of a screen.
             if options.presentation == nil { options.presentation = [] }
             switch guarantee {
