@@ -77,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "SigningBenchmark",
             dependencies: [
-                .rxNetworking, .product(name: "RxAuth", package: "RxNetworking"),
+                .rxNetworking, "HTTPCases", .product(name: "RxAuth", package: "RxNetworking"),
                 .product(name: "RxTesting", package: "RxNetworking"),
             ],
             swiftSettings: settings),

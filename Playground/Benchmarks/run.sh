@@ -53,9 +53,9 @@
 # testing: 10,000 requests through a whole client in virtual time, at most 1 s; a cassette of 1,000 exchanges read and
 # replayed through one, at most 0.2 s; medians, on core 1. Exits with 1 if a limit is exceeded.
 #
-# signing: what a signature of AWS (Signature Version 4) adds to a request with 1 KiB of content: alone, and through a whole
-# client in virtual time, at most 25 µs; botocore's time for such a signature before and after; medians, on core 1. Exits
-# with 1 if the limit is exceeded.
+# signing: the processor time that a signature of AWS (Signature Version 4) adds to a request with 1 KiB of content: alone,
+# and through a whole client in virtual time, at most 25 µs; the time of botocore, and of AWS's aws-c-auth called from
+# Python, for such a signature before and after; medians, on core 1. Exits with 1 if the limit is exceeded.
 #
 # transfers: one file (MIB, default 256) in turns (ROUNDS, default 3) through a link with 20 ms of delay and a limit for each
 # connection (RATE, default 4000000 bytes a second): a download in 16 parts beside aria2, curl --parallel and rclone, and over S3
@@ -127,10 +127,10 @@ if [ "$product" = SigningBenchmark ]; then
     install_missing
     build_product "$product"
     virtual_environment "$scratch/signing" "$here/signing-requirements.txt"
-    botocore() { taskset -c 1 "$scratch/signing/bin/python" -I "$here/signing.py"; }
-    botocore
+    others() { taskset -c 1 "$scratch/signing/bin/python" -I "$here/signing.py"; }
+    others
     taskset -c 1 "$built/$product" || failed=1
-    botocore
+    others
     exit "${failed:-0}"
 fi
 if [ "$product" = transfer-probe ]; then
