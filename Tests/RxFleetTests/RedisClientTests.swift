@@ -361,6 +361,32 @@ import Testing
         last.cancel()
     }
 
+    /// A message for a subscription that has ended does not reach the next one, which has yet to begin.
+    @Test func outdatedMessage() async throws {
+        let message = { @Sendable (text: String) in
+            ">3\r\n+message\r\n\(RESPServer.bulk("{rxfleet}:channel:a"))\(RESPServer.bulk(text))"
+        }
+        let count = Board(0)
+        let server = try RESPServer { command in
+            guard command.name == "SUBSCRIBE" else { return RESPServer.usual(command) }
+            let isFirst = count.update { count in
+                count += 1
+                return count == 1
+            }
+            let usual = RESPServer.usual(command)
+            return isFirst ? usual : [.send(message("old"))] + usual + [.send(message("new"))]
+        }
+        let store = try store(server)
+        let first = Board<[SharedMessage]>([])
+        let subscription = store.messages(of: "a").subscribe { event in first.update { $0.append(event) } }
+        _ = try await first.until { $0.first }
+        subscription.cancel()
+        let next = Board<[SharedMessage]>([])
+        store.messages(of: "a").subscribe { event in next.update { $0.append(event) } }
+        let expected = [SharedMessage.connected, .message(Array("new".utf8))]
+        #expect(try await next.until { $0.count == 2 ? $0 : nil } == expected)
+    }
+
     /// A subscription that Redis refuses harms no command.
     @Test func refusedChannel() async throws {
         let server = try RESPServer { command in

@@ -72,6 +72,9 @@ extension StoreSubject {
         try await value(of: store.read(key)).map { String(decoding: $0.bytes, as: UTF8.self) }
     }
 
+    /// Waits until the commands of a connection so far have been executed: each executes them in their order.
+    func settle(_ store: any SharedStore) async throws { _ = try await value(of: store.read("settled")) }
+
     /// A lease that is granted.
     func granted(
         _ store: any SharedStore, _ name: String, for time: Duration = .seconds(3)
@@ -273,8 +276,7 @@ enum SharedStoreContract: String, CaseIterable, Sendable {
         let (one, two) = (try await subject.connect(), try await subject.connect())
         let first = try await subject.granted(one, "a", for: .seconds(2))
         let second = Journal(two.lease("a", for: .seconds(2)))
-        // The commands of different connections take their time.
-        try await subject.pass(.milliseconds(50))
+        try await subject.settle(two)
         // In the same process, too.
         let third = Journal(one.lease("a", for: .seconds(2)))
         let elsewhere = try await subject.granted(two, "b", for: .seconds(2))
@@ -299,9 +301,9 @@ enum SharedStoreContract: String, CaseIterable, Sendable {
         var held = try await subject.granted(stores[0], "a")
         var waiting: [Journal<SharedLease, NetworkError>] = []
         for number in 0..<7 {
-            waiting.append(Journal(stores[number % 3].lease("a", for: .seconds(3))))
-            // The commands of different connections take their time.
-            try await subject.pass(.milliseconds(20))
+            let store = stores[number % 3]
+            waiting.append(Journal(store.lease("a", for: .seconds(3))))
+            try await subject.settle(store)
         }
         waiting.remove(at: 3).cancel()
         while !waiting.isEmpty {

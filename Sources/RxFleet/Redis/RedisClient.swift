@@ -361,6 +361,8 @@ final class RedisClient: @unchecked Sendable {
             guard let channel, elements.count == 3, let bytes = elements[2].bytes else {
                 return lose(RedisErrors.malformed("a message without a text"))
             }
+            // One for an earlier subscription, which may arrive before the end of that is known.
+            guard channels[channel]?.isConfirmed == true else { return }
             channels[channel]?.tell(.message(bytes))
         case "subscribe":
             guard case .subscribe(let name, let number) = sent.first?.kind, name == channel else {
