@@ -187,7 +187,10 @@ let package = Package(
         .library("PlaygroundServer", [.flyingFox, .flyingSocks], path: "Playground/Server"),
         .program(
             "Playground",
-            ["RxAuth", "RxInspector", "RxNetworking", "RxOutbox", "RxTransfers", "PlaygroundServer"],
+            [
+                "RxAuth", "RxFleet", "RxInspector", "RxNetworking", "RxOutbox", "RxTransfers",
+                "PlaygroundServer",
+            ],
             path: "Playground/Tour"),
 
         // Processes of their own, for tests that kill them.
@@ -296,8 +299,8 @@ let package = Package(
         .tests(
             "RxInspectorTests",
             [
-                "RxInspector", "PlaygroundServer", "RxNetworking", "RxOutbox", "RxTesting", "TestServers",
-                .httpTypes,
+                "RxFleet", "RxInspector", "PlaygroundServer", "RxNetworking", "RxOutbox", "RxTesting",
+                "TestServers", .httpTypes,
             ], exclude: ["Sessions"]),
         .tests(
             "FuzzTests",

@@ -10,11 +10,11 @@ install_missing
 
 log=$(mktemp)
 [ -d .build ] || echo "Building. The first build takes several minutes." >&2
-# A login, an outbox and the inspector are optional parts, as in other packages. ALL_TRAITS, which Package.swift reads, has
+# A login, a fleet, an outbox and the inspector are optional parts, as in other packages. ALL_TRAITS, which Package.swift reads, has
 # all of them.
 traits=()
 if [ -z "${ALL_TRAITS:-}" ]; then
-    if [ "${1:-}" = --inspect ]; then traits=(--traits Auth,Inspector,Outbox); else traits=(--traits Auth,Outbox); fi
+    if [ "${1:-}" = --inspect ]; then traits=(--traits Auth,Fleet,Inspector,Outbox); else traits=(--traits Auth,Fleet,Outbox); fi
 fi
 if ! swift build --product Playground ${traits[@]+"${traits[@]}"} >"$log" 2>&1; then
     cat "$log" >&2

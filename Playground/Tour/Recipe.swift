@@ -19,7 +19,7 @@ struct Recipe: Sendable {
         self.run = run
     }
 
-    /// All recipes, in the order of the tour. A build without the trait Auth or Outbox has fewer.
+    /// All recipes, in the order of the tour. A build without the trait Auth, Fleet or Outbox has fewer.
     static let all =
         [wholeChain, typedGet, unwrapEnvelope, threeWays, logIn] + otherLogins + [
             browseGoods, searchGoods, addToCart, uploadPictures, downloadBrochure, queueDownloads,
@@ -27,7 +27,7 @@ struct Recipe: Sendable {
             loadingIndicator,
             retryThroughOutage, standbyServer, reloginOnce, cancelHalfway,
             chatThroughBreak, answerThroughBreak, priceTicker,
-        ] + stored + [logOut]
+        ] + stored + shared + [logOut]
 
     #if Auth
     private static let otherLogins = [logInOnAnotherScreen]

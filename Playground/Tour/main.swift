@@ -41,6 +41,12 @@ case "order" where arguments.count == 5:
     try await TunnelShop.run(Array(arguments.dropFirst()))
     succeeded = true
 #endif
+#if Fleet
+// One of the two processes of a recipe, which is killed.
+case "read" where arguments.count == 5:
+    try await OrderReader.run(Array(arguments.dropFirst()))
+    succeeded = true
+#endif
 case "pages" where arguments.count == 2:
     succeeded = await Pages(url: arguments[1]).run()
 case "--recording" where arguments.count == 2:
