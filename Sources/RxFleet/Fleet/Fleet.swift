@@ -16,7 +16,8 @@ public import RxLite
 /// fleet.join()
 /// ```
 ///
-/// Each part also works without a fleet, over the store alone. Thread-safe.
+/// Each part also works without a fleet, over the store alone. The inspector's page of streams shows the members and the
+/// events. Thread-safe.
 public final class Fleet: Sendable {
     /// The store.
     public let store: any SharedStore
@@ -28,7 +29,7 @@ public final class Fleet: Sendable {
     public let circuits: FleetCircuits
     private let membership: Membership
     private let clock: any Scheduler
-    private let signal = Signal<FleetEvent>()
+    private let signal = Signal<FleetEvent>().inspected("fleet events")
 
     /// Creates a fleet of this process; ``join()`` tells the others.
     ///

@@ -33,4 +33,32 @@ public enum FleetEvent: Sendable {
         case loggedOut(version: UInt64)
     }
 }
+
+extension FleetEvent: RedactedDescription {
+    /// One line, without credentials, queries of URLs and names of accounts.
+    public var description: String {
+        switch self {
+        case .login(let event): "login: \(event)"
+        case .limit(let scope, let time): "limit of \(scope.withoutSecrets) closed for \(time)"
+        case .invalidation(let selection): "removed from the cache: \(selection)"
+        case .circuit(let host, .opened(let time)): "circuit of \(host) opened for \(time)"
+        case .circuit(let host, .closed): "circuit of \(host) closed"
+        case .degraded(let error): "alone: \(error)"
+        case .recovered: "together again"
+        }
+    }
+}
+
+extension FleetEvent.Login: CustomStringConvertible {
+    /// The outcome, and the version of the credential.
+    public var description: String {
+        switch self {
+        case .renewed(let version): "renewed as version \(version)"
+        case .received(let version): "version \(version) of another process"
+        case .renewalLost(let version): "the response to the renewal of version \(version) was lost"
+        case .superseded: "superseded by another process"
+        case .loggedOut(let version): "logged out by another process at version \(version)"
+        }
+    }
+}
 #endif

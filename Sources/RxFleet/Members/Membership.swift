@@ -36,7 +36,9 @@ final class Membership: Sendable {
         self.clock = clock
         self.lifetime = lifetime
         self.parts = parts
-        known = MutableProperty([own])
+        known = MutableProperty([own]).inspected("fleet members") { members in
+            "\(members.count): " + members.map { $0.name.isEmpty ? $0.id : $0.name }.joined(separator: ", ")
+        }
         let watch = MemberWatch(lifetime: lifetime)
         contents = Mutex(
             Contents(
