@@ -8,7 +8,7 @@ import Testing
 /// Processes that share a login over a store, while they are killed, stopped and cut off, responses are lost, and the store
 /// itself is killed. Tests/fleet.sh runs them longer.
 @Suite(.timeLimit(.minutes(180))) struct FleetProcessTests {
-    private static let expiryCount = environment("FLEET_EXPIRIES").flatMap { Int($0) } ?? 25
+    private static let expiryCount = environment("FLEET_EXPIRIES").flatMap { Int($0) } ?? 50
     private static let seed = environment("FLEET_SEED").flatMap { UInt64($0) } ?? 1
 
     private static func environment(_ name: String) -> String? {
