@@ -28,7 +28,7 @@ import Testing
             "RequestLimits.Sharing", "NetworkError.TLSFailure", "TransferMetrics",
         ],
         "has content that the app requested, and shows it": [
-            "ReceivedItems", "ServerSentEvent", "WebSocketMessage",
+            "StreamResumption.Received", "ServerSentEvent", "WebSocketMessage",
         ],
         "is printed inside the value that holds it": ["PagingState.Phase", "TrafficEvent.Summary.Outcome"],
         "is sent in header fields that are not secret": [

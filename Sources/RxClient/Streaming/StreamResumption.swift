@@ -89,13 +89,43 @@ public struct StreamResumption<Item: Sendable>: Sendable {
         case never
         /// Repeats the request with the last id; `isForced` disregards whether it may be sent twice.
         case lastEventID(isForced: Bool)
-        case next(keeping: Int, @Sendable (ReceivedItems<Item>) -> (any Endpoint)?)
+        case next(keeping: Int, @Sendable (Received) -> (any Endpoint)?)
     }
 
     let continuation: Continuation
 
     /// The continuation of a stream that is not an event stream: no request names an id.
     var withoutIDs: Continuation { if case .lastEventID = continuation { .never } else { continuation } }
+
+    /// The items that a stream has received when one of its connections has ended, and the reason of that end.
+    public struct Received: Sendable {
+        /// The items of all connections, the oldest first; at most as many as the resumption keeps.
+        public internal(set) var items: [Item] = []
+        /// The number of items of all connections.
+        public internal(set) var count = 0
+        /// The number of items of the connection that has ended.
+        public internal(set) var newCount = 0
+        /// The number of connections in a row that delivered no item.
+        public internal(set) var failures = 0
+        /// The last id of an event stream; empty for none.
+        public internal(set) var lastEventID = ""
+        /// The error that ended the connection; `nil` if the server ended it normally.
+        public internal(set) var error: NetworkError?
+
+        mutating func append(_ item: Item, keeping limit: Int) {
+            count += 1
+            newCount += 1
+            failures = 0
+            guard limit > 0 else { return }
+            items.append(item)
+            // Not at each item, so that an item is moved only once.
+            if items.count / 2 >= limit { dropOldest(keeping: limit) }
+        }
+
+        mutating func dropOldest(keeping limit: Int) {
+            items.removeFirst(max(0, items.count - max(0, limit)))
+        }
+    }
 
     /// One connection only: the stream ends or fails with it.
     public static var never: StreamResumption { StreamResumption(continuation: .never) }
@@ -106,14 +136,14 @@ public struct StreamResumption<Item: Sendable>: Sendable {
     /// The closure is called after each connection that ended before the stream did, unless by an error that
     /// no connection can fix, such as an invalid URL or certificate, or a status that is not temporary.
     /// Temporary are 408, 425, 429, 500, 502, 503, 504, and 413 with `Retry-After`. To give up after a number
-    /// of failures, return `nil` by ``ReceivedItems/failures``.
+    /// of failures, return `nil` by ``Received/failures``.
     ///
     /// - Parameters:
     ///   - limit: the most items to keep in memory for the closure, the latest ones. Default: all.
     ///   - endpoint: makes the endpoint of the next connection, in the lane of the subscription.
     public static func next(
         keeping limit: Int = .max,
-        _ endpoint: @escaping @Sendable (_ received: ReceivedItems<Item>) -> (any Endpoint)?
+        _ endpoint: @escaping @Sendable (_ received: Received) -> (any Endpoint)?
     ) -> StreamResumption {
         StreamResumption(continuation: .next(keeping: limit, endpoint))
     }
@@ -130,36 +160,6 @@ extension StreamResumption where Item == ServerSentEvent {
     /// connection.
     public static var lastEventID: StreamResumption {
         StreamResumption(continuation: .lastEventID(isForced: true))
-    }
-}
-
-/// The items that a stream has received when one of its connections has ended, and the reason of that end.
-public struct ReceivedItems<Item: Sendable>: Sendable {
-    /// The items of all connections, the oldest first; at most as many as the resumption keeps.
-    public internal(set) var items: [Item] = []
-    /// The number of items of all connections.
-    public internal(set) var count = 0
-    /// The number of items of the connection that has ended.
-    public internal(set) var newCount = 0
-    /// The number of connections in a row that delivered no item.
-    public internal(set) var failures = 0
-    /// The last id of an event stream; empty for none.
-    public internal(set) var lastEventID = ""
-    /// The error that ended the connection; `nil` if the server ended it normally.
-    public internal(set) var error: NetworkError?
-
-    mutating func append(_ item: Item, keeping limit: Int) {
-        count += 1
-        newCount += 1
-        failures = 0
-        guard limit > 0 else { return }
-        items.append(item)
-        // Not at each item, so that an item is moved only once.
-        if items.count / 2 >= limit { dropOldest(keeping: limit) }
-    }
-
-    mutating func dropOldest(keeping limit: Int) {
-        items.removeFirst(max(0, items.count - max(0, limit)))
     }
 }
 

@@ -16,7 +16,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
     private let clock: any Scheduler
     private let connect: @Sendable (any Endpoint, _ lastEventID: String) -> Connection
     private var endpoint: any Endpoint
-    private var received = ReceivedItems<Item>()
+    private var received = StreamResumption<Item>.Received()
     /// The server's reconnection time.
     private var named: Duration?
     /// Whether the last connection has opened.
