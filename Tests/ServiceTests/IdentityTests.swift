@@ -127,7 +127,7 @@ import Testing
     @Test func nonces() async throws {
         let folder = try TemporaryFolder()
         let server = try await Service.authgent(in: folder)
-        let port = try DeadPort(.refusing).port
+        let port = try ServerPort.free()
         let registered = try await Self.register(
             Registration(
                 name: "browser", grants: ["authorization_code", "refresh_token"],
