@@ -24,7 +24,8 @@ import Testing
             "Envelope", "Envelope.Codes", "ErrorTexts",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "MessageSignatureError", "MessageSignatureError.Code", "OAuth.Metadata",
-            "CircuitBreaker", "PayloadPath", "RequestLimiter", "RequestLimits", "RequestLimits.Closure",
+            "CircuitBreaker", "CircuitBreaker.Policy", "PayloadPath", "RequestLimiter", "RequestLimits",
+            "RequestLimits.Closure",
             "RequestLimits.Sharing", "NetworkError.TLSFailure", "TransferMetrics",
         ],
         "has content that the app requested, and shows it": [

@@ -58,7 +58,7 @@ import Testing
         try clock.advance(by: .seconds(20))
         connection.isConnected = true
         try clock.advance(by: .seconds(20))
-        #expect(events.values.map { "\($0)".prefix { $0 != "(" } } == ["degraded", "recovered"])
+        #expect(events.values.map { "\($0)".prefix { $0 != ":" } } == ["degraded", "recovered"])
     }
 
     /// Members that are spread over several entries see each other, too.

@@ -138,7 +138,7 @@ import Testing
         #expect(starts.count >= 1800, "\(starts.count)")
         #expect(mostInASecond(starts) <= 220)
         for process in processes {
-            let texts = process.events.values.map { "\($0)".prefix { $0 != "(" } }
+            let texts = process.events.values.map { "\($0)".prefix { $0 != ":" } }
             #expect(texts == ["degraded", "recovered"])
         }
     }

@@ -362,7 +362,7 @@ import Testing
         let store = try store("redis://127.0.0.1:\(redis.port)")
         let quota = FleetQuota(in: store, timeLimit: .seconds(2)) { 2 }
         let events = Board<[String]>([])
-        quota.events.subscribe { event in events.update { $0.append("\("\(event)".prefix { $0 != "(" })") } }
+        quota.events.subscribe { event in events.update { $0.append("\("\(event)".prefix { $0 != ":" })") } }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.retry = .never
         configuration.hostLimits = RequestLimits(

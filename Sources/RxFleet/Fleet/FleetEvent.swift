@@ -43,8 +43,8 @@ extension FleetEvent: RedactedDescription {
         case .invalidation(let selection): "removed from the cache: \(selection)"
         case .circuit(let host, .opened(let time)): "circuit of \(host) opened for \(time)"
         case .circuit(let host, .closed): "circuit of \(host) closed"
-        case .degraded(let error): "alone: \(error)"
-        case .recovered: "together again"
+        case .degraded(let error): "degraded: \(error)"
+        case .recovered: "recovered"
         }
     }
 }
