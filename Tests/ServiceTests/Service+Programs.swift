@@ -59,8 +59,8 @@ extension Service {
         let port = try ServerPort.free()
         return try await Service(
             [
-                program("uvicorn"), "--host", "127.0.0.1", "--port", "\(port)", "--factory",
-                "authgent_server.app:create_app",
+                program("uvicorn"), "--host", "127.0.0.1", "--port", "\(port)", "--app-dir", files,
+                "agents:application",
             ],
             environment: [
                 "AUTHGENT_SERVER_URL": "http://127.0.0.1:\(port)", "AUTHGENT_REQUIRE_DPOP": "true",

@@ -8,10 +8,12 @@ assertions by it as well. The client `machine` has a secret. All state is in mem
 import datetime
 import json
 import os
+import secrets
 
 from canaille import create_app
 from canaille.app import models
 from canaille.app.session import UserSession
+from canaille.oidc import provider
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from flask import g
@@ -35,6 +37,10 @@ server = RSAKey.import_key(
     key("server", rsa.generate_private_key(public_exponent=65537, key_size=2048)),
     {"use": "sig", "kid": "server"},
 )
+
+# Two access tokens of one second would have the same text, and revoking the one would revoke the other.
+access_token = provider.generate_id_token
+provider.generate_id_token = lambda **claims: access_token(nonce=secrets.token_urlsafe(), **claims)
 
 # No file of the machine configures it.
 os.environ["CANAILLE_CONFIG"] = os.devnull
