@@ -140,7 +140,7 @@ final class Journal<Element: Sendable, Failure: Error>: Sendable {
     }
 }
 
-/// What every ``SharedStore`` keeps. Each store runs all checks, in the time that it has.
+/// The rules of every ``SharedStore``. Each store runs all checks, in the time that it has.
 enum SharedStoreContract: String, CaseIterable, Sendable {
     case versions, swaps, races, lifetimes, exclusion, order, lapses, fences, restart, budgets, rates,
         impossibleBudgets,
@@ -466,7 +466,7 @@ enum SharedStoreContract: String, CaseIterable, Sendable {
         if subject.isExact { #expect(Double(total) > 0.6 * 50 * seconds, "\(total) in \(seconds) s") }
     }
 
-    /// What no wait would allow is an error, and takes nothing.
+    /// A request that no wait would allow is an error, and takes nothing.
     private static func impossibleBudgets(_ subject: StoreSubject) async throws {
         let store = try await subject.connect()
         let good = SharedBudget(perSecond: 1, burst: 3)
@@ -528,7 +528,7 @@ enum SharedStoreContract: String, CaseIterable, Sendable {
 
     // MARK: - Sizes
 
-    /// What is too large is refused before it reaches the store, and changes nothing.
+    /// Entries, messages and names that are too large are refused before they reach the store, and change nothing.
     private static func sizes(_ subject: StoreSubject) async throws {
         let store = try await subject.connect()
         let longest = String(repeating: "k", count: 1024)

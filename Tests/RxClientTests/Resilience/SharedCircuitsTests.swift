@@ -63,7 +63,7 @@ import Testing
     private static let failure = ScriptedTransport.Reply.status(.internalServerError)
     private static let opened = CircuitBreaker.Change.opened(for: .seconds(30))
 
-    /// What happens here is reported; the probe needs the right to it, and closes the circuit.
+    /// Changes of the circuit are reported; the probe needs the right to it, and closes the circuit.
     @Test func reports() throws {
         let (client, transport) = client(Array(repeating: Self.failure, count: 5) + [.json("1")])
         _ = try fixture.burst(4, client.get("/x"))
