@@ -262,8 +262,8 @@ final class MergedOptions: Sendable {
     let ownContentTypes: ContentTypes?
     /// Whether the endpoint specifies how to validate its responses.
     let hasOwnValidation: Bool
-    /// Whether the endpoint has interceptors.
-    let hasOwnInterceptors: Bool
+    /// The interceptors that the endpoint adds, if any.
+    let ownInterceptors: Interceptors?
     /// The header fields of the endpoint.
     let ownHeaders: Headers
     /// The rules of the calls, apart from their observers.
@@ -276,7 +276,7 @@ final class MergedOptions: Sendable {
         values = own.values.over(clients.values)
         ownContentTypes = own.contentTypes
         hasOwnValidation = own.contentTypes != nil || own.envelope != nil
-        hasOwnInterceptors = !own.interceptors.isEmpty
+        ownInterceptors = own.interceptors.isEmpty ? nil : own.interceptors
         ownHeaders = own.headers
         var rules: CallRules = []
         if (values.cachePolicy ?? .never) != .never { rules.insert(.caching) }

@@ -77,10 +77,7 @@ public final class CallContext: Sendable {
         }
         var rules = prepared.merged.rules
         if trace != nil { rules.insert(.tracing) }
-        stages =
-            prepared.merged.hasOwnInterceptors
-            ? Pipeline.stages(for: kind, client.configuration, prepared.options.interceptors).with(rules)
-            : client.pipeline.stages(for: kind, rules)
+        stages = client.pipeline.stages(for: kind, rules, adding: prepared.merged.ownInterceptors)
         progress = Mutex(Progress())
     }
 

@@ -71,9 +71,9 @@ struct Pipeline: Sendable {
         Row(Sending(), for: .all),
     ]
 
-    /// The lists of a client's calls whose endpoints add no interceptors, by kind.
-    private let lists: [StageList]
-    /// Those of them with the rules of most calls, by kind.
+    /// The stages of a client's calls, by kind.
+    private let outlines: [Outline]
+    /// The lists of those calls whose endpoints set no options, by kind.
     private let usualLists: [StageList]
     /// Those lists with observers.
     private let tracedLists: [StageList]
@@ -81,55 +81,64 @@ struct Pipeline: Sendable {
 
     /// - Parameter rules: the rules of calls whose endpoints set no options.
     init(_ configuration: ClientConfiguration, rules: CallRules) {
-        let lists = CallKind.allCases.map {
-            Self.stages(for: $0, configuration, configuration.options.interceptors)
+        let outlines = CallKind.allCases.map { kind in
+            Outline([Self.call, Self.attempt, Self.exchange].map { $0.slots(for: kind, configuration) })
         }
-        self.lists = lists
-        usualLists = lists.map { $0.with(rules) }
-        tracedLists = lists.map { $0.with(rules.union(.tracing)) }
+        self.outlines = outlines
+        usualLists = outlines.map { StageList($0.stages(rules)) }
+        tracedLists = outlines.map { StageList($0.stages(rules.union(.tracing))) }
         usualRules = rules
     }
 
-    /// The stages of a call whose endpoint adds no interceptors.
-    func stages(for kind: CallKind, _ rules: CallRules) -> StageList {
-        if rules == usualRules { return usualLists[kind.rawValue] }
-        if rules == usualRules.union(.tracing) { return tracedLists[kind.rawValue] }
-        return lists[kind.rawValue].with(rules)
-    }
-
-    /// The stages of one call, with those of all rules.
-    static func stages(
-        for kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
-    ) -> StageList {
-        StageList(groups(of: kind, configuration, interceptors).flatMap(\.stages))
+    /// The stages of a call.
+    ///
+    /// - Parameter own: the interceptors that the endpoint adds.
+    func stages(for kind: CallKind, _ rules: CallRules, adding own: Interceptors? = nil) -> StageList {
+        if own == nil {
+            if rules == usualRules { return usualLists[kind.rawValue] }
+            if rules == usualRules.union(.tracing) { return tracedLists[kind.rawValue] }
+        }
+        return StageList(outlines[kind.rawValue].stages(rules, adding: own))
     }
 
     /// The stages as text.
-    static func description(
-        of kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors,
-        _ rules: CallRules
-    ) -> String {
-        groups(of: kind, configuration, interceptors)
-            .map { name, stages in
-                let names = stages.filter { $0.rule.isSubset(of: rules) }.map { "  " + $0.name }
+    func description(of kind: CallKind, _ rules: CallRules, adding own: Interceptors?) -> String {
+        zip(["call", "attempt", "exchange"], outlines[kind.rawValue].groups)
+            .map { name, slots in
+                let names = Outline([slots]).stages(rules, adding: own).map { "  " + $0.name }
                 return ([name] + names).joined(separator: "\n")
             }
             .joined(separator: "\n")
     }
+}
 
-    private static func groups(
-        of kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
-    ) -> [(name: String, stages: [ListedStage])] {
-        [("call", call), ("attempt", attempt), ("exchange", exchange)].map { name, rows in
-            let stages = rows.filter { $0.kinds.contains(kind) }.flatMap { row -> [ListedStage] in
-                switch row.content {
-                case .stage(let stage, let rule, let isActive):
-                    isActive(configuration) ? [ListedStage(stage, for: rule)] : []
-                case .users(let place): interceptors[place].map { ListedStage($0) }
+/// The stages of one kind of call, made once for a client: those of all rules, and the places of endpoints' interceptors.
+private struct Outline: Sendable {
+    enum Slot {
+        case stage(ListedStage)
+        case interceptors(Interceptors.Place)
+    }
+
+    let groups: [[Slot]]
+    private let count: Int
+
+    init(_ groups: [[Slot]]) {
+        self.groups = groups
+        count = groups.reduce(0) { $0 + $1.count }
+    }
+
+    func stages(_ rules: CallRules, adding own: Interceptors? = nil) -> [ListedStage] {
+        var stages: [ListedStage] = []
+        stages.reserveCapacity(count)
+        for group in groups {
+            for slot in group {
+                switch slot {
+                case .stage(let stage): if stage.rule.isSubset(of: rules) { stages.append(stage) }
+                case .interceptors(let place): own?[place].forEach { stages.append(ListedStage($0)) }
                 }
             }
-            return (name, stages)
         }
+        return stages
     }
 }
 
@@ -161,6 +170,21 @@ private struct Row: Sendable {
     }
 }
 
+extension [Row] {
+    /// The stages of a kind of call, with the client's interceptors in their places.
+    fileprivate func slots(for kind: CallKind, _ configuration: ClientConfiguration) -> [Outline.Slot] {
+        filter { $0.kinds.contains(kind) }.flatMap { row -> [Outline.Slot] in
+            switch row.content {
+            case .stage(let stage, let rule, let isActive):
+                isActive(configuration) ? [.stage(ListedStage(stage, for: rule))] : []
+            case .users(let place):
+                configuration.options.interceptors[place].map { .stage(ListedStage($0)) }
+                    + [.interceptors(place)]
+            }
+        }
+    }
+}
+
 extension ClientConfiguration {
     fileprivate var isLimited: Bool { !limits.isNone || !hostLimits.isNone }
 }
@@ -187,7 +211,6 @@ extension Client {
     ///   - kind: the kind of call. Default ``CallKind/request``.
     public func pipeline(for endpoint: some Endpoint, as kind: CallKind = .request) -> String {
         let merged = merged(endpoint.options)
-        return Pipeline.description(
-            of: kind, configuration, merged.values.interceptors, merged.rules.union(.tracing))
+        return pipeline.description(of: kind, merged.rules.union(.tracing), adding: merged.ownInterceptors)
     }
 }

@@ -111,16 +111,15 @@ final class ListedStage: Sendable {
     let ends: (any EndStage)?
     /// The rule that the stage applies, if not every call has it.
     let rule: CallRules
-    /// The name of its type.
-    let name: String
     fileprivate let hooks: StageList.Hooks
+    private let type: Any.Type
 
     init(_ stage: any Stage, for rule: CallRules = []) {
         requests = stage as? any RequestStage
         events = stage as? any EventStage
         ends = stage as? any EndStage
         self.rule = rule
-        name = "\((stage as? Intercepting).map { type(of: $0.interceptor) as Any.Type } ?? type(of: stage))"
+        type = Swift.type(of: stage)
         var hooks: StageList.Hooks = []
         if requests != nil { hooks.insert(.request) }
         if events != nil { hooks.insert(.event) }
@@ -130,7 +129,14 @@ final class ListedStage: Sendable {
         self.hooks = hooks
     }
 
-    convenience init(_ interceptor: any Interceptor) { self.init(Intercepting(interceptor)) }
+    init(_ interceptor: any Interceptor) {
+        (requests, events, ends) = (Intercepting(interceptor), nil, nil)
+        (rule, hooks) = ([], .request)
+        type = Swift.type(of: interceptor)
+    }
+
+    /// The name of its type.
+    var name: String { "\(type)" }
 }
 
 /// The stages of a call, in order.
@@ -162,12 +168,6 @@ final class StageList: Sendable {
     init(_ stages: [ListedStage]) {
         self.stages = stages
         places = stages.map { unsafe Place(hooks: $0.hooks, stage: .passUnretained($0)) }
-    }
-
-    /// The stages of a call with these rules.
-    func with(_ rules: CallRules) -> StageList {
-        stages.allSatisfy { $0.rule.isSubset(of: rules) }
-            ? self : StageList(stages.filter { $0.rule.isSubset(of: rules) })
     }
 
     func hooks(at place: Int) -> Hooks { places[place].hooks }
