@@ -60,6 +60,40 @@ import Testing
         #expect(fixture.session.credential?.account == "anna")
     }
 
+    /// A credential that another server has issued does not keep the former refresh token.
+    @Test func anotherIssuer() throws {
+        let used = used
+        let fixture = LoginFixture(
+            credential: Credential(token: "old", refreshToken: "r0", issuer: "https://id.test"),
+            renewal: { client, credential in
+                used.value = (used.value ?? []) + [credential.refreshToken ?? "-"]
+                return client.post("/login").decode(Login.self)
+                    .map { Credential(token: $0.token, issuer: "https://other.test") }
+            })
+        for round in 1...2 {
+            let recorder = fixture.get("/\(round)")
+            try fixture.clock.run()
+            #expect(recorder.isFinished)
+            fixture.server.contents.withLock { $0.token = "expired" }
+        }
+        #expect(used.value == ["r0", "-"])
+    }
+
+    /// A credential that another server has issued without a name does not continue the account: its requests fail.
+    @Test func anotherAccount() throws {
+        let fixture = LoginFixture(
+            credential: Credential(
+                token: "old", refreshToken: "r0", account: "anna", issuer: "https://id.test"),
+            renewal: { client, _ in
+                client.post("/login").decode(Login.self)
+                    .map { Credential(token: $0.token, issuer: "https://other.test") }
+            })
+        let recorder = fixture.get("/1")
+        try fixture.clock.run()
+        #expect(recorder.failure?.code == .loginExpired)
+        #expect(fixture.session.credential?.account == nil)
+    }
+
     /// If the renewal is refused, the login runs.
     @Test func refused() throws {
         let fixture = fixture(answer: .status(.badRequest))

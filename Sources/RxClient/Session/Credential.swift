@@ -29,11 +29,19 @@ public struct Credential: Sendable, Hashable, Codable {
         self.issuer = issuer
     }
 
-    /// This credential, with the account's name of a former one if it has none itself: a login or a renewal rarely
-    /// repeats the name, but the next process needs it.
+    /// This credential, with the account's name of a former one of the same issuer if it has none itself: a login or a
+    /// renewal rarely repeats the name, but the next process needs it.
     func keepingAccount(of former: Credential?) -> Credential {
         var credential = self
-        credential.account = account ?? former?.account
+        if issuer == former?.issuer { credential.account = account ?? former?.account }
+        return credential
+    }
+
+    /// This credential after a renewal of a former one. Without a new refresh token the previous one stays valid (RFC 6749
+    /// §6), unless another server has issued this credential: it must never see that token (RFC 9700 §4.4).
+    func renewing(_ former: Credential) -> Credential {
+        var credential = keepingAccount(of: former)
+        if issuer == former.issuer { credential.refreshToken = refreshToken ?? former.refreshToken }
         return credential
     }
 }

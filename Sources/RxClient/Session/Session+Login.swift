@@ -110,13 +110,8 @@ extension Session {
         let login = adoptingRefusals(of: former, login().map { Gain(credential: $0) })
         guard let renewal, let former else { return login }
         return renewal(former)
-            .map { credential in
-                // The former credential may be that of another session, and of another account. Without a new refresh
-                // token the previous one stays valid (RFC 6749 §6).
-                var credential = credential.keepingAccount(of: former)
-                credential.refreshToken = credential.refreshToken ?? former.refreshToken
-                return Gain(credential: credential)
-            }
+            // The former credential may be that of another session, and of another account.
+            .map { Gain(credential: $0.renewing(former)) }
             .catch { error in
                 guard self.isRejection(error) else { return .fail(error) }
                 return self.adopted(after: error, than: former).map { $0.catch { _ in login } } ?? login
