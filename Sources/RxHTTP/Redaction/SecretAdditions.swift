@@ -45,8 +45,9 @@ extension Request {
     }
 
     private mutating func recordAddedFields(_ before: Request) {
-        for name in Set(headerFields.map(\.name)) where name != .contentType {
-            if headerFields[values: name] != before.headerFields[values: name] { secretFields.insert(name) }
+        let known = Array(before.headerFields)
+        for field in headerFields where field.name != .contentType && !known.contains(field) {
+            secretFields.insert(field.name)
         }
     }
 
