@@ -61,11 +61,17 @@ package struct RandomSource: RandomNumberGenerator, Sendable {
     /// A random UUID (version 4, RFC 9562 §5.4).
     package static func uuid() -> UUID {
         guard simulated != nil else { return UUID() }
-        let (high, low) = (number() & ~0xF000 | 0x4000, number() & ~(3 << 62) | 1 << 63)
+        return UUID(high: number() & ~0xF000 | 0x4000, low: number() & ~(3 << 62) | 1 << 63)
+    }
+}
+
+extension UUID {
+    /// The UUID of two halves, the most significant bits first.
+    package init(high: UInt64, low: UInt64) {
         func byte(_ word: UInt64, _ index: Int) -> UInt8 {
             UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
         }
-        return UUID(
+        self.init(
             uuid: (
                 byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5),
                 byte(high, 6), byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
