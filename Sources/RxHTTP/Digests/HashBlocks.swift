@@ -18,6 +18,7 @@ struct HashBlocks: Sendable {
     }
 
     private mutating func add(raw bytes: UnsafeRawBufferPointer, _ mix: (UnsafeRawBufferPointer) -> Void) {
+        // Guard: all slices are within `bytes`, which the callers keep until this returns.
         count &+= UInt64(bytes.count)
         var rest = unsafe bytes[...]
         if !pending.isEmpty {

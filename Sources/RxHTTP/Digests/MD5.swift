@@ -24,6 +24,8 @@ package struct MD5: Sendable {
 
     /// Mixes whole blocks of 64 bytes (RFC 1321 §3.4).
     private static func mix(_ blocks: UnsafeRawBufferPointer, into state: inout SIMD4<UInt32>) {
+        // Guard: the blocks are whole, so that each load stays within them; the indices of constants stay below 64.
+        assert(blocks.count % 64 == 0)
         unsafe constantsMD5.withUnsafeBufferPointer { constants in
             for start in stride(from: 0, to: blocks.count, by: 64) {
                 var (a, b, c, d) = (state[0], state[1], state[2], state[3])

@@ -24,6 +24,8 @@ package struct SHA1: Sendable {
     private static func mix(
         _ blocks: UnsafeRawBufferPointer, into state: inout (UInt32, UInt32, UInt32, UInt32, UInt32)
     ) {
+        // Guard: the blocks are whole, so that each load stays within them; the indices of words stay below 80.
+        assert(blocks.count % 64 == 0)
         unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 80) { words in
             for start in stride(from: 0, to: blocks.count, by: 64) {
                 for index in 0..<16 {

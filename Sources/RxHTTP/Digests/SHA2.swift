@@ -47,6 +47,8 @@ package struct SHA2: Sendable {
 
     /// Mixes whole blocks of 64 bytes.
     private static func mix256(_ blocks: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
+        // Guard: the blocks are whole, so that each load stays within them; the indices of words and constants stay below 64.
+        assert(blocks.count % 64 == 0)
         unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
             unsafe constants256.withUnsafeBufferPointer { constants in
                 for start in stride(from: 0, to: blocks.count, by: 64) {
@@ -102,6 +104,8 @@ package struct SHA2: Sendable {
 
     /// Mixes whole blocks of 128 bytes.
     private static func mix512(_ blocks: UnsafeRawBufferPointer, into state: inout SIMD8<UInt64>) {
+        // Guard: the blocks are whole, so that each load stays within them; the indices of words and constants stay below 80.
+        assert(blocks.count % 128 == 0)
         unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 80) { words in
             unsafe constants512.withUnsafeBufferPointer { constants in
                 for start in stride(from: 0, to: blocks.count, by: 128) {
