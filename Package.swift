@@ -249,7 +249,8 @@ let package = Package(
         .tests(
             "RxFleetTests",
             [
-                "RxCache", "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxLoop", "RxParameters",
+                "RxAuth", "RxCache", "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxLoop",
+                "RxParameters",
                 "RxSimulation", "RxTesting", "TestServers", "fleet-probe", .httpTypes, .grdb,
             ]),
         // A process of its own, for tests that kill it.
@@ -270,8 +271,10 @@ let package = Package(
         .tests(
             "RxAuthTests",
             [
-                "RxAuth", "RxClient", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxNetworking", "RxParameters",
-                "RxTesting", "TestServers", .httpTypes, .structuredFields, .crypto, .cryptoExtras,
+                "RxAuth", "RxClient", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxNetworking",
+                "RxParameters", "RxTesting", "TestServers", .httpTypes, .structuredFields, .crypto,
+                .cryptoExtras, .logging,
+                .inMemoryLogging,
             ]),
         .tests(
             "RxMetricsTests",
