@@ -16,8 +16,6 @@ struct AWSCanonicalRequest {
         static let s3 = PathRule(isNormalized: false, isEscapedAgain: false)
         /// The rule of all other services.
         static let standard = PathRule(isNormalized: true, isEscapedAgain: true)
-
-        static func rule(for service: String) -> PathRule { service.hasPrefix("s3") ? .s3 : .standard }
     }
 
     /// The names of the signed fields, in lower case, sorted, with `;` between them.

@@ -22,12 +22,16 @@ struct AWSSigningScheme: Sendable {
         self.service = service
         self.region = region
         self.version = version
-        pathRule = .rule(for: service)
-        sendsPayloadHash = service.hasPrefix("s3")
+        isS3 = Self.servicesLikeS3.contains(service)
+        pathRule = isS3 ? .s3 : .standard
+        sendsPayloadHash = isS3
     }
 
+    /// The services that sign as S3 does. Others with such names, for example `s3tables`, sign as all services do.
+    private static let servicesLikeS3: Set = ["s3", "s3-object-lambda", "s3-outposts", "s3express"]
+
     /// Whether the service is S3 or one with its rules.
-    var isS3: Bool { service.hasPrefix("s3") }
+    let isS3: Bool
 
     /// Adds the fields of a signature.
     ///

@@ -43,6 +43,18 @@ import Testing
         return recorder
     }
 
+    /// Only S3 and the services with its rules sign a path as it is sent; the names of others begin alike.
+    @Test(arguments: [("s3", "%3A"), ("s3express", "%3A"), ("s3tables", "%253A"), ("s3vectors", "%253A")])
+    func paths(of service: String, colon: String) {
+        let scheme = AWSSigningScheme(service: service, region: "eu-west-1", version: .v4)
+        let canonical = AWSCanonicalRequest(
+            method: "GET", path: "/tables/arn%3Aaws".utf8, scheme.pathRule, query: "".utf8,
+            AWSSignedFields([:], host: "example.com"), payload: "")
+        let lines = String(decoding: canonical.bytes, as: UTF8.self).split(separator: "\n")
+        #expect(lines[1] == "/tables/arn\(colon)aws")
+        #expect(scheme.sendsPayloadHash == (colon == "%3A"))
+    }
+
     /// A request carries date, token, hash and signature.
     @Test func fields() throws {
         let (client, transport) = client(signer())
