@@ -1,4 +1,5 @@
 #if Auth
+import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 
@@ -59,7 +60,7 @@ struct AWSCanonicalRequest {
 
     private static func append(path: [UInt8], _ rule: PathRule, to bytes: inout [UInt8]) {
         guard !path.isEmpty else { return bytes.append(slash) }
-        let path = rule.isNormalized ? normalized(path) : path
+        let path = rule.isNormalized && !isNormal(path) ? normalized(path) : path
         guard !rule.isEscapedAgain else {
             for byte in path {
                 if byte == slash { bytes.append(byte) } else { bytes.append(escaping: byte) }
@@ -67,6 +68,14 @@ struct AWSCanonicalRequest {
             return
         }
         bytes.append(reescaping: path[...], keeping: slash)
+    }
+
+    /// Whether the path has no segment that ``normalized(_:)`` may remove: an empty one, or one that begins with a dot.
+    private static func isNormal(_ path: [UInt8]) -> Bool {
+        guard path.first == slash else { return false }
+        return !zip(path, path.dropFirst()).contains { byte, next in
+            byte == slash && (next == slash || next == UInt8(ascii: "."))
+        }
     }
 
     /// RFC 3986 §5.2.4, and without empty segments.
@@ -204,7 +213,6 @@ extension UInt8 {
 
 extension [UInt8] {
     private static let capitals = Array("0123456789ABCDEF".utf8)
-    private static let smalls = Array("0123456789abcdef".utf8)
 
     /// Appends an unreserved byte as it is, and any other as `%XX`.
     mutating func append(escaping byte: UInt8) {
@@ -233,16 +241,24 @@ extension [UInt8] {
             append(escaping: high << 4 | low)
         }
     }
+}
 
+extension ContiguousBytes {
     /// The bytes as hexadecimal digits, in lower case.
     var hexadecimalText: String {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(count * 2)
-        for byte in self {
-            digits.append(Self.smalls[Int(byte >> 4)])
-            digits.append(Self.smalls[Int(byte & 15)])
+        func digit(_ value: UInt8) -> UInt8 {
+            value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
         }
-        return String(decoding: digits, as: UTF8.self)
+        // Guard: two digits for each byte, within the capacity.
+        return unsafe withUnsafeBytes { bytes in
+            unsafe String(unsafeUninitializedCapacity: bytes.count * 2) { digits in
+                for index in 0..<bytes.count {
+                    unsafe digits[2 * index] = digit(bytes[index] >> 4)
+                    unsafe digits[2 * index + 1] = digit(bytes[index] & 15)
+                }
+                return bytes.count * 2
+            }
+        }
     }
 }
 #endif

@@ -42,6 +42,8 @@ public final class AWSSigner: RequestSigner {
         /// The server's time, minus the time of the client.
         var skew: TimeInterval = 0
         var key: (credential: AWSCredential, day: String, key: AWSSigningKey)?
+        /// The date of the latest signature.
+        var date: AWSDate?
     }
 
     /// The domains of AWS.
@@ -133,12 +135,19 @@ public final class AWSSigner: RequestSigner {
     func signing(
         by credential: AWSCredential, at date: Date
     ) throws(NetworkError) -> (AWSDate, AWSSigningKey) {
-        let (skew, known) = state.withLock { ($0.skew, $0.key) }
-        let date = AWSDate(date.addingTimeInterval(skew))
-        if let known, known.day == date.day, known.credential == credential { return (date, known.key) }
-        let key = try AWSSigningKey(version, of: credential, day: date.day, region: region, service: service)
-        state.withLock { $0.key = (credential, date.day, key) }
-        return (date, key)
+        let (latest, known) = state.withLock { state in
+            let date = date.addingTimeInterval(state.skew)
+            let latest = state.date.flatMap { $0.isSame(as: date) ? $0 : nil } ?? AWSDate(date)
+            state.date = latest
+            return (latest, state.key)
+        }
+        if let known, known.day == latest.day, known.credential == credential {
+            return (latest, known.key)
+        }
+        let key = try AWSSigningKey(
+            version, of: credential, day: latest.day, region: region, service: service)
+        state.withLock { $0.key = (credential, latest.day, key) }
+        return (latest, key)
     }
 
     private enum Plan {
@@ -303,6 +312,6 @@ private struct RunningDigest: Sendable {
         return digest
     }
 
-    var text: String { Array(hash.finalize()).hexadecimalText }
+    var text: String { hash.finalize().hexadecimalText }
 }
 #endif

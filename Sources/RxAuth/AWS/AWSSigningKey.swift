@@ -29,7 +29,8 @@ public enum AWSSignatureVersion: Sendable, Hashable {
 /// The key of all signatures of one day, service and region, or set of regions.
 struct AWSSigningKey: Sendable {
     private enum Key: Sendable {
-        case hmac(SymmetricKey)
+        /// The code of no bytes by the key, to which each text is added.
+        case hmac(HMAC<SHA256>)
         case ecdsa(P256.Signing.PrivateKey)
     }
 
@@ -51,7 +52,7 @@ struct AWSSigningKey: Sendable {
             for part in [day, region, service, "aws4_request"] {
                 key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
             }
-            self.key = .hmac(key)
+            self.key = .hmac(HMAC(key: key))
         case .v4a:
             scope = "\(day)/\(service)/aws4_request"
             key = .ecdsa(try Self.privateKey(of: credential))
@@ -61,11 +62,12 @@ struct AWSSigningKey: Sendable {
     /// The signature of a text, in hexadecimal digits.
     func signature(of text: [UInt8]) throws(NetworkError) -> String {
         switch key {
-        case .hmac(let key):
-            return Array(HMAC<SHA256>.authenticationCode(for: text, using: key)).hexadecimalText
+        case .hmac(var code):
+            code.update(data: text)
+            return code.finalize().hexadecimalText
         case .ecdsa(let key):
             do {
-                return Array(try key.signature(for: text).derRepresentation).hexadecimalText
+                return try key.signature(for: text).derRepresentation.hexadecimalText
             } catch {
                 throw NetworkError(.invalidConfiguration, "the request cannot be signed by ECDSA: \(error)")
             }
@@ -81,7 +83,15 @@ struct AWSSigningKey: Sendable {
     ///
     /// - Parameter suffix: distinguishes the signatures of chunks and trailers.
     func stringToSign(_ date: AWSDate, _ hashes: [String], suffix: String = "") -> [UInt8] {
-        Array(([version.algorithm + suffix, date.text, scope] + hashes).joined(separator: "\n").utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        bytes += version.algorithm.utf8
+        bytes += suffix.utf8
+        for line in [date.text, scope] + hashes {
+            bytes.append(UInt8(ascii: "\n"))
+            bytes += line.utf8
+        }
+        return bytes
     }
 
     // MARK: - Version 4A
@@ -121,24 +131,33 @@ struct AWSSigningKey: Sendable {
 
 extension DataProtocol {
     /// The SHA-256 digest in hexadecimal digits.
-    var sha256Text: String { Array(SHA256.hash(data: self)).hexadecimalText }
+    var sha256Text: String { SHA256.hash(data: self).hexadecimalText }
 }
 
 /// A date as AWS signatures write it: `20150830T123600Z`, and `20150830` for the day.
 struct AWSDate: Sendable, Hashable {
     let text: String
     let day: String
+    /// The whole seconds since 1970.
+    private let seconds: Int
 
     init(_ date: Date) {
-        // Dates outside of the years 1 to 9999 have no such text; no server accepts them.
-        let seconds = Int(
-            min(max(date.timeIntervalSince1970.rounded(.down), -62_135_596_800), 253_402_300_799))
+        let seconds = Self.seconds(of: date)
+        self.seconds = seconds
         let (days, rest) = (Self.floorDivision(seconds, 86400), Self.remainder(seconds, 86400))
         let (year, month, dayOfMonth) = Self.civil(days)
         day = Self.digits(year, 4) + Self.digits(month, 2) + Self.digits(dayOfMonth, 2)
         text =
             day + "T" + Self.digits(rest / 3600, 2) + Self.digits(rest / 60 % 60, 2)
             + Self.digits(rest % 60, 2) + "Z"
+    }
+
+    /// Whether a date is written in the same way.
+    func isSame(as date: Date) -> Bool { Self.seconds(of: date) == seconds }
+
+    private static func seconds(of date: Date) -> Int {
+        // Dates outside of the years 1 to 9999 have no such text; no server accepts them.
+        Int(min(max(date.timeIntervalSince1970.rounded(.down), -62_135_596_800), 253_402_300_799))
     }
 
     /// The day of the Gregorian calendar, counted in years that begin in March, so that the leap day is last

@@ -43,29 +43,32 @@ struct AWSSigningScheme: Sendable {
         with key: AWSSigningKey
     ) throws(NetworkError) -> String {
         let target = try AWSTarget(of: request)
-        request.headerFields[.authorization] = nil
-        request.headerFields[.amzDate] = date.text
-        request.headerFields[.amzSecurityToken] = signsSessionToken ? credential.sessionToken : nil
-        if version == .v4a { request.headerFields[.amzRegionSet] = region }
+        var fields = request.headerFields
+        fields[.authorization] = nil
+        fields[.amzDate] = date.text
+        fields[.amzSecurityToken] = signsSessionToken ? credential.sessionToken : nil
+        if version == .v4a { fields[.amzRegionSet] = region }
         let isHash = payload.utf8.count == 64
-        if sendsPayloadHash || !isHash { request.headerFields[.amzContentSHA256] = payload }
-        let canonical = canonicalRequest(of: request, target, payload: payload)
+        if sendsPayloadHash || !isHash { fields[.amzContentSHA256] = payload }
+        let canonical = AWSCanonicalRequest(
+            method: request.method.rawValue, path: target.path.utf8, pathRule, query: target.query.utf8,
+            AWSSignedFields(fields, host: target.host), payload: payload)
         let signature = try key.signature(of: key.stringToSign(date, [canonical.bytes.sha256Text]))
         if !signsSessionToken, let token = credential.sessionToken {
-            request.headerFields[.amzSecurityToken] = token
+            fields[.amzSecurityToken] = token
         }
-        request.headerFields[.authorization] =
-            "\(version.algorithm) Credential=\(credential.accessKeyID)/\(key.scope), "
-            + "SignedHeaders=\(canonical.signedHeaders), Signature=\(signature)"
+        var authorization = ""
+        authorization.reserveCapacity(320)
+        for part in [
+            version.algorithm, " Credential=", credential.accessKeyID, "/", key.scope,
+            ", SignedHeaders=",
+            canonical.signedHeaders, ", Signature=", signature,
+        ] {
+            authorization += part
+        }
+        fields[.authorization] = authorization
+        request.headerFields = fields
         return signature
-    }
-
-    func canonicalRequest(
-        of request: Request, _ target: AWSTarget, payload: String
-    ) -> AWSCanonicalRequest {
-        AWSCanonicalRequest(
-            method: request.method.rawValue, path: target.path.utf8, pathRule, query: target.query.utf8,
-            AWSSignedFields(request.headerFields, host: target.host), payload: payload)
     }
 
     /// The query of a URL that carries its signature, with the query that the URL has already.
@@ -125,15 +128,21 @@ struct AWSTarget {
     init(of request: Request) throws(NetworkError) {
         let text = request.urlText
         let bytes = text.utf8
-        guard let slashes = text.firstRange(of: "://") else { throw Self.error(request) }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[colon...].starts(with: "://".utf8)
+        else { throw Self.error(request) }
+        let start = bytes.index(colon, offsetBy: 3)
         let isDelimiter = { (byte: UInt8) in byte == 0x2F || byte == 0x3F || byte == 0x23 }
-        let authorityEnd = bytes[slashes.upperBound...].firstIndex(where: isDelimiter) ?? bytes.endIndex
-        var authority = text[slashes.upperBound..<authorityEnd]
+        let authorityEnd = bytes[start...].firstIndex(where: isDelimiter) ?? bytes.endIndex
+        var authority = text[start..<authorityEnd]
         if let sign = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
             authority = authority[authority.utf8.index(after: sign)...]
         }
-        let defaultPort = text[..<slashes.lowerBound].lowercased() == "https" ? ":443" : ":80"
-        if authority.hasSuffix(defaultPort) { authority = authority.dropLast(defaultPort.utf8.count) }
+        let defaultPort = text[..<colon].lowercased() == "https" ? ":443" : ":80"
+        if authority.utf8.suffix(defaultPort.utf8.count).elementsEqual(defaultPort.utf8) {
+            authority =
+                authority[..<authority.utf8.index(authority.endIndex, offsetBy: -defaultPort.utf8.count)]
+        }
         guard !authority.isEmpty else { throw Self.error(request) }
         host = String(authority)
         let end = bytes[authorityEnd...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
