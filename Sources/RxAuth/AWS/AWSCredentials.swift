@@ -57,7 +57,7 @@ public struct AWSCredentials: Sendable {
     static func environment(_ variables: [String: String]) -> AWSCredentials {
         if let credential = AWSCredential(environment: variables) { return fixed(credential) }
         let missing = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].filter {
-            variables[$0]?.isEmpty ?? true
+            variables.setting($0) == nil
         }
         return AWSCredentials(
             cache: AWSCredentialCache(
@@ -67,28 +67,49 @@ public struct AWSCredentials: Sendable {
                         + "environment; set the variables, or use another source of AWS keys")))
     }
 
-    /// The first of these sources that has keys: the environment, a web identity, the profile of the user, the container
-    /// and the instance. The source is chosen once.
+    /// The first of these sources that is configured: the environment, a web identity, the profile of the user, the
+    /// container; otherwise the instance.
+    ///
+    /// A source that is configured and fails is the error of the request, as in other SDKs: the keys of the next one would
+    /// be those of another role. That is so if the Security Token Service refuses, if the profile in `AWS_PROFILE` does not
+    /// exist, and for a profile whose keys this library cannot get. A source that has had keys stays in use.
     public static var standard: AWSCredentials { standard(ProcessInfo.processInfo.environment) }
 
     static func standard(_ variables: [String: String]) -> AWSCredentials {
-        guard AWSCredential(environment: variables) == nil else { return environment(variables) }
-        let sources = [
-            webIdentity(variables), profile(nil, variables), container(variables), instance(variables),
-        ]
+        // An id without a secret is a mistake, as in botocore; a secret alone is not a source.
+        guard variables.setting("AWS_ACCESS_KEY_ID") == nil else { return environment(variables) }
+        let instance = instance(variables).mapError { cause in
+            .noCredentials(
+                "none of these has AWS keys: the environment, a web identity, the profile, the container, the instance",
+                because: cause)
+        }
         let chosen = ChosenSource()
         return AWSCredentials(named: "standard chain") { context in
             if let source = chosen.source { return source.credential(in: context) }
-            let failure = NetworkError.noCredentials(
-                "none of these has AWS keys: the environment, a web identity, the profile, the container, the instance"
-            )
-            return sources.reversed().reduce(Observable<AWSCredential, NetworkError>.fail(failure)) {
-                rest, source in
-                source.credential(in: context)
-                    .handleEvents(onNext: { _ in chosen.choose(source) })
-                    .catch { (error: NetworkError) in error.code == .noCredentials ? rest : .fail(error) }
+            return configured(variables, context).flatMap {
+                source -> Observable<AWSCredential, NetworkError> in
+                let source = source ?? instance
+                return source.credential(in: context).handleEvents(onNext: { _ in chosen.choose(source) })
             }
         }
+    }
+
+    /// The first source of the standard chain that is configured; `nil` if only the instance can have keys.
+    private static func configured(
+        _ variables: [String: String], _ context: SigningContext
+    ) -> Observable<AWSCredentials?, NetworkError> {
+        if variables.setting("AWS_WEB_IDENTITY_TOKEN_FILE") != nil { return .just(webIdentity(variables)) }
+        return AWSProfiles.read(variables, context.files).map { profiles throws(NetworkError) in
+            try profiles.configuredSource(variables)
+                ?? (variables.namesContainer ? container(variables) : nil)
+        }
+    }
+
+    /// The same keys, whose lack is described in another way.
+    private func mapError(
+        _ change: @escaping @Sendable (NetworkError) -> NetworkError
+    ) -> AWSCredentials {
+        AWSCredentials(named: cache.name) { context in credential(in: context).mapError(change) }
     }
 
     /// The cached keys, if they need no renewal at `date`.
@@ -244,12 +265,11 @@ final class AWSCredentialCache: Sendable {
 extension AWSCredential {
     /// The keys in the environment; `nil` if they are not both there.
     init?(environment: [String: String]) {
-        guard let id = environment["AWS_ACCESS_KEY_ID"], !id.isEmpty,
-            let secret = environment["AWS_SECRET_ACCESS_KEY"], !secret.isEmpty
+        guard let id = environment.setting("AWS_ACCESS_KEY_ID"),
+            let secret = environment.setting("AWS_SECRET_ACCESS_KEY")
         else { return nil }
-        let token = environment["AWS_SESSION_TOKEN"]
         self.init(
-            accessKeyID: id, secretAccessKey: secret, sessionToken: token?.isEmpty == true ? nil : token)
+            accessKeyID: id, secretAccessKey: secret, sessionToken: environment.setting("AWS_SESSION_TOKEN"))
     }
 
     /// - Throws: `noCredentials` for keys that have expired already, or that no header field can carry.
@@ -263,6 +283,11 @@ extension AWSCredential {
         else { throw .noCredentials("the source of the AWS keys sent keys that are empty or malformed") }
         return self
     }
+}
+
+extension [String: String] {
+    /// A variable of an environment; `nil` for an empty one as well.
+    func setting(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 extension NetworkError.Code {

@@ -44,6 +44,15 @@ extension AWSCredentials {
     }
 }
 
+extension [String: String] {
+    /// Whether an environment names the credentials of a container.
+    var namesContainer: Bool {
+        ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"].contains {
+            setting($0) != nil
+        }
+    }
+}
+
 /// The metadata service of an instance.
 private struct InstanceMetadata {
     let credential: Observable<AWSCredential, NetworkError>
@@ -80,12 +89,12 @@ private struct ContainerMetadata {
 
     init(_ variables: [String: String], _ context: SigningContext) throws(NetworkError) {
         let address: String
-        if let path = variables["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] {
+        if let path = variables.setting("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
             guard path.hasPrefix("/") else {
                 throw .noCredentials("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI does not begin with a slash")
             }
             address = "http://169.254.170.2" + path
-        } else if let full = variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] {
+        } else if let full = variables.setting("AWS_CONTAINER_CREDENTIALS_FULL_URI") {
             guard let origin = URL(string: full).flatMap({ Origin($0) }),
                 origin.scheme == "https" || Self.localHosts.contains(origin.host)
             else {
@@ -96,9 +105,9 @@ private struct ContainerMetadata {
         } else {
             throw .noCredentials("the environment names no credentials of a container")
         }
-        guard let file = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] else {
+        guard let file = variables.setting("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") else {
             credential = try Self.credential(
-                at: address, variables["AWS_CONTAINER_AUTHORIZATION_TOKEN"], context)
+                at: address, variables.setting("AWS_CONTAINER_AUTHORIZATION_TOKEN"), context)
             return
         }
         credential = context.files.smallFile(file, limit: Self.tokenLimit).flatMap {

@@ -18,14 +18,11 @@ extension AWSCredentials {
     }
 
     static func profile(_ name: String?, _ variables: [String: String]) -> AWSCredentials {
-        let name = name ?? variables["AWS_PROFILE"] ?? "default"
-        let home = variables["HOME"] ?? ""
-        let credentials = variables["AWS_SHARED_CREDENTIALS_FILE"] ?? home + "/.aws/credentials"
-        let config = variables["AWS_CONFIG_FILE"] ?? home + "/.aws/config"
+        let name = name ?? variables.setting("AWS_PROFILE") ?? "default"
         let chosen = ChosenSource()
         return AWSCredentials(named: "profile \(name)") { context in
             if let source = chosen.source { return source.credential(in: context) }
-            return AWSProfiles.read(credentials: credentials, config: config, context.files)
+            return AWSProfiles.read(variables, context.files)
                 .flatMap { profiles throws(NetworkError) -> Observable<AWSCredential, NetworkError> in
                     let source = try profiles.source(of: name, variables)
                     chosen.choose(source)
@@ -80,9 +77,13 @@ struct AWSProfiles: Sendable {
         return String(text.dropFirst(8)).trimmedLine
     }
 
+    /// The profiles in the files that the environment names.
     static func read(
-        credentials: String, config: String, _ files: any FileSystem
+        _ variables: [String: String], _ files: any FileSystem
     ) -> Observable<AWSProfiles, NetworkError> {
+        let home = variables["HOME"] ?? ""
+        let credentials = variables.setting("AWS_SHARED_CREDENTIALS_FILE") ?? home + "/.aws/credentials"
+        let config = variables.setting("AWS_CONFIG_FILE") ?? home + "/.aws/config"
         let contents = [config, credentials].map { path in
             files.smallFile(path, limit: limit).map { (path, $0) }
         }
@@ -102,6 +103,25 @@ struct AWSProfiles: Sendable {
         }
     }
 
+    /// The source of the keys of the user's profile; `nil` if the user has none that says where keys are.
+    ///
+    /// - Throws: `noCredentials` for a profile that is named and does not exist, or whose keys cannot be had.
+    func configuredSource(_ variables: [String: String]) throws(NetworkError) -> AWSCredentials? {
+        let named = variables.setting("AWS_PROFILE")
+        let name = named ?? "default"
+        guard let profile = profiles[name] else {
+            return named == nil ? nil : try source(of: name, variables)
+        }
+        let isSource = Self.sources.contains { profile[$0] != nil }
+        return isSource ? try source(of: name, variables) : nil
+    }
+
+    /// The settings that say where the keys of a profile are.
+    private static let sources = [
+        "aws_access_key_id", "role_arn", "web_identity_token_file", "credential_process", "sso_session",
+        "sso_start_url",
+    ]
+
     /// The source of a profile's keys.
     ///
     /// - Throws: `noCredentials` for a profile that does not exist, has no keys, or refers to itself.
@@ -116,12 +136,12 @@ struct AWSProfiles: Sendable {
             if let file = profile["web_identity_token_file"] {
                 return .webIdentity(
                     role: role, tokenFile: file, sessionName: profile["role_session_name"],
-                    region: profile["region"] ?? variables["AWS_REGION"] ?? "us-east-1")
+                    region: profile["region"] ?? variables.setting("AWS_REGION") ?? "us-east-1")
             }
             return .assumingRole(
                 role, sessionName: profile["role_session_name"], externalID: profile["external_id"],
                 for: .seconds(profile["duration_seconds"].flatMap(Int.init) ?? 3600),
-                region: profile["region"] ?? variables["AWS_REGION"] ?? "us-east-1",
+                region: profile["region"] ?? variables.setting("AWS_REGION") ?? "us-east-1",
                 with: try base(of: name, profile, variables, visited))
         }
         return try .fixed(keys(of: name, profile))
@@ -151,6 +171,10 @@ struct AWSProfiles: Sendable {
     private func keys(of name: String, _ profile: [String: String]) throws(NetworkError) -> AWSCredential {
         guard let id = profile["aws_access_key_id"], let secret = profile["aws_secret_access_key"] else {
             let other = ["credential_process", "sso_session", "sso_start_url"].first { profile[$0] != nil }
+            guard profile["web_identity_token_file"] == nil else {
+                throw .noCredentials(
+                    "the AWS profile \(name) has a web_identity_token_file, but no role_arn")
+            }
             throw .noCredentials(
                 "the AWS profile \(name) has no keys"
                     + (other.map {

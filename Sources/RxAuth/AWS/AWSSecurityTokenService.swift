@@ -75,7 +75,9 @@ extension AWSCredentials {
     public static var webIdentity: AWSCredentials { webIdentity(ProcessInfo.processInfo.environment) }
 
     static func webIdentity(_ variables: [String: String]) -> AWSCredentials {
-        guard let file = variables["AWS_WEB_IDENTITY_TOKEN_FILE"], let role = variables["AWS_ROLE_ARN"] else {
+        guard let file = variables.setting("AWS_WEB_IDENTITY_TOKEN_FILE"),
+            let role = variables.setting("AWS_ROLE_ARN")
+        else {
             return AWSCredentials(named: "web identity") { _ in
                 .fail(
                     .noCredentials(
@@ -83,8 +85,9 @@ extension AWSCredentials {
             }
         }
         return webIdentity(
-            role: role, tokenFile: file, sessionName: variables["AWS_ROLE_SESSION_NAME"],
-            region: variables["AWS_REGION"] ?? variables["AWS_DEFAULT_REGION"] ?? "us-east-1")
+            role: role, tokenFile: file, sessionName: variables.setting("AWS_ROLE_SESSION_NAME"),
+            region: variables.setting("AWS_REGION") ?? variables.setting("AWS_DEFAULT_REGION")
+                ?? "us-east-1")
     }
 }
 
