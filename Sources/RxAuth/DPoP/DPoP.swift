@@ -21,7 +21,8 @@ import Synchronization
 /// a new proof, with the hash of its token. Requests whose `Authorization` is not of the scheme `DPoP` have none.
 ///
 /// The nonces of servers are learnt from all responses, for each origin. An exchange that the server refuses for its nonce
-/// is sent once more with the nonce of the refusal, unless its body can be sent only once. Copies share the nonces.
+/// is sent once more with the nonce of its own refusal, which may be good for one use, unless its body can be sent only
+/// once. Copies share the nonces.
 /// Thread-safe.
 public struct DPoP: RequestSigner {
     /// The key of the proofs.
@@ -40,9 +41,10 @@ public struct DPoP: RequestSigner {
     ///   - method: the method of the request.
     ///   - url: the URL of the request; its query and fragment are left out.
     ///   - token: the access token in the request, if any.
+    ///   - nonce: the nonce of the refusal of this exchange. Default `nil`: the latest one of the server, if any.
     ///   - date: the time of the proof.
     func proof(
-        _ method: HTTPRequest.Method, _ url: String, token: String?, at date: Date
+        _ method: HTTPRequest.Method, _ url: String, token: String?, nonce: String? = nil, at date: Date
     ) -> Observable<String, NetworkError> {
         let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
         var claims: [String: JSONValue] = [
@@ -50,7 +52,7 @@ public struct DPoP: RequestSigner {
             "jti": .string(OAuthRandom.text(bytes: 24)), "iat": .integer(date.wholeSeconds),
         ]
         if let token { claims["ath"] = .string(SHA256.hash(data: Array(token.utf8)).base64URLText) }
-        if let origin = URL(string: url).flatMap({ Origin($0) }), let nonce = nonces[origin] {
+        if let nonce = nonce ?? URL(string: url).flatMap({ Origin($0) }).flatMap({ nonces[$0] }) {
             claims["nonce"] = .string(nonce)
         }
         let header: [String: JSONValue] = [
@@ -67,7 +69,8 @@ public struct DPoP: RequestSigner {
             return .just(request)
         }
         return proof(
-            request.method, request.urlText, token: String(field.dropFirst(5)), at: context.date
+            request.method, request.urlText, token: String(field.dropFirst(5)),
+            nonce: context.isRepeated ? nonces.takeRefusal(of: request.id) : nil, at: context.date
         )
         .map { proof in
             var request = request
@@ -78,21 +81,23 @@ public struct DPoP: RequestSigner {
 
     /// Learns the nonce of the server, and asks for the exchange once more if it was refused for the lack of it.
     public func receive(_ head: ResponseHead, to request: Request, in context: SigningContext) -> Bool {
-        guard learn(from: head, of: request), !context.isRepeated, head.status == .unauthorized else {
-            return false
-        }
-        return OAuthChallenge.all(in: head).contains { $0.error == "use_dpop_nonce" }
+        guard let nonce = learn(from: head, of: request), !context.isRepeated,
+            head.status == .unauthorized, request.body.isReplayable,
+            OAuthChallenge.all(in: head).contains(where: { $0.error == "use_dpop_nonce" })
+        else { return false }
+        nonces.addRefusal(of: request.id, nonce)
+        return true
     }
 
     /// Learns the nonce of the server.
     ///
-    /// - Returns: whether the response has one.
-    func learn(from head: ResponseHead, of request: Request) -> Bool {
+    /// - Returns: the nonce, if the response has one.
+    func learn(from head: ResponseHead, of request: Request) -> String? {
         guard let origin = Origin(request.url), let nonce = head[.dpopNonce], nonce.isVisibleASCII,
             nonce.utf8.count <= DPoPNonces.sizeLimit
-        else { return false }
+        else { return nil }
         nonces[origin] = nonce
-        return true
+        return nonce
     }
 }
 
@@ -160,14 +165,18 @@ extension DPoP.Key: RedactedDescription {
     public var description: String { "\(algorithm) key \(thumbprint)" }
 }
 
-/// The latest nonces of servers.
+/// The latest nonces of servers, and those of refusals whose exchanges are about to be repeated.
 final class DPoPNonces: Sendable {
     private let contents = Mutex<[Origin: String]>([:])
+    /// By the ids of the requests; a request and its hedge can be refused at the same time.
+    private let refusals = Mutex<[RequestID: [String]]>([:])
 
     /// The most bytes of a nonce.
     static let sizeLimit = 1024
     /// The most origins.
     private static let limit = 64
+    /// The most refused requests, of which those that were cancelled before they were repeated stay.
+    private static let refusalLimit = 1024
 
     subscript(origin: Origin) -> String? {
         get { contents.withLock { $0[origin] } }
@@ -177,6 +186,23 @@ final class DPoPNonces: Sendable {
                 if contents[origin] == nil, contents.count >= Self.limit { contents = [:] }
                 contents[origin] = newValue
             }
+        }
+    }
+
+    func addRefusal(of id: RequestID, _ nonce: String) {
+        refusals.withLock { refusals in
+            // Those that are forgotten use the latest nonce.
+            if refusals.count >= Self.refusalLimit { refusals = [:] }
+            refusals[id, default: []].append(nonce)
+        }
+    }
+
+    /// The nonce of a refusal of a request, once.
+    func takeRefusal(of id: RequestID) -> String? {
+        refusals.withLock { refusals in
+            let nonce = refusals[id]?.popLast()
+            if refusals[id]?.isEmpty == true { refusals[id] = nil }
+            return nonce
         }
     }
 }

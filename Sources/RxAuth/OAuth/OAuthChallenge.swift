@@ -26,6 +26,13 @@ struct OAuthChallenge: Equatable {
             .map { OAuthChallenge($0.parameters) }
     }
 
+    /// Whether challenges refuse the proof of DPoP (RFC 9449 §7.1, §9), and not the token.
+    static func refuseProof(_ challenges: [OAuthChallenge]) -> Bool {
+        let errors = challenges.compactMap(\.error)
+        return !errors.contains("invalid_token")
+            && errors.contains { ["use_dpop_nonce", "invalid_dpop_proof"].contains($0) }
+    }
+
     private init(_ parameters: [String: String]) {
         let list = { (name: String) in
             (parameters[name] ?? "").split(separator: " ").prefix(Self.scopeLimit).map(String.init)

@@ -115,7 +115,7 @@ extension OAuth {
         }
 
         /// Detects an expired token (status 401), and a demand for more scopes or another authentication that has not been
-        /// fulfilled before.
+        /// fulfilled before. A refused proof of DPoP says nothing about the token.
         public var expiry: Session.Expiry {
             .when { [self] error in
                 guard let head = error.head, [401, 403].contains(head.status.code) else { return false }
@@ -132,7 +132,9 @@ extension OAuth {
                 {
                     return demands.admit(OAuthDemand(found), version, slot)
                 }
-                guard head.status == .unauthorized else { return false }
+                guard head.status == .unauthorized, !OAuthChallenge.refuseProof(challenges) else {
+                    return false
+                }
                 if scopes == nil { demands.learn(challenges.first { !$0.scopes.isEmpty }?.scopes) }
                 return true
             }
@@ -155,9 +157,9 @@ extension OAuth {
             }
         }
 
-        /// Revokes the tokens of a credential at the server (RFC 7009): the refresh token, with which servers revoke its
-        /// access tokens, or else the access token. Completes after one value; a token that the server does not know is
-        /// revoked already.
+        /// Revokes the tokens of a credential at the server (RFC 7009): the refresh token, and then the access token, which
+        /// not every server ends with it (§2.1). Completes after one value; a token that the server does not know is
+        /// revoked already, and one that revokes no access tokens (`unsupported_token_type`) lets them expire.
         ///
         /// Log the session out as well: ``RxClient/Session/logOut()``.
         public func revoke(_ credential: Credential) -> Observable<Void, NetworkError> {
@@ -165,14 +167,20 @@ extension OAuth {
                 let metadata = endpoint.server.metadata
                 let url = try metadata.endpoint(
                     "revocation_endpoint", metadata.revocationEndpoint, for: endpoint.client)
-                let (token, hint) =
-                    credential.refreshToken.map { ($0, "refresh_token") } ?? (
-                        credential.token, "access_token"
-                    )
-                let subject = "the revocation endpoint"
-                return endpoint.response(
-                    url, [("token", token), ("token_type_hint", hint)], subject, nil, isRepeated: false
-                )
+                let access = Self.revoke(credential.token, "access_token", at: url, endpoint)
+                guard let token = credential.refreshToken else { return access }
+                let rest = access.catch { (error: NetworkError) -> Observable<Void, NetworkError> in
+                    error.envelopeCode == "unsupported_token_type" ? .just(()) : .fail(error)
+                }
+                return Self.revoke(token, "refresh_token", at: url, endpoint).flatMap { rest }
+            }
+        }
+
+        private static func revoke(
+            _ token: String, _ hint: String, at url: URL, _ endpoint: OAuthEndpoint
+        ) -> Observable<Void, NetworkError> {
+            let subject = "the revocation endpoint"
+            return endpoint.response(url, [("token", token), ("token_type_hint", hint)], subject, nil)
                 .map { response throws(NetworkError) in
                     guard !(200..<300).contains(response.status.code) else { return }
                     _ = try OAuthEndpoint.object(in: response, subject, at: endpoint.context.date)
@@ -188,7 +196,6 @@ extension OAuth {
                     "introspection_endpoint", metadata.introspectionEndpoint, for: endpoint.client)
                 return endpoint.post(url, [("token", token)], "the introspection endpoint")
                     .map { json throws(NetworkError) in try Introspection(json) }
-            }
         }
 
         // MARK: - How

@@ -137,7 +137,7 @@ struct OAuthEndpoint: Sendable {
     func post(
         _ url: URL, _ parameters: [(name: String, value: String)], _ subject: String, isProven: Bool = false
     ) -> Observable<JSONValue, NetworkError> {
-        response(url, parameters, subject, isProven ? dpop : nil, isRepeated: false)
+        response(url, parameters, subject, isProven ? dpop : nil)
             .map { [context] response throws(NetworkError) in
                 do throws(NetworkError) {
                     return try Self.object(in: response, subject, at: context.date)
@@ -146,21 +146,26 @@ struct OAuthEndpoint: Sendable {
     }
 
     /// Sends a request, and once more if the server wants its nonce in the proof.
+    ///
+    /// - Parameter refusal: the nonce of the refusal of the first one; `nil` for the first one.
     func response(
         _ url: URL, _ parameters: [(name: String, value: String)], _ subject: String, _ dpop: DPoP?,
-        isRepeated: Bool
+        nonce refusal: String? = nil
     ) -> Observable<Response, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             let request = try client.request(url, parameters, server.metadata, at: context.date)
             guard let dpop else { return sent(request, subject) }
-            return dpop.proof(.post, url.absoluteString, token: nil, at: context.date).flatMap { proof in
+            return dpop.proof(
+                .post, url.absoluteString, token: nil, nonce: refusal, at: context.date
+            ).flatMap { proof in
                 var proven = request
                 proven.headerFields[.dpop] = proof
                 proven.secretFields.insert(.dpop)
                 return sent(proven, subject).flatMap { response -> Observable<Response, NetworkError> in
-                    let hasNonce = dpop.learn(from: response.head, of: request)
-                    guard hasNonce, !isRepeated, Self.wantsNonce(response) else { return .just(response) }
-                    return self.response(url, parameters, subject, dpop, isRepeated: true)
+                    guard let nonce = dpop.learn(from: response.head, of: request), refusal == nil,
+                        Self.wantsNonce(response)
+                    else { return .just(response) }
+                    return self.response(url, parameters, subject, dpop, nonce: nonce)
                 }
             }
         }

@@ -160,7 +160,75 @@ import Testing
                 ])
         }
         #expect(try server.result(client(DPoP()).get("/api")).error?.status == .unauthorized)
-        #expect(count.all.count <= 4)
+        #expect(count.all.count == 2)
+    }
+
+    /// A refused proof says nothing about the token, which is neither renewed nor replaced by a login.
+    @Test(arguments: [
+        (#"DPoP error="use_dpop_nonce""#, 1), (#"DPoP error="invalid_dpop_proof""#, 1),
+        (#"Bearer, DPoP error="use_dpop_nonce", algs="ES256""#, 1),
+        (#"DPoP error="invalid_token", DPoP error="use_dpop_nonce""#, 2), ("DPoP", 2),
+    ])
+    func refusedProof(challenge: String, tokenRequests: Int) throws {
+        server.answer("/api") { _ in
+            .status(.unauthorized, headers: [.wwwAuthenticate: challenge, Self.nonceField: "N"])
+        }
+        let client = client(DPoP())
+        #expect(try server.result(client.get("/api")).error?.status == .unauthorized)
+        #expect(server.calls("/token").count == tokenRequests)
+    }
+
+    /// Nonces that are good for one use.
+    private final class SingleUse: Sendable {
+        private let contents = Mutex<(count: Int, valid: Set<String>)>((0, []))
+
+        /// Uses a nonce up: whether it was good, and the next one.
+        func use(_ nonce: String?) -> (isGood: Bool, next: String) {
+            contents.withLock { contents in
+                let isGood = nonce.map { contents.valid.remove($0) != nil } ?? false
+                contents.count += 1
+                contents.valid.insert("N\(contents.count)")
+                return (isGood, "N\(contents.count)")
+            }
+        }
+    }
+
+    /// Requests at the same time, at an API whose nonces are good for one use: each is sent twice at most, with the nonce of
+    /// its own refusal, and none renews the token.
+    @Test func concurrentNonces() throws {
+        let nonces = SingleUse()
+        server.answer("/api") { call in
+            let (isGood, next) = nonces.use(Self.proof(call.request)?.claims["nonce"]?.text)
+            var headers: HTTPFields = [Self.nonceField: next]
+            if !isGood { headers[.wwwAuthenticate] = #"DPoP error="use_dpop_nonce""# }
+            return .json(
+                "1", status: isGood ? .ok : .unauthorized, headers: headers, after: .milliseconds(10))
+        }
+        let client = client(DPoP())
+        for round in 1...3 {
+            let all = Observable<Int, NetworkError>.sequence(0..<20)
+                .flatMap(.merge) { _ in client.get("/api") }.collect()
+            #expect(try server.result(all).get().count == 20)
+            #expect(server.calls("/api").count <= round * 40)
+        }
+        #expect(server.calls("/token").count == 1)
+    }
+
+    /// The same at a token endpoint.
+    @Test func concurrentNoncesOfTokenEndpoint() throws {
+        let nonces = SingleUse()
+        server.answer("/token") { call in
+            let (isGood, next) = nonces.use(Self.proof(call.request)?.claims["nonce"]?.text)
+            guard isGood else {
+                return AuthorizationServerDouble.refusal("use_dpop_nonce", headers: [Self.nonceField: next])
+            }
+            return Self.boundTokens()
+        }
+        let login = server.login(dpop: DPoP())
+        let all = Observable<Int, NetworkError>.sequence(0..<20)
+            .flatMap(.merge) { _ in login.fetchTokens() }.collect()
+        #expect(try server.result(all).get().count == 20)
+        #expect(server.calls("/token").count <= 40)
     }
 
     /// A body that can be sent only once is not sent again for a nonce.

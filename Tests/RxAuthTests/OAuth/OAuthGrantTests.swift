@@ -279,17 +279,33 @@ import Testing
 
     // MARK: - Revocation and introspection
 
-    /// The refresh token is revoked, with which its access tokens end.
+    /// Both tokens are revoked, the refresh token first: servers need not end the access tokens with it (RFC 7009 §2.1), and
+    /// need not revoke access tokens at all.
     @Test func revocation() throws {
         server.answer("/revoke") { _ in .status(.ok) }
         let login = server.login()
         _ = try server.result(login.revoke(.init(token: "T", refreshToken: "R"))).get()
+        #expect(server.calls("/revoke").map { $0["token"] } == ["R", "T"])
         #expect(
-            server.calls.last?["token"] == "R" && server.calls.last?["token_type_hint"] == "refresh_token")
+            server.calls("/revoke").map { $0["token_type_hint"] } == ["refresh_token", "access_token"])
         _ = try server.result(login.revoke(.init(token: "T"))).get()
         #expect(server.calls.last?["token"] == "T" && server.calls.last?.authorization != nil)
         server.answer("/revoke") { _ in AuthorizationServerDouble.refusal("unsupported_token_type") }
         #expect(try server.failure(login.revoke(.init(token: "T"))).envelopeCode == "unsupported_token_type")
+        server.answer("/revoke") { call in
+            call["token"] == "R" ? .status(.ok) : AuthorizationServerDouble.refusal("unsupported_token_type")
+        }
+        _ = try server.result(login.revoke(.init(token: "T", refreshToken: "R"))).get()
+        server.answer("/revoke") { call in
+            call["token"] == "T" ? .status(.ok) : AuthorizationServerDouble.refusal("unsupported_token_type")
+        }
+        let count = server.calls("/revoke").count
+        let both = Credential(token: "T", refreshToken: "R")
+        #expect(try server.failure(login.revoke(both)).envelopeCode == "unsupported_token_type")
+        #expect(server.calls("/revoke").count == count + 1)
+        server.answer("/revoke") { call in call["token"] == "R" ? .status(.ok) : .status(.serviceUnavailable)
+        }
+        #expect(try server.failure(login.revoke(both)).code == .oauthResponse)
     }
 
     /// The members of an introspection, and answers that are none.
