@@ -114,6 +114,27 @@ extension OAuth {
             }
         }
 
+        /// - Throws: `oauthMetadata` for an endpoint that is reached neither by https nor at a loopback address.
+        func checkEndpoints() throws(NetworkError) {
+            let endpoints: [(String, URL?)] = [
+                ("authorization_endpoint", authorizationEndpoint), ("token_endpoint", tokenEndpoint),
+                ("device_authorization_endpoint", deviceAuthorizationEndpoint),
+                ("pushed_authorization_request_endpoint", pushedAuthorizationRequestEndpoint),
+                ("revocation_endpoint", revocationEndpoint),
+                ("introspection_endpoint", introspectionEndpoint), ("jwks_uri", keysURL),
+            ]
+            let aliases: [(String, URL?)] = certificateEndpoints.map { ($0.key, $0.value) }
+            for (name, url) in endpoints + aliases {
+                guard let url else { continue }
+                guard let parsed = OAuthURL(url.absoluteString), parsed.isSecure, url.fragment == nil
+                else {
+                    throw .metadata(
+                        "\(name) of \(issuer.quotedForErrors) is not an https URL (http is for loopback addresses); "
+                            + "correct it in the metadata of OAuth.Provider.known(_:)")
+                }
+            }
+        }
+
         /// The endpoint with a name of RFC 8414, for a client.
         func endpoint(_ name: String, _ url: URL?, for client: OAuth.Client) throws(NetworkError) -> URL {
             let alias = client.authentication.usesCertificate ? certificateEndpoints[name] : nil

@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 public import RxHTTP
 public import RxLite
+import RxParameters
 import Synchronization
 
 extension OAuth {
@@ -13,7 +14,8 @@ extension OAuth {
 
         /// The server with an issuer identifier.
         ///
-        /// The metadata are those of RFC 8414 or, if the server has none of these, of OpenID Connect Discovery.
+        /// The metadata are those of RFC 8414 or, if the server has none of these, or a page in their place, of OpenID
+        /// Connect Discovery.
         ///
         /// - Parameter issuer: the issuer identifier: an https URL without query and fragment, or an http URL of a
         ///   loopback address. Any other fails with `oauthMetadata` when it is used.
@@ -22,6 +24,8 @@ extension OAuth {
         }
 
         /// A server that publishes no metadata.
+        ///
+        /// Endpoints are https URLs, or http URLs of loopback addresses; with any other, uses fail with `oauthMetadata`.
         ///
         /// - Parameter metadata: its metadata.
         public static func known(_ metadata: Metadata) -> Provider {
@@ -159,7 +163,9 @@ final class ProviderSource: Sendable {
     ) -> Observable<OAuthServer, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             switch place {
-            case .metadata(let metadata): return .just(server(metadata))
+            case .metadata(let metadata):
+                try metadata.checkEndpoints()
+                return .just(server(metadata))
             case .issuer(let issuer):
                 return try Self.metadata(of: issuer, context).map { self.server($0) }
             case .resource(let resource):
@@ -213,10 +219,14 @@ final class ProviderSource: Sendable {
     }
 
     /// The document at the first URL where there is one.
+    ///
+    /// - Parameter page: the content of a former URL, which is no JSON object: some servers answer every unknown URL with
+    ///   a page. It is the document if there is no better one.
     private static func first(
-        of urls: [URL], _ subject: String, _ context: OAuthContext
+        of urls: [URL], _ subject: String, _ context: OAuthContext, otherwise page: [UInt8]? = nil
     ) -> Observable<[UInt8], NetworkError> {
         guard let url = urls.first else {
+            if let page { return .just(page) }
             return .fail(.metadata("\(subject) publishes no metadata; use OAuth.Provider.known(_:)"))
         }
         return context.response(to: OAuthContext.request(.get, url))
@@ -228,9 +238,12 @@ final class ProviderSource: Sendable {
             }
             .flatMap { response throws(NetworkError) -> Observable<[UInt8], NetworkError> in
                 switch response.status.code {
-                case 200: return .just(response.body)
+                case 200:
+                    if case .object? = JSONValue(parsing: response.body) { return .just(response.body) }
+                    return first(
+                        of: Array(urls.dropFirst()), subject, context, otherwise: page ?? response.body)
                 case 400..<500 where response.status.code != 429:
-                    return first(of: Array(urls.dropFirst()), subject, context)
+                    return first(of: Array(urls.dropFirst()), subject, context, otherwise: page)
                 case 300..<400:
                     throw .metadata(
                         "\(subject) redirects the request for its metadata; use the issuer it moved to")

@@ -135,6 +135,46 @@ import Testing
         }
     }
 
+    /// Endpoints of metadata from the app must be reached by https as well, or at a loopback address.
+    @Test func knownEndpoints() throws {
+        let http = try #require(URL(string: "http://id.test/x"))
+        let changes: [(String, @Sendable (inout OAuth.Metadata) -> Void)] = [
+            ("authorization_endpoint", { $0.authorizationEndpoint = http }),
+            ("token_endpoint", { $0.tokenEndpoint = http }),
+            ("device_authorization_endpoint", { $0.deviceAuthorizationEndpoint = http }),
+            ("pushed_authorization_request_endpoint", { $0.pushedAuthorizationRequestEndpoint = http }),
+            ("revocation_endpoint", { $0.revocationEndpoint = http }),
+            ("introspection_endpoint", { $0.introspectionEndpoint = http }),
+            ("jwks_uri", { $0.keysURL = http }),
+            ("token_endpoint", { $0.certificateEndpoints["token_endpoint"] = http }),
+        ]
+        for (name, change) in changes {
+            var metadata = OAuth.Metadata(
+                issuer: "id.test", tokenEndpoint: URL(string: "https://id.test/token"))
+            change(&metadata)
+            let error = try server.failure(server.login(provider: .known(metadata)).fetchTokens())
+            #expect(error.code == .oauthMetadata && error.message.contains(name), "\(name)")
+        }
+        #expect(server.calls.isEmpty)
+        for text in ["https://id.test/token", "http://127.0.0.1/token", "http://[::1]:8080/token"] {
+            let metadata = OAuth.Metadata(issuer: "id.test", tokenEndpoint: URL(string: text))
+            #expect(try server.result(server.login(provider: .known(metadata)).fetchTokens()).error == nil)
+        }
+    }
+
+    /// A server that answers the URL of RFC 8414 with a page, as it answers every unknown one, is asked for the other.
+    @Test(arguments: ["<html>", "", "[]", #"{"a":"#])
+    func pageInstead(of text: String) throws {
+        server.answer("/.well-known/oauth-authorization-server") { _ in .json(text) }
+        server.answer("/.well-known/openid-configuration") { _ in .json(AuthorizationServerDouble.metadata())
+        }
+        #expect(try metadata(of: "https://id.test").error == nil)
+        // An object is the document that was asked for, even if it is not that of the issuer.
+        server.answer("/.well-known/oauth-authorization-server") { _ in .json(#"{"issuer":"https://a.test"}"#)
+        }
+        #expect(try metadata(of: "https://id.test").error?.message.contains("issuer differs") == true)
+    }
+
     /// Documents that are huge, no JSON, or redirected.
     @Test func unusableDocuments() throws {
         let huge = String(repeating: " ", count: OAuthContext.responseLimit + 1)
@@ -147,6 +187,11 @@ import Testing
             server.answer("/.well-known/oauth-authorization-server") { _ in reply }
             let error = try metadata(of: "https://id.test").error
             #expect(error?.code == .oauthMetadata && error?.message.contains(word) == true, "\(word)")
+            // Nor does a page at the other URL say more.
+            server.answer("/.well-known/openid-configuration") { _ in .json("<html>") }
+            let second = try metadata(of: "https://id.test").error
+            #expect(second?.message.contains(word == "publishes no metadata" ? "JSON object" : word) == true)
+            server.answer("/.well-known/openid-configuration") { _ in .status(.notFound) }
         }
         #expect(!server.calls.contains { $0.request.url.host() == "evil.test" })
     }
