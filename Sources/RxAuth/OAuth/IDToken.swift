@@ -142,14 +142,18 @@ struct IDTokenRules: Sendable {
     }
 }
 
-/// The keys of one authorization server: fetched for the first token, again for a token by an unknown key, and after an
-/// hour. All fetches count for the limit, failed ones too, so that tokens by unknown keys cannot make requests.
+/// The keys of one authorization server: fetched for the first token, again for a token that none of them has signed, and
+/// after an hour. Tokens that need keys while they are fetched wait for that fetch. All fetches count for the limit, failed
+/// ones too, so that tokens by unknown keys cannot make requests.
 final class KeySetCache: Sendable {
     private struct State {
         var keys: JSONWebKeySet?
         var fetched: Date?
         /// When the last fetches began.
         var fetches: [Date] = []
+        /// The running fetch, which later tokens join.
+        var flight: (number: Int, url: URL, stream: Observable<JSONWebKeySet, NetworkError>)?
+        var flights = 0
     }
 
     private let state = Mutex(State())
@@ -169,11 +173,11 @@ final class KeySetCache: Sendable {
                     "is not signed by an algorithm with public keys, such as RS256 or ES256; configure one of them at "
                         + "the server")
             }
-            if let keys = current(at: context.date) {
-                let candidates = keys.candidates(for: token)
-                if !candidates.isEmpty {
-                    return .just(try rules.validate(token, by: candidates, at: context.date))
-                }
+            // A server may replace a key by one with the same id, or with none.
+            if let candidates = current(at: context.date)?.candidates(for: token),
+                candidates.contains(where: { $0.verifies(token) })
+            {
+                return .just(try rules.validate(token, by: candidates, at: context.date))
             }
             return fetch(metadata, context).map { keys throws(NetworkError) in
                 try rules.validate(token, by: keys.candidates(for: token), at: context.date)
@@ -197,19 +201,30 @@ final class KeySetCache: Sendable {
             return .fail(.idToken("cannot be verified: the metadata of the server have no jwks_uri"))
         }
         let date = context.date
-        let mayFetch = state.withLock { state in
+        return state.withLock { state in
+            if let flight = state.flight, flight.url == url { return flight.stream }
             state.fetches.removeAll { $0 <= date.addingTimeInterval(-Self.limit.time) }
-            guard state.fetches.count < Self.limit.count else { return false }
+            guard state.fetches.count < Self.limit.count else {
+                return .fail(
+                    .idToken(
+                        "is signed by an unknown key, and the keys of the server were fetched \(Self.limit.count) times "
+                            + "in the last minutes; try again later"))
+            }
             state.fetches.append(date)
-            return true
+            state.flights += 1
+            let number = state.flights
+            let stream = request(url, context)
+                .handleEvents(onEnd: { _ in self.land(number) }, onCancel: { self.land(number) })
+                .share(replay: 1, reset: .unused)
+            state.flight = (number, url, stream)
+            return stream
         }
-        guard mayFetch else {
-            return .fail(
-                .idToken(
-                    "is signed by an unknown key, and the keys of the server were fetched \(Self.limit.count) times in the "
-                        + "last minutes; try again later"))
-        }
-        return context.response(to: OAuthContext.request(.get, url))
+    }
+
+    private func request(
+        _ url: URL, _ context: OAuthContext
+    ) -> Observable<JSONWebKeySet, NetworkError> {
+        context.response(to: OAuthContext.request(.get, url))
             .mapError {
                 .idToken("cannot be verified: the keys of the server cannot be fetched", because: $0)
             }
@@ -225,6 +240,12 @@ final class KeySetCache: Sendable {
                 }
                 return keys
             }
+    }
+
+    private func land(_ number: Int) {
+        state.withLock { state in
+            if state.flight?.number == number { state.flight = nil }
+        }
     }
 }
 

@@ -183,6 +183,50 @@ import Testing
         #expect(server.calls("/keys").count == 2)
     }
 
+    /// A key that is replaced by one with the same id is fetched again, and a token by neither is refused.
+    @Test func replacedKey() throws {
+        let first = IdentityKeys(), second = IdentityKeys()
+        let login = server.login()
+        server.answer("/keys", .json(first.document), .json(second.document))
+        func outcome(_ keys: IdentityKeys) throws -> NetworkError? {
+            let token = try keys.token()
+            server.answer("/token") { _ in AuthorizationServerDouble.tokens("T", ["id_token": .string(token)])
+            }
+            return try server.result(login.fetchTokens()).error
+        }
+        for keys in [first, first, second, second] { #expect(try outcome(keys) == nil) }
+        #expect(server.calls("/keys").count == 2)
+        for _ in 0..<5 { #expect(try outcome(IdentityKeys())?.code == .oauthIDToken) }
+        #expect(server.calls("/keys").count == 3)
+        #expect(try outcome(second) == nil)
+    }
+
+    /// A token that is refused for its claims causes no fetch.
+    @Test func refusedClaims() throws {
+        let login = server.login()
+        let token = try Self.keys.token(["aud": .string("other")])
+        server.answer("/keys") { _ in .json(Self.keys.document) }
+        server.answer("/token") { _ in AuthorizationServerDouble.tokens("T", ["id_token": .string(token)]) }
+        for _ in 0..<3 { #expect(try server.failure(login.fetchTokens()).message.contains("another client")) }
+        #expect(server.calls("/keys").count == 1)
+    }
+
+    /// Tokens that come at the same time share one fetch, also if it fails, and the next one fetches again.
+    @Test func sharedFetch() throws {
+        let login = server.login()
+        let token = try Self.keys.token()
+        server.answer("/token") { _ in AuthorizationServerDouble.tokens("T", ["id_token": .string(token)]) }
+        server.answer(
+            "/keys", .status(.serviceUnavailable, after: .milliseconds(50)),
+            .json(Self.keys.document, after: .milliseconds(50)))
+        for round in 1...2 {
+            let recorders = (0..<6).map { _ in Recorder(login.fetchTokens(), on: server.clock) }
+            try server.clock.run()
+            #expect(recorders.allSatisfy { ($0.failure == nil) == (round == 2) })
+            #expect(server.calls("/keys").count == round)
+        }
+    }
+
     /// Unknown keys cause three fetches in five minutes at most, and failed fetches count.
     @Test(arguments: [true, false])
     func fetchLimit(isFailing: Bool) throws {
