@@ -30,17 +30,37 @@ struct OAuthDemand: Sendable, Equatable {
 
 /// The demands of a login: each is fulfilled once.
 final class OAuthDemands: Sendable {
-    private struct State {
+    /// Demands for one login.
+    struct Taken: Sendable {
+        /// All of them as one.
+        let demand: OAuthDemand
+        fileprivate let keys: Set<String>
+        /// The scopes that no earlier login has asked for.
+        fileprivate let newScopes: [String]
+    }
+
+    fileprivate struct State {
         /// The account whose demands these are.
         var identity: Int?
         /// The generation of the credential for which a demand was made first, and when.
         var made: [String: (generation: Int, date: Date)] = [:]
-        /// The demands that the next login asks for, with the generation of the credential that they were made for.
-        var pending: (demand: OAuthDemand, generation: Int)?
+        /// The demands that the next login asks for.
+        var pending: Pending?
         /// The scopes that logins have asked for because of demands.
         var granted: [String] = []
         /// The scopes that challenges name.
         var learnt: [String]?
+        /// The latest credential that a request has carried, in sessions whose generation is not known otherwise.
+        var placed: (version: CredentialVersion, token: String)?
+    }
+
+    fileprivate struct Pending {
+        var demand: OAuthDemand
+        var keys: Set<String>
+        /// The generation of the credential that was not enough.
+        let generation: Int
+        /// Its token; `nil` if there was none, or if it is not known.
+        let token: String?
     }
 
     private let state = Mutex(State())
@@ -59,6 +79,19 @@ final class OAuthDemands: Sendable {
         state.withLock { $0.learnt = scopes }
     }
 
+    /// Notes the credential that a request carries.
+    func place(_ credential: Credential, _ version: CredentialVersion?) {
+        guard let version else { return }
+        state.withLock { state in
+            if let former = state.placed?.version {
+                // Another request may have got a newer one meanwhile.
+                let isOlder = (version.identity, version.generation) < (former.identity, former.generation)
+                guard !isOlder else { return }
+            }
+            state.placed = (version, credential.token)
+        }
+    }
+
     /// Whether a login may fulfil a demand, or has fulfilled it since the request was sent. Has the same result each time
     /// for the same failure.
     ///
@@ -69,46 +102,71 @@ final class OAuthDemands: Sendable {
         let date = slot.transport?.scheduler.currentDate ?? Date()
         return state.withLock { state in
             if state.identity != version.identity {
-                state = State(identity: version.identity, learnt: state.learnt)
+                state = State(identity: version.identity, learnt: state.learnt, placed: state.placed)
             }
-            let first = state.made[demand.key]
-            if let first, demand.lasts(from: first.date, at: date) {
-                // A login was made for this demand; a later credential has been refused in spite of it.
-                guard version.generation <= first.generation else { return false }
-            } else {
-                guard first != nil || state.made.count < Self.limit else { return false }
+            if let pending = state.pending, pending.generation < version.generation { state.drop(pending) }
+            let first = state.made[demand.key].flatMap { demand.lasts(from: $0.date, at: date) ? $0 : nil }
+            // A login was made for this demand; a later credential has been refused in spite of it.
+            if let first, version.generation > first.generation { return false }
+            let placed = state.placed.flatMap { $0.version.identity == version.identity ? $0 : nil }
+            // A newer credential than the request's may be enough; the session sends the request again with that one.
+            let latest = current ?? placed?.version.generation
+            guard latest.map({ $0 == version.generation }) ?? true else { return true }
+            if first == nil {
+                guard state.made[demand.key] != nil || state.made.count < Self.limit else { return false }
                 state.made[demand.key] = (version.generation, date)
             }
-            // A newer credential than the request's may be enough; the session sends the request again with that one.
-            guard current.map({ $0 == version.generation }) ?? true else { return true }
             if let pending = state.pending, pending.generation == version.generation {
                 state.pending?.demand = pending.demand.joined(with: demand)
+                state.pending?.keys.insert(demand.key)
             } else {
-                state.pending = (demand, version.generation)
+                let token = placed.flatMap { $0.version == version ? $0.token : nil }
+                state.pending = Pending(
+                    demand: demand, keys: [demand.key], generation: version.generation, token: token)
             }
             return true
         }
     }
 
     /// The demands for the next login, which are then no longer pending.
-    func takePending(in slot: SessionTransport) -> OAuthDemand? {
+    ///
+    /// - Parameter credential: the credential that the login replaces; `nil` if there is none.
+    func takePending(for credential: Credential?, in slot: SessionTransport) -> Taken? {
         let current = slot.generation
         return state.withLock { state in
             guard let pending = state.pending else { return nil }
+            let isCurrent =
+                current.map { $0 == pending.generation }
+                ?? (pending.token.map { $0 == credential?.token } ?? true)
+            guard isCurrent else {
+                // The credential that was not enough has been replaced since.
+                state.drop(pending)
+                return nil
+            }
             state.pending = nil
-            // The credential that was not enough has been replaced since.
-            guard current.map({ $0 == pending.generation }) ?? true else { return nil }
-            state.granted = OAuthScopes.union(state.granted, pending.demand.scopes)
-            return pending.demand
+            let former = Set(state.granted)
+            let taken = Taken(
+                demand: pending.demand, keys: pending.keys,
+                newScopes: pending.demand.scopes.filter { !former.contains($0) })
+            state.granted += taken.newScopes
+            return taken
         }
     }
 
-    /// Forgets that a demand was made, because its login has failed for another reason than a refusal.
-    func forget(_ demand: OAuthDemand) {
+    /// Forgets that demands were made, because their login has failed for another reason than a refusal.
+    func forget(_ taken: Taken) {
         state.withLock { state in
-            state.made = [:]
-            state.granted.removeAll { demand.scopes.contains($0) }
+            for key in taken.keys { state.made[key] = nil }
+            state.granted.removeAll { taken.newScopes.contains($0) }
         }
+    }
+}
+
+extension OAuthDemands.State {
+    /// Drops demands that no login was made for: the credential was replaced in another way.
+    fileprivate mutating func drop(_ former: OAuthDemands.Pending) {
+        for key in former.keys { made[key] = nil }
+        pending = nil
     }
 }
 

@@ -85,14 +85,16 @@ extension OAuth {
 
         /// Logs in: one value, then completion.
         public func logIn() -> Observable<Credential, NetworkError> {
-            .deferred { [self] in logIn(as: nil, demands.takePending(in: slot)) }
+            .deferred { [self] in logIn(as: nil, demands.takePending(for: nil, in: slot)) }
         }
 
         /// Renews a credential: by its refresh token, or by a login if it has none, or if a response has demanded more than
         /// a renewal can get. One value, then completion.
         public func renew(_ credential: Credential) -> Observable<Credential, NetworkError> {
             .deferred { [self] in
-                if let demand = demands.takePending(in: slot) { return logIn(as: credential, demand) }
+                if let demand = demands.takePending(for: credential, in: slot) {
+                    return logIn(as: credential, demand)
+                }
                 guard let token = credential.refreshToken else { return logIn(as: credential, nil) }
                 return endpoint().flatMap { [self] endpoint -> Observable<Credential, NetworkError> in
                     // A refresh token is a secret between its issuer and the client (RFC 9700 §4.4).
@@ -108,11 +110,24 @@ extension OAuth {
 
         /// Places the token as its type requires: `Authorization: Bearer` or `Authorization: DPoP`.
         public var placement: CredentialPlacement {
-            guard dpop != nil else { return .bearer }
+            let (scheme, demands) = (scheme, demands)
             return CredentialPlacement { credential, request throws(NetworkError) in
-                request.headerFields[.authorization] = "DPoP " + credential.token
+                // Such a session does not tell when it has got another credential.
+                demands.place(credential, request.credentialVersion)
+                try request.setField(.authorization, to: scheme + credential.token)
             }
         }
+
+        /// The placement of a session that has the slot of the login.
+        var ownPlacement: CredentialPlacement {
+            guard dpop != nil else { return .bearer }
+            let scheme = scheme
+            return CredentialPlacement { credential, request throws(NetworkError) in
+                try request.setField(.authorization, to: scheme + credential.token)
+            }
+        }
+
+        private var scheme: String { dpop == nil ? "Bearer " : "DPoP " }
 
         /// Detects an expired token (status 401), and a demand for more scopes or another authentication that has not been
         /// fulfilled before. A refused proof of DPoP says nothing about the token.
@@ -185,7 +200,6 @@ extension OAuth {
                     guard !(200..<300).contains(response.status.code) else { return }
                     _ = try OAuthEndpoint.object(in: response, subject, at: endpoint.context.date)
                 }
-            }
         }
 
         /// Asks the server about a token (RFC 7662), as a protected resource does: one value, then completion.
@@ -196,6 +210,7 @@ extension OAuth {
                     "introspection_endpoint", metadata.introspectionEndpoint, for: endpoint.client)
                 return endpoint.post(url, [("token", token)], "the introspection endpoint")
                     .map { json throws(NetworkError) in try Introspection(json) }
+            }
         }
 
         // MARK: - How
@@ -224,21 +239,21 @@ extension OAuth {
 
         /// - Parameters:
         ///   - former: the credential whose user must not change.
-        ///   - demand: what a response has demanded.
+        ///   - taken: what responses have demanded.
         private func logIn(
-            as former: Credential?, _ demand: OAuthDemand?
+            as former: Credential?, _ taken: OAuthDemands.Taken?
         ) -> Observable<Credential, NetworkError> {
             .deferred { [self] in
                 provider.source.expire()
                 let login = endpoint().flatMap { [self] endpoint in
                     receive(
-                        endpoint.tokens(for: grant, wish(at: endpoint.server, demand)),
-                        demand == nil ? nil : former, namesUser: true)
+                        endpoint.tokens(for: grant, wish(at: endpoint.server, taken?.demand)),
+                        taken == nil ? nil : former, namesUser: true)
                 }
-                guard let demand else { return login }
+                guard let taken else { return login }
                 return login.catch { [self] error in
                     if error.code != .oauthRefused, error.code != .oauthAccountChanged {
-                        demands.forget(demand)
+                        demands.forget(taken)
                     }
                     // The server or the user does not grant more; what they have granted before is still valid.
                     var error = error

@@ -63,7 +63,7 @@ extension Session {
         if let transport { login.slot.setIfUnset(transport) }
         let session = Session(
             credential: credential, store: store, expiry: login.expiry, isRejection: OAuth.Login.isRejection,
-            placement: login.placement, leeway: leeway,
+            placement: login.ownPlacement, leeway: leeway,
             requiresLogin: requiresLogin ?? !login.provider.source.isResource,
             clock: transport?.scheduler, renewal: { login.renew($0) }, login: { login.logIn() })
         session.take(login.slot)

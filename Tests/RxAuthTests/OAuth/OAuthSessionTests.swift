@@ -386,6 +386,34 @@ import Testing
         #expect(browser.pages.last?["scope"] == "write admin")
     }
 
+    /// A demand whose login was interrupted takes nothing with it that earlier demands have brought.
+    @Test func interruptedLaterDemand() throws {
+        accept(
+            "T2",
+            otherwise: Self.challenge(
+                #"Bearer error="insufficient_scope", scope="write""#, status: .forbidden))
+        server.answer("/admin") { call in
+            call.authorization == "Bearer T3"
+                ? .json("1") : Self.challenge(Self.scopeChallenge, status: .forbidden)
+        }
+        server.answer(
+            "/token", AuthorizationServerDouble.tokens("T1"), AuthorizationServerDouble.tokens("T2"),
+            .failure(.connectionLost), AuthorizationServerDouble.tokens("T2"))
+        let browser = BrowserDouble()
+        let client = server.client(session(browser.grant, scopes: ["read"]))
+        #expect(try server.result(client.get("/api")).error == nil)
+        #expect(try server.result(client.get("/admin")).error?.code == .connectionLost)
+        // The token has ended, and a login without a demand follows.
+        let isRefused = Notes<Bool>()
+        server.answer("/api") { _ in
+            isRefused.add(true)
+            return isRefused.all.count == 1 ? .status(.unauthorized) : .json("1")
+        }
+        #expect(try server.result(client.get("/api")).error == nil)
+        #expect(
+            browser.pages.map { $0["scope"] } == ["read", "read write", "read write admin", "read write"])
+    }
+
     /// The parts of a login make a session in another way, as for a fleet.
     @Test func parts() throws {
         let login = server.login(scopes: ["a"])
