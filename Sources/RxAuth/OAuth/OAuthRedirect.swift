@@ -52,7 +52,8 @@ extension OAuth {
         ///
         /// - Parameters:
         ///   - url: the redirect URL.
-        ///   - responses: the URLs that the app receives, with their queries. The first one counts.
+        ///   - responses: the whole URLs that the app receives, with their queries. The first one counts; the login fails
+        ///     with `oauthCallback` if it is not the redirect URL with parameters, or if there is none.
         public static func url(_ url: String, responses: Observable<String, Never>) -> Redirect {
             Redirect(kind: .url(url, responses))
         }
@@ -137,6 +138,24 @@ struct AuthorizationResponse: Equatable {
     }
 }
 
+/// The part of a URL before its query, as redirect URLs are compared: scheme and host without their case (RFC 3986 §6.2.2.1),
+/// and the empty path of a host as `/`.
+struct RedirectPlace: Equatable {
+    private let place: [UInt8]
+
+    init(_ url: String) {
+        let text = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        var bytes = Array(text)
+        let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0
+        let hasHost = bytes[scheme...].starts(with: "://".utf8)
+        let start = hasHost ? scheme + 3 : scheme
+        let end = hasHost ? bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex : scheme
+        for index in 0..<end where (0x41...0x5A).contains(bytes[index]) { bytes[index] |= 0x20 }
+        if hasHost, end == bytes.endIndex { bytes.append(UInt8(ascii: "/")) }
+        place = bytes
+    }
+}
+
 /// A login by an authorization code.
 struct AuthorizationCodeLogin: Sendable {
     private let endpoint: OAuthEndpoint
@@ -164,7 +183,9 @@ struct AuthorizationCodeLogin: Sendable {
                     "the server \(metadata.issuer.quotedForErrors) has no authorization_endpoint; use another grant"
                 )
             }
-            guard metadata.codeChallengeMethods?.contains("S256") ?? true else {
+            // A server that names none does not have PKCE (RFC 8414 §2), or is one of those that do not name it; it then
+            // ignores or checks the parameters. The app vouches for a server that it has named, and a resource does not.
+            guard metadata.codeChallengeMethods?.contains("S256") ?? (endpoint.server.resource == nil) else {
                 throw .metadata(
                     "the server \(metadata.issuer.quotedForErrors) does not support PKCE with S256, without which a code can be "
                         + "stolen; use another grant")
@@ -202,8 +223,17 @@ struct AuthorizationCodeLogin: Sendable {
                 throw NetworkError(
                     .invalidConfiguration, "a redirect URL is an absolute URL without a fragment")
             }
-            let arrivals = responses.setFailureType(to: NetworkError.self).take(1)
+            let ended = NetworkError(
+                .oauthCallback, "the URLs that the app receives have ended before the user has come back")
+            let arrivals = responses.setFailureType(to: NetworkError.self).take(1).ifEmpty(fail: ended)
                 .map { text throws(NetworkError) in
+                    // The response of another login or server may arrive at another URL of the app (RFC 9700 §4.4.2).
+                    guard RedirectPlace(text) == RedirectPlace(url) else {
+                        throw NetworkError(
+                            .oauthCallback,
+                            "the URL that the app has received is not the redirect URL; its code was not used"
+                        )
+                    }
                     guard let response = AuthorizationResponse(url: text) else {
                         throw NetworkError(
                             .oauthCallback,

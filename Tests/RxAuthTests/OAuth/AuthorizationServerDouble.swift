@@ -62,6 +62,7 @@ final class AuthorizationServerDouble: Sendable {
         ] {
             members[name] = .string("https://\(host)/\(path)")
         }
+        members["code_challenge_methods_supported"] = .array([.string("S256")])
         for (name, value) in changes { members[name] = value }
         return String(decoding: JSONValue.object(members).document, as: UTF8.self)
     }

@@ -136,6 +136,53 @@ import Testing
         #expect(recorder.failure?.code == .oauthCallback)
     }
 
+    /// URLs that the app has received, and that are not those of the redirect; their code is not used.
+    @Test(
+        arguments: [
+            ("https://app.test/cb", "https://app.test/cb?{}", true),
+            ("https://app.test/cb", "https://app.test/cb?{}#x", true),
+            ("https://app.test/cb", "HTTPS://APP.test/cb?{}", true),
+            ("https://app.test", "https://app.test/?{}", true),
+            ("https://app.test/cb?a=1", "https://app.test/cb?a=1&{}", true),
+            ("com.example.app:/callback", "com.example.app:/callback?{}", true),
+            ("https://app.test/cb", "https://app.test/CB?{}", false),
+            ("https://app.test/cb", "https://app.test/cb/?{}", false),
+            ("https://app.test/cb", "https://evil.test/cb?{}", false),
+            ("https://app.test/cb", "http://app.test/cb?{}", false),
+            ("https://app.test/cb", "https://app.test:444/cb?{}", false),
+            ("https://app.test/server1", "https://app.test/server2?{}", false),
+            ("com.example.app:/callback", "com.example.other:/callback?{}", false),
+            ("https://app.test/cb", "?{}", false),
+        ])
+    func receivedURLs(redirect: String, received: String, isGood: Bool) throws {
+        let callbacks = Signal<String>()
+        let grant = OAuth.Grant.authorizationCode(
+            redirect: .url(redirect, responses: callbacks.observable)
+        ) { url in
+            let state = AuthorizationURL(url)["state"] ?? ""
+            callbacks.send(received.replacing("{}", with: "code=C&state=\(state)"))
+        }
+        let error = try server.result(server.login(grant, client: .public("cli")).fetchTokens()).error
+        #expect((error == nil) == isGood && error?.code == (isGood ? nil : .oauthCallback))
+        #expect(server.calls("/token").isEmpty == !isGood)
+    }
+
+    /// Responses that end without one are an error, before and after the URL is open.
+    @Test func noResponseAtAll() throws {
+        let empty = OAuth.Grant.authorizationCode(redirect: .url("app:/cb", responses: .empty())) { _ in }
+        #expect(try server.failure(server.login(empty).fetchTokens()).code == .oauthCallback)
+        let clock = server.clock
+        let late = OAuth.Grant.authorizationCode(
+            redirect: .url(
+                "app:/cb",
+                responses: Observable<Void, Never>.timer(.seconds(1), on: clock).compactMap { nil as String? }
+            )
+        ) { _ in }
+        let error = try server.failure(server.login(late).fetchTokens())
+        #expect(error.code == .oauthCallback && !OAuth.Login.isRejection(error))
+        #expect(server.calls("/token").isEmpty)
+    }
+
     /// A server whose codes could be stolen is not used.
     @Test func noPKCE() throws {
         let server = AuthorizationServerDouble(metadata: [

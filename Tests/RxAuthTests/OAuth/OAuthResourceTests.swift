@@ -51,6 +51,21 @@ import Testing
 
     private static let wellKnown = "/.well-known/oauth-protected-resource"
 
+    /// A server that a resource has named, and that does not name PKCE, does not have it (RFC 8414 §2); codes of a server
+    /// that the app names are bound by PKCE in any case.
+    @Test func unnamedPKCE() throws {
+        let server = AuthorizationServerDouble(metadata: ["code_challenge_methods_supported": nil])
+        server.answer("/mcp") { _ in .status(.unauthorized, headers: [.wwwAuthenticate: "Bearer"]) }
+        server.answer(Self.wellKnown) { _ in Self.document() }
+        let login = server.login(
+            browser.grant, client: .public("cli"), provider: .protecting(Self.resource))
+        let error = try server.failure(login.fetchTokens())
+        #expect(error.code == .oauthMetadata && error.message.contains("PKCE") && browser.pages.isEmpty)
+        let known = server.login(browser.grant, client: .public("cli"))
+        #expect(try server.result(known.fetchTokens()).error == nil)
+        #expect(browser.pages.first?["code_challenge_method"] == "S256")
+    }
+
     // MARK: - Where metadata are
 
     /// The metadata are at the URL of the challenge, below the well-known path of the resource, or at that of its host.
