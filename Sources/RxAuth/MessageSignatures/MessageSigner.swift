@@ -13,7 +13,8 @@ public import RxLite
 /// ```
 ///
 /// Each exchange is signed anew, with its own time and nonce. Content in memory, and content that can be read twice, gets
-/// a `Content-Digest` (RFC 9530) if a signature covers that field. Fields that the transport sets, such as `Host` and
+/// a `Content-Digest` (RFC 9530) if a signature covers that field; a request without content gets that of no bytes if the
+/// field is not covered by ``SignatureComponent/ifPresent``. Fields that the transport sets, such as `Host` and
 /// `Content-Length`, cannot be covered; `@authority` covers the host.
 public struct MessageSigner: RequestSigner {
     /// One of the signatures that a message gets.
@@ -86,14 +87,19 @@ public struct MessageSigner: RequestSigner {
     public func sign(_ request: Request, in context: SigningContext) -> Observable<Request, NetworkError> {
         var request = request
         for field in addedFields { request.headerFields[field.name] = field.value }
+        let isEmpty = request.body.isEmpty
         let needsDigest =
-            recipes.contains { $0.components.contains { $0.isContentDigest && !$0.isOfTrailer } }
-            && request.headerFields[.contentDigest] == nil && !request.body.isEmpty && !digests.isEmpty
+            request.headerFields[.contentDigest] == nil && !digests.isEmpty
+            && recipes.contains { recipe in
+                recipe.components.contains {
+                    $0.isContentDigest && !$0.isOfTrailer && !($0.isOptional && isEmpty)
+                }
+            }
         guard needsDigest else { return signed(request, in: context) }
         // The digest covers the content as it is sent.
         request.compression = .identity
         switch request.body {
-        case .empty: return signed(request, in: context)
+        case .empty: return signed(request, ContentDigest(of: [], digests), in: context)
         case .bytes(let bytes): return signed(request, ContentDigest(of: bytes, digests), in: context)
         case .streamed(let body):
             guard body.isReplayable else {

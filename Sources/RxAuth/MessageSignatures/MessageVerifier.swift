@@ -31,6 +31,9 @@ public struct MessageVerifier: Sendable {
         public var algorithms: Set<MessageSignatureAlgorithm>
         /// Whether the signature must name its end. Default false.
         public var requiresExpiry = false
+        /// Whether the signature must cover the `Signature-Agent` field of a message that has it: the whole field, or its
+        /// member with the label of the signature.
+        var coversAgent = false
 
         /// Creates a policy.
         public init(
@@ -47,12 +50,14 @@ public struct MessageVerifier: Sendable {
             self.algorithms = algorithms
         }
 
-        /// The policy for requests of automated clients (Web Bot Auth), which cover the host, and expire.
+        /// The policy for requests of automated clients (Web Bot Auth), which cover the host and, where it is given, the
+        /// `Signature-Agent` field, and expire.
         public static var webBot: Policy {
             var policy = Policy(
                 requiring: [.authority], maxAge: .seconds(86_400), tag: "web-bot-auth", algorithms: [.ed25519]
             )
             policy.requiresExpiry = true
+            policy.coversAgent = true
             return policy
         }
     }
@@ -127,12 +132,25 @@ public struct MessageVerifier: Sendable {
             }
             if let tag = policy.tag, input.parameters.tag != tag { continue }
             do throws(MessageSignatureError) {
+                try checkAgent(input, label, of: message)
                 try verify(input, Array(signature), of: message, at: date)
                 return Verified(label: label, components: input.components, parameters: input.parameters)
             } catch { failure = error }
         }
         throw failure
             ?? MessageSignatureError(.missing, "the message has no signature with the required label or tag")
+    }
+
+    /// A directory of keys that anybody on the way could have named says nothing about the client.
+    private func checkAgent(
+        _ input: MessageSignatureInput, _ label: String, of message: SignableMessage
+    ) throws(MessageSignatureError) {
+        guard policy.coversAgent, message.headerFields[.signatureAgent] != nil else { return }
+        let isCovered = input.components.contains { $0.isSignatureAgent(of: label) }
+        guard isCovered else {
+            throw MessageSignatureError(
+                .insufficient, "the message has a signature-agent, which the signature does not cover")
+        }
     }
 
     private func verify(

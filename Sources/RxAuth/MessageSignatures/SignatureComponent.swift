@@ -120,6 +120,12 @@ public struct SignatureComponent: Sendable {
         name == Self.contentDigest.name && !modifiers.contains(.request)
     }
 
+    /// Whether this is the message's own agent in the header, or its member for the signature with a label.
+    func isSignatureAgent(of label: String) -> Bool {
+        name == HTTPField.Name.signatureAgent.canonicalName && !modifiers.contains(.request)
+            && !modifiers.contains(.trailer) && memberKey.map { $0 == label } ?? true
+    }
+
     /// Whether this is a field of the trailer.
     var isOfTrailer: Bool { modifiers.contains(.trailer) }
 

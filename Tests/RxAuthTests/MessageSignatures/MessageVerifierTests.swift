@@ -290,6 +290,83 @@ import Testing
         }
     }
 
+    /// A digest that must be covered is that of no bytes, for a request without content.
+    @Test func digestOfNothing() throws {
+        let (client, transport) = client(
+            MessageSigner([
+                .init(components: [.method, .contentDigest], key: try .pem(MessageSignatureTests.ed25519)),
+                .init(
+                    label: "sig2", components: [.method, .contentDigest.ifPresent],
+                    key: try .pem(MessageSignatureTests.ed25519)),
+            ]))
+        try run(client.get("/x"))
+        let sent = try #require(transport.requests.first)
+        #expect(sent.headerFields[.contentDigest] == ContentDigest(of: []).fieldValue)
+        let key = try MessageSigningKey.pem(MessageSignatureTests.ed25519).verifyingKey
+        let verifier = MessageVerifier(.init(requiring: [.contentDigest])) { _ in key }
+        var message = SignableMessage(sent)
+        message.content = []
+        #expect(try verifier.verify(message, at: clock.date).components.contains(.contentDigest))
+        message.content = [1]
+        #expect(throws: MessageSignatureError.self) { try verifier.verify(message, at: clock.date) }
+    }
+
+    /// An agent that is named and not signed is refused: anybody can have added it.
+    @Test(
+        arguments: [
+            ([.authority, "signature-agent"], true), ([.authority], false),
+            ([.authority, SignatureComponent("signature-agent").structured], true),
+            ([.authority, SignatureComponent("signature-agent").bytes], true),
+        ] as [([SignatureComponent], Bool)])
+    func webBotAgent(components: [SignatureComponent], isGood: Bool) throws {
+        let key = try MessageSigningKey.pem(MessageSignatureTests.ed25519)
+        let signer = MessageSigner([
+            .init(components: components, key: key, lifetime: .seconds(60), tag: "web-bot-auth")
+        ])
+        let verifier = MessageVerifier(.webBot) { _ in key.verifyingKey }
+        var message = SignableMessage(
+            .get, "https://a.test/", headerFields: [.signatureAgent: #""https://bot.example.com""#])
+        let fields = try signer.signatures(of: message, at: Self.now)
+        message.headerFields[.signatureInput] = fields.input
+        message.headerFields[.signature] = fields.signature
+        let result = Result { () throws(MessageSignatureError) in
+            try verifier.verify(message, at: Self.now)
+        }
+        switch result {
+        case .success: #expect(isGood)
+        case .failure(let error):
+            #expect(!isGood && error.code == .insufficient && error.message.contains("signature-agent"))
+        }
+    }
+
+    /// The agents of several signatures are members of a dictionary; each signature covers its own.
+    @Test(arguments: [("sig1", true), ("other", false)])
+    func webBotAgents(member: String, isGood: Bool) throws {
+        let key = try MessageSigningKey.pem(MessageSignatureTests.ed25519)
+        let signer = MessageSigner([
+            .init(
+                components: [.authority, SignatureComponent("signature-agent").member(member)], key: key,
+                lifetime: .seconds(60), tag: "web-bot-auth")
+        ])
+        let kinds = [HTTPField.Name.signatureAgent: StructuredFieldKind.dictionary]
+        var message = SignableMessage(
+            .get, "https://a.test/",
+            headerFields: [.signatureAgent: #"sig1="https://bot.example.com", other="https://b.example.com""#]
+        )
+        var own = signer
+        own.structuredFields = kinds
+        let fields = try own.signatures(of: message, at: Self.now)
+        message.headerFields[.signatureInput] = fields.input
+        message.headerFields[.signature] = fields.signature
+        var verifier = MessageVerifier(.webBot) { _ in key.verifyingKey }
+        verifier.structuredFields = kinds
+        if isGood {
+            #expect(try verifier.verify(message, at: Self.now).label == "sig1")
+        } else {
+            #expect(throws: MessageSignatureError.self) { try verifier.verify(message, at: Self.now) }
+        }
+    }
+
     /// Digests of content are read, and compared.
     @Test func digests() throws {
         let content = Array("hello".utf8)
