@@ -81,42 +81,122 @@ import Testing
     static let credential = AWSCredential(
         accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
 
-    /// Method, URL, header fields and content, with the signature for `service` in `us-east-1`.
-    static let signatures: [(String, String, [(String, String)], String)] = [
-        ("GET", "/", [], "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
-        ("GET", "/example/..", [], "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
-        ("GET", "/./", [], "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
-        (
-            "GET", "/", [("My-Header1", "value1   value2 value3 ")],
-            "cfd34249e4b1c8d6b91ef74165d41a32e5fab3306300901bb65a51a73575eefd"
-        ),
+    /// A case of the suite, with its signature for `service` in `us-east-1`.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var method = "GET"
+        var target = "/"
+        var fields: [(name: String, value: String)] = []
+        var content = ""
+        var token: String?
+        /// Whether the token is signed, or added afterwards.
+        var signsToken = true
+        var isNormalized = true
+        let signature: String
+
+        var testDescription: String { "\(method) \(target) \(fields.map(\.name))" }
+    }
+
+    private static let token =
+        "AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8"
+        + "YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6"
+        + "q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlT"
+        + "JabIQwj2ICCR/oLxBA=="
+
+    static let cases: [Case] = [
+        Case(signature: "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+        Case(
+            target: "/example/..",
+            signature: "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+        Case(
+            target: "/./", signature: "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+        Case(
+            target: "/example/..", isNormalized: false,
+            signature: "eca7ead57bb5aa5c8e28007acd4ff04e1ff9a0ff3b237ec1554a184887ff9282"),
+        Case(
+            target: "//example//", isNormalized: false,
+            signature: "87cca117541a147f6df867677d98a7d80dff226d2bfca9e4ffa899665623c7e5"),
+        Case(
+            target: "/?Param2=value2&Param1=value1",
+            signature: "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
+        Case(
+            target: "/ሴ", signature: "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85"),
+        Case(
+            target: "/?ሴ=bar",
+            signature: "2cdec8eed098649ff3a119c94853b13c643bcf08f8b0a1d91e12c9027818dd04"),
+        Case(
+            fields: [("My-Header1", "value1   value2 value3 ")],
+            signature: "cfd34249e4b1c8d6b91ef74165d41a32e5fab3306300901bb65a51a73575eefd"),
+        Case(
+            method: "POST",
+            fields: [("Content-Type", "application/x-www-form-urlencoded"), ("Content-Length", "13")],
+            content: "Param1=value1",
+            signature: "d3875051da38690788ef43de4db0d8f280229d82040bfac253562e56c3f20e0b"),
+        Case(
+            method: "POST", token: token,
+            signature: "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead"),
+        Case(
+            method: "POST", token: token, signsToken: false,
+            signature: "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
+        Case(
+            token: "6e86291e8372ff2a2260956d9b8aae1d763fbf315fa00fa31553b73ebf194267",
+            signature: "07ec1639c89043aa0e3e2de82b96708f198cceab042d4a97044c66dd9f74e7f8"),
     ]
 
     /// The main cases of the suite.
-    @Test(arguments: signatures)
-    func table(method: String, target: String, fields: [(String, String)], signature: String) throws {
-        let url = try #require(URL(string: "https://example.amazonaws.com\(target)"))
-        var request = Request(method: try #require(HTTPRequest.Method(method)), url: url)
-        for (name, value) in fields {
-            request.headerFields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
-        }
-        let scheme = AWSSigningScheme(service: "service", region: "us-east-1", version: .v4)
+    @Test(arguments: cases) func table(_ test: Case) throws {
+        var scheme = AWSSigningScheme(service: "service", region: "us-east-1", version: .v4)
+        scheme.pathRule.isNormalized = test.isNormalized
         let date = AWSDate(Date(timeIntervalSince1970: 1_440_938_160))
         #expect(date.text == "20150830T123600Z")
         let key = try AWSSigningKey(
             .v4, of: Self.credential, day: date.day, region: scheme.region, service: scheme.service)
-        let made = try scheme.sign(
+        let payload = Array(test.content.utf8).sha256Text
+        var fields: HTTPFields = [.amzDate: date.text]
+        for (name, value) in test.fields {
+            fields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+        }
+        if test.signsToken { fields[.amzSecurityToken] = test.token }
+        if !test.content.isEmpty { fields[.amzContentSHA256] = payload }
+        let sides = test.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let canonical = AWSCanonicalRequest(
+            method: test.method, path: sides[0].utf8, scheme.pathRule,
+            query: (sides.count > 1 ? sides[1] : "").utf8,
+            AWSSignedFields(fields, host: "example.amazonaws.com"), payload: payload)
+        let text = key.stringToSign(date, [canonical.bytes.sha256Text])
+        #expect(try key.signature(of: text) == test.signature)
+    }
+
+    /// A request as a client signs it, with the field that carries the signature.
+    @Test func wholeRequest() throws {
+        let url = try #require(URL(string: "https://example.amazonaws.com/?Param2=value2&Param1=value1"))
+        var request = Request(url: url)
+        let scheme = AWSSigningScheme(service: "service", region: "us-east-1", version: .v4)
+        let date = AWSDate(Date(timeIntervalSince1970: 1_440_938_160))
+        let key = try AWSSigningKey(
+            .v4, of: Self.credential, day: date.day, region: scheme.region, service: scheme.service)
+        _ = try scheme.sign(
             &request, payload: AWSSigningScheme.emptyPayload, by: Self.credential, at: date, with: key)
-        #expect(made == signature)
-        let fields = (["host"] + fields.map { $0.0.lowercased() } + ["x-amz-date"]).joined(separator: ";")
         #expect(
             request.headerFields[.authorization]
                 == "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
-                + "SignedHeaders=\(fields), Signature=\(signature)")
+                + "SignedHeaders=host;x-amz-date, "
+                + "Signature=b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500")
     }
 
-    /// From the guide of S3 ("Authenticating requests: using query parameters").
-    /// The presigned URL of the guide of S3.
+    /// The key that version 4A derives from that of the suite.
+    @Test func keyOfVersion4A() throws {
+        let key = try AWSSigningKey(
+            .v4a, of: Self.credential, day: "20150830", region: "us-east-1", service: "service")
+        let point = try #require(key.publicKey)
+        #expect(
+            Array(point.rawRepresentation).hexadecimalText
+                == "b6618f6a65740a99e650b33b6b4b5bd0d43b176d721a3edfea7e7d2d56d936b1"
+                + "865ed22a7eadc9c5cb9d2cbaca1b3699139fedc5043dc6661864218330c8e518")
+        let text = Array("text".utf8)
+        #expect(try verifies(key.signature(of: text), text, by: point))
+    }
+
+    /// The presigned URL of the guide of S3 ("Authenticating requests: using query parameters").
     @Test func presignedURL() throws {
         let credential = AWSCredential(
             accessKeyID: "AKIAIOSFODNN7EXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
