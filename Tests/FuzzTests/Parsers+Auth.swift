@@ -34,6 +34,56 @@ extension Parser {
             }
         },
         Parser(
+            "Signature",
+            text: [
+                "sig1=:AAAA:", "sig1=:AAAA:, sig2=:AA==:", "sig1=:AA", "sig1=1", "sig1=(:AAAA:)", "sig1", "=",
+                "",
+                "sig1=:AAAA:;a=1, sig1=:BBBB:", "sig1=:####:",
+            ]
+        ) { text in
+            let message = SignableMessage(
+                .get, "https://a.test/",
+                headerFields: [.signatureInput: #"sig1=("@method");created=0"#, .signature: text])
+            let key = try MessageVerifyingKey.hmacSHA256([UInt8](repeating: 1, count: 16))
+            do throws(MessageSignatureError) {
+                try MessageVerifier(.init(requiring: [])) { _ in key }
+                    .verify(message, at: Date(timeIntervalSince1970: 0))
+            } catch { return error.code.rawValue }
+            throw Violation(description: "a signature without its key is valid")
+        },
+        Parser(
+            "structured components",
+            text: [
+                #"a;q=1, "b" , :AAAA:;x, (c d);e=?0, 1.50, @1700000000, %"ä""#, "a=1, b;c, d=(1 2);e",
+                "a, , b",
+                "?1", "1.", "1.0000", "(a", "\"", "a;b=c;b=d", "", "  a  ", #"%"%c3%a4""#,
+            ]
+        ) { text in
+            let names = ["x-list", "x-item", "x-dictionary"]
+            let kinds: [HTTPField.Name: StructuredFieldKind] = [
+                HTTPField.Name("x-list")!: .list, HTTPField.Name("x-item")!: .item,
+                HTTPField.Name("x-dictionary")!: .dictionary,
+            ]
+            func values(of texts: [String]) -> [String?] {
+                var fields: HTTPFields = [:]
+                for (name, text) in zip(names, texts) { fields[HTTPField.Name(name)!] = text }
+                let message = SignableMessage(.get, "https://a.test/", headerFields: fields)
+                return names.map { name in
+                    message.value(of: SignatureComponent.field(HTTPField.Name(name)!).structured, kinds)
+                }
+            }
+            let found = values(of: [text, text, text])
+            // The one serialization is that of itself.
+            let again = values(of: found.map { $0 ?? "" })
+            for (first, second) in zip(found, again) {
+                guard let first, !first.isEmpty else { continue }
+                try demand(first == second, "\(first) becomes \(second ?? "nothing")")
+                try demand(
+                    first.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "a value that no field carries")
+            }
+            return found.map { $0 ?? "-" }.joined(separator: " | ")
+        },
+        Parser(
             "components of a message",
             text: [
                 "https://a.test:443/a%20b?x=1&y=+2#f", "http://u:p@[::1]:80", "https://a?&=&x", "https:///",
@@ -111,6 +161,25 @@ extension Parser {
                 try demand(lines[2].allSatisfy { (0x21...0x7E).contains($0) }, "a query that is not escaped")
             }
             return String(decoding: texts.joined(), as: UTF8.self)
+        },
+        Parser(
+            "AWS targets",
+            text: [
+                "https://a.test/b%20c?d=e#f", "https://a.test:443", "http://[::1]:80/?",
+                "https://A.TEST:8443//x",
+                "https://u:p@a.test/", "https:///x", "a", "https://a.test?b#c?d", "https://a.test/#?b",
+            ]
+        ) { text in
+            guard let url = URL(string: text) else { return "no URL" }
+            let target: AWSTarget
+            do throws(NetworkError) {
+                target = try AWSTarget(of: Request(url: url))
+            } catch { return error.code.rawValue }
+            try demand(!target.host.isEmpty && !target.host.contains("@"), "the host \(target.host)")
+            try demand(!target.host.contains(where: { "/?#".contains($0) }), "the host \(target.host)")
+            try demand(!target.path.contains("?") && !target.path.contains("#"), "the path \(target.path)")
+            try demand(!target.query.contains("#"), "the query \(target.query)")
+            return "\(target.host) \(target.path) \(target.query)"
         },
         Parser(
             "AWS profiles",

@@ -27,6 +27,56 @@ extension Parser {
             return "\(endpoints)"
         },
         Parser(
+            "issuer identifiers",
+            text: [
+                "https://id.test", "https://id.test:444/a/", "http://127.0.0.1:80", "http://[::1]/x",
+                "https://u:p@a.test",
+                "http://127.0.0.1.evil.test", "https://a.test/../b", "https://a.test/%2f", "//a",
+                "https://[::1", "",
+                "https://xn--a.test/\u{E4}", "https://a.test\\@b.test/",
+            ]
+        ) { text in
+            let shown = text.quotedForErrors
+            let visible = URL(string: shown)
+            try demand(
+                visible?.user() == nil && visible?.password() == nil && visible?.query() == nil,
+                "a secret in \(shown)")
+            guard let url = OAuthURL(text) else { return shown }
+            let host = url.origin.host
+            for place in [url.wellKnown("a"), url.wellKnown("a", withPath: false)] {
+                guard let place else { continue }
+                let found = OAuthURL(place.absoluteString)
+                try demand(found?.origin == url.origin, "\(place) is not at \(host)")
+                try demand(place.query() == nil && place.fragment == nil, "\(place) has more than a path")
+            }
+            try demand(url.includes(url), "\(text) is not below itself")
+            try demand(
+                url.isSecure == (url.origin.scheme == "https" || url.isLoopback),
+                "\(text) is not reached by https")
+            return "\(host) \(url.path) \(url.isLoopback)"
+        },
+        Parser(
+            "pushed authorization responses",
+            [
+                #"{"request_uri":"urn:ietf:params:oauth:request_uri:x","expires_in":60}"#,
+                #"{"request_uri":1}"#,
+                #"{"request_uri":""}"#, #"{"request_uri":"a b"}"#, #"{"error":"invalid_request"}"#, "<html>",
+                "[",
+                #"{"request_uri":"a\r\nb"}"#,
+            ]
+        ) { bytes in
+            guard let url = URL(string: "https://a.test/par") else { return "no URL" }
+            let name: String
+            do throws(NetworkError) {
+                let response = Response(
+                    head: ResponseHead(status: .created), body: bytes, request: Request(url: url))
+                let json = try OAuthEndpoint.object(in: response, "a", at: Date(timeIntervalSince1970: 0))
+                name = try AuthorizationCodeLogin.requestName(in: json)
+            } catch { return error.code.rawValue + (error.envelopeCode ?? "") }
+            try demand(name.isVisibleASCII, "a name that no URL can carry")
+            return name
+        },
+        Parser(
             "metadata of protected resources",
             [
                 #"{"resource":"https://a.test/x","authorization_servers":["https://b.test"],"scopes_supported":["a"]}"#,

@@ -283,15 +283,21 @@ struct AuthorizationCodeLogin: Sendable {
                 isProven: endpoint.dpop != nil
             )
             .flatMap { json throws(NetworkError) -> Observable<Code, NetworkError> in
-                guard let name = json["request_uri"]?.text, name.isVisibleASCII else {
-                    throw .response("the endpoint of pushed requests answered without a request_uri")
-                }
+                let name = try Self.requestName(in: json)
                 open(
                     try Self.url(
                         authorizationURL, [("client_id", endpoint.client.id), ("request_uri", name)]))
                 return .empty()
             }
         }
+    }
+
+    /// The name of a pushed request, in the response to it (RFC 9126 §2.2).
+    static func requestName(in json: JSONValue) throws(NetworkError) -> String {
+        guard let name = json["request_uri"]?.text, name.isVisibleASCII else {
+            throw .response("the endpoint of pushed requests answered without a request_uri")
+        }
+        return name
     }
 
     private func parameters(_ redirectURL: String) -> [(name: String, value: String)] {
