@@ -173,6 +173,31 @@ import Testing
         #expect(error?.status == .forbidden && browser.count == 1)
     }
 
+    /// Tokens for one resource (RFC 8707): the server names it in the description of the token, and an API at another URL
+    /// refuses the token.
+    @Test func resources() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await Service.authorization(in: folder)
+        for (resource, isOwn) in [(server.baseURL + "/account/", true), ("https://api.example.com/", false)] {
+            let login = OAuth.Login(
+                .discover(server.baseURL), client: Self.machine, grant: .clientCredentials, scopes: ["read"],
+                resources: [resource])
+            login.transport = Client(baseURL: "http://127.0.0.1").transport
+            let credential = try await login.logIn().value()
+            #expect(try await login.introspect(credential.token).value().audiences == [resource])
+            let client = Self.client(
+                Session(credential: credential, placement: .bearer), at: server.baseURL)
+            guard isOwn else {
+                let error = await #expect(throws: NetworkError.self) {
+                    try await client.get("/account/").value()
+                }
+                #expect(error?.status == .unauthorized || error?.status == .forbidden)
+                continue
+            }
+            _ = try await client.get("/account/").value()
+        }
+    }
+
     // MARK: - oidc-provider-mock
 
     /// A code, an ID token by RS256, and a renewal by a refresh token that stays.
@@ -195,6 +220,26 @@ import Testing
     }
 
     // MARK: - glewlwyd
+
+    /// A server that takes pushed requests only: the browser sees nothing of the request but its name.
+    @Test(.enabled(if: Glewlwyd.isInstalled)) func pushedRequests() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await Service.glewlwyd(in: folder)
+        let opened = Board<[URL]>([])
+        let provider = OAuth.Provider.discover(server.issuer)
+        let transport = Client(baseURL: "http://127.0.0.1").transport
+        let metadata = try await provider.metadata(through: transport).value()
+        #expect(metadata.requiresPushedRequests)
+        let grant = OAuth.Grant.authorizationCode(redirect: .loopback(port: server.redirectPort)) { url in
+            opened.update { $0.append(url) }
+            server.visit(url)
+        }
+        let login = Self.login(provider, server.client, grant, scopes: ["openid"])
+        _ = try await login.logIn().value()
+        let query = try #require(opened.contents.first?.query())
+        let names = query.split(separator: "&").map { $0.prefix { $0 != "=" } }
+        #expect(opened.contents.count == 1 && names == ["client_id", "request_uri"])
+    }
 
     /// Pushed requests and DPoP proofs: a code, an ID token by ES256, an API that requires the proof,
     /// renewals, and a refresh token that is used twice.

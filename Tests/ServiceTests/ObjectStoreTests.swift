@@ -4,6 +4,7 @@ import Glibc
 import HTTPTypes
 import RxAuth
 import RxNetworking
+import RxTesting
 import TestServers
 import Testing
 
@@ -168,6 +169,27 @@ import Testing
             }
             #expect(error?.status == .forbidden, "\(method) \(other)")
         }
+    }
+
+    /// A link whose time is over is of no use, and one that was made as early and is valid for longer is.
+    @Test func expiredLinks() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await Service.objectStore(in: folder)
+        _ = try await Self.client(store, Self.signer()).put("/shelf/a", .text("hello")).value()
+        var configuration = ClientConfiguration(baseURL: store.baseURL)
+        configuration.signer = Self.signer()
+        let clock = VirtualScheduler(startingAt: Date().addingTimeInterval(-120))
+        let past = Client(configuration: configuration, transport: ScriptedTransport(on: clock, []))
+        let others = Client(baseURL: store.baseURL)
+        let valid = try past.presigned(.get("/shelf/a"), for: .seconds(3600))
+        #expect(
+            String(decoding: try await others.get(valid.absoluteString).value().body, as: UTF8.self)
+                == "hello")
+        let expired = try past.presigned(.get("/shelf/a"), for: .seconds(60))
+        let error = await #expect(throws: NetworkError.self) {
+            try await others.get(expired.absoluteString).value()
+        }
+        #expect(error?.status == .forbidden && ["AccessDenied", "ExpiredToken"].contains(Self.code(error)))
     }
 
     /// The first lines of the page: the keys of the environment, and a link that others follow.

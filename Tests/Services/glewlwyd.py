@@ -2,8 +2,8 @@
 
 Usage: glewlwyd.py FOLDER PORT REDIRECT [nonces]
 
-Pushed requests and DPoP proofs are accepted, refresh tokens are used once, and the device flow polls every second. With
-`nonces`, proofs must have a nonce of the server; it then refuses all pushed requests, and so takes none. The database is in
+Requests for codes must be pushed, DPoP proofs are accepted, refresh tokens are used once, and the device flow polls every
+second. With `nonces`, proofs must have a nonce of the server; it then refuses all pushed requests, and so takes none. The database is in
 FOLDER; REDIRECT is the redirect URL of the client.
 """
 
@@ -141,7 +141,7 @@ admin.send(
             "oauth-dpop-nonce-mandatory": nonces,
             "oauth-dpop-nonce-counter": 2,
             "oauth-par-allowed": not nonces,
-            "oauth-par-required": False,
+            "oauth-par-required": not nonces,
             "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
             "oauth-par-duration": 90,
             "oauth-as-iss-id": True,
