@@ -44,8 +44,11 @@ package struct SQLiteFolder: Sendable {
     /// Creates the folder if needed, for its owner only, and checks that nobody else can write to it.
     package func create() throws {
         if !Self.exists(path) {
+            // Each folder that is missing now, the deepest first.
+            let missing = sequence(first: path, next: Self.parent(of:)).prefix { !Self.exists($0) }
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            for folder in missing { try Self.synchronize(Self.parent(of: folder)) }
         }
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw SQLiteFailure("stat", errno) }
@@ -81,6 +84,23 @@ package struct SQLiteFolder: Sendable {
     /// Whether a file exists.
     package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+    /// What tells a file from another one that has been put in its place.
+    package struct FileIdentity: Sendable, Equatable {
+        private let device: UInt64
+        private let number: UInt64
+
+        fileprivate init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            number = UInt64(status.st_ino)
+        }
+    }
+
+    /// The identity of a file; `nil` if there is none.
+    package static func identity(of path: String) -> FileIdentity? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? FileIdentity(status) : nil
+    }
+
     /// The path of a file in the folder.
     package func file(_ name: String) -> String { path + "/" + name }
 
@@ -110,19 +130,29 @@ package struct SQLiteFolder: Sendable {
 
     /// Gives a complete database its name, durably.
     package func publishDraft(_ draft: String, as name: String) throws {
-        for path in [file(draft), path] {
-            #if canImport(Glibc)
-            let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-            #else
-            let descriptor = unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC)
-            #endif
-            guard descriptor >= 0 else { throw SQLiteFailure("open", errno) }
-            defer { close(descriptor) }
-            guard fsync(descriptor) == 0 else { throw SQLiteFailure("fsync", errno) }
-            if path == file(draft), unsafe rename(path, file(name)) != 0 {
-                throw SQLiteFailure("rename", errno)
-            }
-        }
+        try Self.synchronize(file(draft))
+        guard unsafe rename(file(draft), file(name)) == 0 else { throw SQLiteFailure("rename", errno) }
+        try Self.synchronize(path)
+    }
+
+    /// Waits until the disk has a file, or the names in a folder.
+    private static func synchronize(_ path: String) throws {
+        #if canImport(Glibc)
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        #else
+        let descriptor = unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        #endif
+        guard descriptor >= 0 else { throw SQLiteFailure("open", errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw SQLiteFailure("fsync", errno) }
+    }
+
+    /// The folder that a path is in.
+    static func parent(of path: String) -> String {
+        var end = path[...]
+        while end.count > 1, end.last == "/" { end.removeLast() }
+        guard let slash = end.lastIndex(of: "/") else { return "." }
+        return slash == end.startIndex ? "/" : String(end[..<slash])
     }
 
     /// Opens a file of the folder to read and write, which is created for its owner only if it does not exist. Links are

@@ -360,11 +360,57 @@ import Testing
         // Both may add entries.
         _ = try await second.add(entry(1), Data()).value()
         #expect(try await first?.load().value().entries.count == 1)
+        // Closing the files is not giving the lease back.
         _ = try await first?.close().value()
+        #expect(try await second.lease(renewing: nil, at: Self.start).value() == nil)
+        _ = try await first?.release(lease).value()
         let next = try #require(await second.lease(renewing: nil, at: Self.start).value())
         #expect(next.number > lease.number)
         #expect(try await first?.lease(renewing: lease, at: Self.start).value() == .some(nil))
         first = nil
+    }
+
+    /// Of two outboxes with one store, one has the lease, and the end of the other one does not take it.
+    @Test func leasesOfOneStore() async throws {
+        let folder = try TemporaryFolder()
+        let store = SQLiteOutboxStore(folder: folder.file("outbox"))
+        let lease = try #require(await store.lease(renewing: nil, at: Self.start).value())
+        #expect(try await store.lease(renewing: nil, at: Self.start).value() == nil)
+        _ = try await store.release(OutboxLease(number: lease.number + 1)).value()
+        _ = try await store.close().value()
+        #expect(try await store.lease(renewing: lease, at: Self.start).value() == lease)
+        let other = SQLiteOutboxStore(folder: folder.file("outbox"))
+        #expect(try await other.lease(renewing: nil, at: Self.start).value() == nil)
+        _ = try await store.release(lease).value()
+        #expect(try await store.lease(renewing: lease, at: Self.start).value() == nil)
+        #expect(try await store.lease(renewing: nil, at: Self.start).value()?.number == lease.number + 1)
+    }
+
+    /// A sender whose folder was removed, and made again by another process, sends no more.
+    @Test func replacedFolder() async throws {
+        let folder = try TemporaryFolder()
+        let first = SQLiteOutboxStore(folder: folder.file("outbox"))
+        let lease = try #require(await first.lease(renewing: nil, at: Self.start).value())
+        _ = try await first.add(entry(1), Data()).value()
+        try FileManager.default.removeItem(atPath: folder.file("outbox"))
+        let second = SQLiteOutboxStore(folder: folder.file("outbox"))
+        let next = try #require(await second.lease(renewing: nil, at: Self.start).value())
+        // Not into the removed file.
+        #expect(await code(first.add(entry(2), Data())) == "file")
+        #expect(try await first.lease(renewing: lease, at: Self.start).value() == nil)
+        #expect(try await first.lease(renewing: nil, at: Self.start).value() == nil)
+        #expect(try await second.lease(renewing: next, at: Self.start).value() == next)
+        _ = try await first.add(entry(3), Data()).value()
+        #expect(try await second.load().value().entries.map(\.id.rawValue) == ["3"])
+    }
+
+    /// Missing folders above that of the store are made.
+    @Test(arguments: ["a/b/outbox", "a/b//outbox/"])
+    func newFolders(path: String) async throws {
+        let folder = try TemporaryFolder()
+        let store = SQLiteOutboxStore(folder: folder.file(path))
+        _ = try await store.add(entry(1), Data()).value()
+        #expect(FileManager.default.fileExists(atPath: folder.file("a/b/outbox/outbox.sqlite")))
     }
 
     /// An entry that is too large fails alone, not those beside it.

@@ -14,7 +14,11 @@ struct OutboxDatabase {
     private let folder: SQLiteFolder
     private let durability: SQLiteOutboxStore.Durability
     private var queue: DatabaseQueue?
+    /// Which file is open.
+    private var identity: SQLiteFolder.FileIdentity?
     private var senderLock: FolderLock?
+    /// The number of the lease for which the lock is held.
+    private var leaseNumber: Int64?
     /// Set once the database has turned out to be damaged, until it is closed.
     private var damage: SQLiteFailure?
 
@@ -39,26 +43,52 @@ struct OutboxDatabase {
         try perform { queue in try queue.read { db in try body(OutboxTable(db: db)) } }
     }
 
-    /// Takes the lock of the sender, unless another process or store has it; true if it is held.
-    mutating func lockSender() throws(SQLiteFailure) -> Bool {
-        if senderLock != nil { return true }
+    /// Takes the lease of the sender; `nil` if another process, another store or another outbox with this store has it.
+    mutating func takeLease() throws(SQLiteFailure) -> OutboxLease? {
+        // Nobody sends from a database that cannot be read.
+        try read { _ in }
+        guard senderLock == nil else { return nil }
         do { senderLock = try folder.lock("sender") } catch { throw SQLiteFailure(error) }
-        return senderLock != nil
+        guard senderLock != nil else { return nil }
+        do throws(SQLiteFailure) {
+            let number = try write { try $0.takeLease() }
+            leaseNumber = number
+            return OutboxLease(number: number)
+        } catch {
+            unlockSender()
+            throw error
+        }
     }
 
-    var isSender: Bool { senderLock != nil }
+    /// Whether the lock is held for a lease. It lasts as long as the store holds it, so a held lease needs no renewal.
+    func holds(_ lease: OutboxLease) -> Bool { leaseNumber == lease.number }
 
-    mutating func unlockSender() {
+    mutating func release(_ lease: OutboxLease) {
+        if holds(lease) { unlockSender() }
+    }
+
+    private mutating func unlockSender() {
         senderLock?.release()
         senderLock = nil
+        leaseNumber = nil
     }
 
+    /// Closes the files, but keeps the lock of a lease that is held.
     mutating func close() {
+        closeConnection()
+        damage = nil
+    }
+
+    /// Closes everything.
+    mutating func end() {
+        close()
         unlockSender()
+    }
+
+    private mutating func closeConnection() {
         // A connection that cannot be closed properly closes when it is released.
         try? queue?.close()
         queue = nil
-        damage = nil
     }
 
     private mutating func perform<Result>(
@@ -72,10 +102,13 @@ struct OutboxDatabase {
             switch failure.kind {
             case .busy: break
             case .damaged, .otherVersion: damage = failure
-            case .unfit, .moved, .refused, .untrusted:
+            case .unfit, .refused, .untrusted:
                 // Whatever the reason, it may be gone when the file is opened again.
-                try? queue?.close()
-                queue = nil
+                closeConnection()
+            case .moved:
+                // The lock is that of the former folder, and another process may send from the new one.
+                closeConnection()
+                unlockSender()
             }
             throw failure
         }
@@ -83,8 +116,9 @@ struct OutboxDatabase {
 
     private mutating func opened() throws -> DatabaseQueue {
         if let queue {
-            guard SQLiteFolder.exists(folder.file(Self.name)) else {
-                throw SQLiteFailure(.moved, "the database \(folder.file(Self.name)) has been removed")
+            guard let identity, SQLiteFolder.identity(of: folder.file(Self.name)) == identity else {
+                throw SQLiteFailure(
+                    .moved, "the database \(folder.file(Self.name)) has been removed or replaced")
             }
             return queue
         }
@@ -110,6 +144,7 @@ struct OutboxDatabase {
             return queue
         }
         self.queue = queue
+        identity = SQLiteFolder.identity(of: folder.file(Self.name))
         return queue
     }
 

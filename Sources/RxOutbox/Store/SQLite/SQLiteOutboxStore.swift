@@ -29,7 +29,7 @@ public final class SQLiteOutboxStore: OutboxStore {
         case machine
         /// The death of the process, but not of the machine: a power failure may lose the latest entries and the latest
         /// outcomes, never the consistency of the database (`PRAGMA synchronous = NORMAL`). An entry whose outcome is
-        /// lost is sent again.
+        /// lost is sent again; so is one whose begin of an attempt is lost, even if it must be sent at most once.
         case process
 
         var pragma: String {
@@ -63,7 +63,7 @@ public final class SQLiteOutboxStore: OutboxStore {
 
     deinit {
         writer.run { database in
-            database.close()
+            database.end()
             return {}
         }
     }
@@ -103,31 +103,24 @@ public final class SQLiteOutboxStore: OutboxStore {
     /// The number of changes.
     public func revision() -> Observable<Int64, NetworkError> { reading { try $0.revision() } }
 
-    /// Takes or renews the lease, which ends with the process or the store.
+    /// Takes or renews the lease, which ends with the process or the store. Of several outboxes that share the store, too,
+    /// one has it.
     public func lease(
         renewing held: OutboxLease?, at now: Date
     ) -> Observable<OutboxLease?, NetworkError> {
         alone { database throws(SQLiteFailure) in
-            // The lock lasts as long as the store holds it, so a held lease needs no renewal.
-            if let held { return database.isSender ? held : nil }
-            // Nobody sends from a database that cannot be read.
-            try database.read { _ in }
-            guard try database.lockSender() else { return nil }
-            do throws(SQLiteFailure) {
-                return OutboxLease(number: try database.write { try $0.takeLease() })
-            } catch {
-                database.unlockSender()
-                throw error
-            }
+            if let held { return database.holds(held) ? held : nil }
+            return try database.takeLease()
         }
     }
 
     /// Gives the lease back.
-    public func release(_: OutboxLease) -> Observable<Void, NetworkError> {
-        alone { database throws(SQLiteFailure) in database.unlockSender() }
+    public func release(_ lease: OutboxLease) -> Observable<Void, NetworkError> {
+        alone { database throws(SQLiteFailure) in database.release(lease) }
     }
 
-    /// Closes the files, and gives the lease back. A damaged database may be opened again after it has been repaired.
+    /// Closes the files. The next operation opens them again, which may help after a damaged database has been repaired. A
+    /// lease that has not been released stays, since another outbox may send with this store.
     public func close() -> Observable<Void, NetworkError> {
         alone { database throws(SQLiteFailure) in database.close() }
     }
