@@ -163,20 +163,38 @@ final class KillPlan: Sendable {
     }
 }
 
-/// A store that tells a plan what happens in it.
+/// Prints `sequence KEY NUMBER` for each entry that this process knows, before it can send it.
+final class SequenceLog: Sendable {
+    private let told = Mutex<Set<String>>([])
+
+    func tell(_ entry: OutboxEntry, _ sequence: Int64) {
+        guard let key = entry.guarantee.key, told.withLock({ $0.insert(key).inserted }) else { return }
+        say("sequence \(key) \(sequence)")
+    }
+}
+
+/// A store that tells a plan what happens in it, and prints the sequence numbers of its entries.
 struct WatchedStore: OutboxStore {
     let base: SQLiteOutboxStore
-    let plan: KillPlan
+    let plan: KillPlan?
+    let log = SequenceLog()
 
     var pollInterval: Duration? { base.pollInterval }
 
     func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
         base.add(entry, content).handleEvents(
-            onSubscribe: { plan.enter(.add) }, onNext: { _ in plan.leave(.add) })
+            onSubscribe: { plan?.enter(.add) },
+            onNext: { addition in
+                if case .added(let sequence, _) = addition { log.tell(entry, sequence) }
+                plan?.leave(.add)
+            })
     }
 
     func load() -> Observable<OutboxSnapshot, NetworkError> {
-        base.load().handleEvents(onNext: { _ in plan.opened() })
+        base.load().handleEvents(onNext: { snapshot in
+            for entry in snapshot.entries { log.tell(entry, entry.sequence) }
+            plan?.opened()
+        })
     }
 
     func content(of id: OutboxID) -> Observable<Data?, NetworkError> { base.content(of: id) }
@@ -185,7 +203,7 @@ struct WatchedStore: OutboxStore {
         _ change: OutboxChange, under lease: OutboxLease?
     ) -> Observable<OutboxChange.Outcome, NetworkError> {
         base.change(change, under: lease).handleEvents(
-            onSubscribe: { plan.storing(change) }, onNext: { plan.stored(change, $0) })
+            onSubscribe: { plan?.storing(change) }, onNext: { plan?.stored(change, $0) })
     }
 
     func receipt(of id: OutboxID) -> Observable<OutboxReceipt?, NetworkError> { base.receipt(of: id) }
@@ -198,7 +216,7 @@ struct WatchedStore: OutboxStore {
 
     func lease(renewing held: OutboxLease?, at now: Date) -> Observable<OutboxLease?, NetworkError> {
         base.lease(renewing: held, at: now).handleEvents(onNext: { lease in
-            if held == nil { plan.asked(isGranted: lease != nil) }
+            if held == nil { plan?.asked(isGranted: lease != nil) }
         })
     }
 

@@ -4,9 +4,9 @@
 //   outbox-probe fill FOLDER URL FIRST MODE PLACE TURN MICROSECONDS [sender]
 //       enqueues orders from number FIRST on, sends them to URL/orders, and kills itself (SIGKILL) so long after it has
 //       reached a place of `KillPlan` for the TURN-th time, with `sender` not before it sends. Prints `enqueued NUMBER` when
-//       an order is durable, and the lines of `KillPlan`.
+//       an order is durable, and the lines of `KillPlan` and `SequenceLog`.
 //   outbox-probe drain FOLDER URL MODE
-//       sends all that is left, prints `left PENDING DEAD` and ends
+//       sends all that is left, prints the lines of `SequenceLog` and `left PENDING DEAD`, and ends
 //   outbox-probe full FOLDER FILLER
 //       enqueues large orders until one fails, removes the file FILLER, enqueues until one succeeds; prints
 //       `stored COUNT`, and `entries COUNT` at the end
@@ -14,8 +14,8 @@
 //       enqueues COUNT orders at once and sends none, since there is no network; prints `enqueued COUNT SECONDS CPU`, the
 //       latter the processor time of the process in seconds
 //   outbox-probe deliver FOLDER CONCURRENCY MODE
-//       sends all that is left to a server in another process, `outbox-probe serve`; prints `delivered COUNT SECONDS CPU`,
-//       without the time of that process
+//       sends all that is left to a server in another process, `outbox-probe serve`; prints
+//       `delivered COUNT SECONDS CPU DEAD`, without the time of that process
 //   outbox-probe serve
 //       answers all requests with 200 until its input ends; prints its URL
 //
@@ -84,7 +84,7 @@ func say(_ line: String) {
 
 func makeOutbox(
     _ folder: String, _ url: String, _ mode: Mode = .machine, concurrency: Int = 4, isOnline: Bool = true,
-    _ plan: KillPlan? = nil
+    isWatched: Bool = false, _ plan: KillPlan? = nil
 ) throws -> Outbox {
     var client = ClientConfiguration(baseURL: url)
     client.options.retry = .never
@@ -94,7 +94,7 @@ func makeOutbox(
     configuration.concurrency = concurrency
     let store = SQLiteOutboxStore(
         folder: folder, durability: mode.durability, pollInterval: .milliseconds(20))
-    let watched: any OutboxStore = if let plan { WatchedStore(base: store, plan: plan) } else { store }
+    let watched: any OutboxStore = isWatched ? WatchedStore(base: store, plan: plan) : store
     return try Outbox(
         store: watched,
         client: Client(configuration: client), endpoints: [ProbeOrder.self], configuration: configuration)
@@ -192,9 +192,9 @@ func deliver(_ folder: String, _ concurrency: Int, _ mode: Mode) async throws {
     let events = outbox.events.subscribe(onNext: { event in
         if case .delivered = event { delivered.number.withLock { $0 += 1 } }
     })
-    _ = try await sendAll(outbox)
+    let dead = try await sendAll(outbox)
     let seconds = (clock.now - start) / .seconds(1)
-    say("delivered \(delivered.number.withLock { $0 }) \(seconds) \(processorTime())")
+    say("delivered \(delivered.number.withLock { $0 }) \(seconds) \(processorTime()) \(dead)")
     events.cancel()
 }
 
@@ -223,10 +223,10 @@ case "fill":
     let plan = KillPlan(
         place, turn: turn, asSender: arguments.indices.contains(8) && arguments[8] == "sender", delay: delay)
     plan.enter(.start)
-    let outbox = try makeOutbox(argument(1), argument(2), mode(4), plan)
+    let outbox = try makeOutbox(argument(1), argument(2), mode(4), isWatched: true, plan)
     try await fill(outbox, from: Int(argument(3)) ?? 0, mode(4))
 case "drain":
-    let outbox = try makeOutbox(argument(1), argument(2), mode(3), concurrency: 16)
+    let outbox = try makeOutbox(argument(1), argument(2), mode(3), concurrency: 16, isWatched: true)
     say("left 0 \(try await sendAll(outbox))")
 case "full": try await full(argument(1), argument(2))
 case "count": try await count(argument(1), Int(argument(2)) ?? 1, mode(3))

@@ -35,6 +35,8 @@ struct CrashKill: Sendable, Equatable {
 struct CrashJournal {
     /// The orders whose `enqueue` has returned.
     private(set) var promised: Set<Int> = []
+    /// The sequence numbers of the orders in the store, by their keys.
+    private(set) var sequences: [String: Int64] = [:]
     /// The number of programs that were started.
     var startCount = 0
     /// The number of programs by the place from which the time to their kill counted.
@@ -43,6 +45,21 @@ struct CrashJournal {
     private(set) var interrupted: [String: Int] = [:]
     /// The number of times that a program took over from another one.
     private(set) var takeoverCount = 0
+
+    /// Reads the output of the program that sends what is left; its last line.
+    mutating func readLast(_ text: String) -> String? {
+        var lines = text.split(separator: "\n").map(String.init)
+        let last = lines.popLast()
+        for line in lines {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count == 3, words[0] == "sequence", let number = Int64(words[2]) else {
+                Issue.record("\(line)")
+                continue
+            }
+            sequences[words[1]] = number
+        }
+        return last
+    }
 
     /// Reads the output of one program.
     mutating func read(_ text: String) {
@@ -53,6 +70,9 @@ struct CrashJournal {
             let words = line.split(separator: " ").map(String.init)
             switch (words.first, words.count) {
             case ("enqueued", 2): if let number = Int(words[1]) { promised.insert(number) }
+            case ("sequence", 3):
+                let known = sequences.updateValue(Int64(words[2]) ?? 0, forKey: words[1])
+                if let known { #expect("\(known)" == words[2], "the number of \(words[1])") }
             case ("armed", 2): armed[words[1], default: 0] += 1
             case (let word?, 1) where word.hasPrefix("+"):
                 running[String(word.dropFirst()), default: 0] += 1

@@ -89,6 +89,20 @@ import Testing
         #expect(fleet.senders == ["first", "second", "second"] && fleet.ledger.numbers == [1, 2, 3])
     }
 
+    /// Entries of one order are sent in the order in which they became durable, whichever process has written them.
+    @Test func orderOverProcesses() throws {
+        let fleet = Fleet()
+        let (first, second) = (try fleet.process("first"), try fleet.process("second"))
+        try fleet.clock.advance(by: .seconds(2))
+        #expect(first.outbox.state.value.role == .sender)
+        for number in stride(from: 1, to: 8, by: 2) {
+            _ = try fleet.enqueue(second, number)
+            _ = try fleet.enqueue(first, number + 1)
+        }
+        try fleet.clock.advance(by: .seconds(3))
+        #expect(fleet.ledger.numbers == Array(1...8))
+    }
+
     /// A sender that is cut off during an attempt: the next one sends the entry again, with its key.
     @Test func cutOffDuringAnAttempt() throws {
         let fleet = Fleet()

@@ -74,7 +74,7 @@ extension OutboxRun {
                 }
                 var entry = entry
                 entry.sequence = sequence
-                self.plan.insert(entry)
+                self.place(entry)
                 self.events.send(.enqueued(entry))
                 report(.success(entry.id))
             }

@@ -21,10 +21,18 @@ final class OutboxRun: @unchecked Sendable {
     private let steady = Mutex(SteadyDate())
     private let subscriptions = SubscriptionBag()
     var plan: DeliveryPlan
-    private var lease: OutboxLease?
+    private(set) var lease: OutboxLease?
     /// The revision of the store that the plan knows; `nil` before it has been loaded.
     var revision: Int64?
-    private var watchers = OutboxWatchers()
+    /// Whether the entries have been loaded since the lease was taken. What a former sender has done is not known before.
+    private var isCurrent = false
+    /// The number of times that the entries are being loaded.
+    private var loadCount = 0
+    /// The sequence number up to which the plan of a sender has all entries.
+    private var knownSequence: Int64 = 0
+    /// Whether the plan lacks an entry of this outbox, since it may lack entries of others before it. Loading ends that.
+    private(set) var isBehind = false
+    var watchers = OutboxWatchers()
     private var transfers: [OutboxID: Subscription] = [:]
     /// Changes that the store has refused, to be repeated.
     private var unsaved: [@Sendable () -> Void] = []
@@ -131,8 +139,10 @@ final class OutboxRun: @unchecked Sendable {
             }
             switch result {
             case .success(let lease?):
+                if self.lease?.number != lease.number { self.isCurrent = false }
                 self.lease = lease
-                if held == nil { self.load() }
+                // A store that could not be read, or a lease that has just been taken.
+                if held == nil || !self.isCurrent && self.loadCount == 0 { self.load() }
             case .success(nil):
                 if held != nil { self.loseLease() } else if self.revision == nil { self.load() }
             case .failure(let error): self.storeFails(error)
@@ -143,6 +153,7 @@ final class OutboxRun: @unchecked Sendable {
     private func loseLease() {
         guard lease != nil else { return }
         lease = nil
+        isCurrent = false
         cancelTransfers()
         unsaved = []
         plan = DeliveryPlan(schedule: configuration.schedule, concurrency: configuration.concurrency)
@@ -156,11 +167,29 @@ final class OutboxRun: @unchecked Sendable {
         for transfer in running { transfer.value.cancel() }
     }
 
+    /// Takes an entry that this outbox has added into the plan. A sender that may not know all entries before it in its
+    /// order loads first, so that the order is that of the store.
+    func place(_ entry: OutboxEntry) {
+        guard lease != nil, revision != nil else { return plan.insert(entry) }
+        let follows = !isBehind && entry.sequence <= knownSequence + 1
+        if follows { knownSequence = max(knownSequence, entry.sequence) }
+        guard entry.line != nil, !follows else { return plan.insert(entry) }
+        // Loading that has begun since the entry was added finds it.
+        guard !isBehind else { return }
+        isBehind = true
+        load()
+    }
+
     private func load() {
+        loadCount += 1
+        let holder = lease?.number
         perform(store.load()) { result in
+            self.loadCount -= 1
             guard !self.isStopped else { return }
             switch result {
-            case .success(let snapshot): self.apply(snapshot)
+            case .success(let snapshot):
+                if let lease = self.lease, lease.number == holder { self.isCurrent = true }
+                self.apply(snapshot)
             case .failure(let error): self.storeFails(error)
             }
         }
@@ -169,6 +198,8 @@ final class OutboxRun: @unchecked Sendable {
     private func apply(_ snapshot: OutboxSnapshot) {
         let isNew = revision == nil || state.value.role != .sender
         revision = snapshot.revision
+        isBehind = false
+        knownSequence = max(knownSequence, snapshot.entries.last?.sequence ?? 0)
         let latest = snapshot.entries.map(\.latestDate).max()
         if let latest { steady.withLock { $0.raise(to: latest, at: clock.now) } }
         let ids = Set(snapshot.entries.map(\.id))
@@ -183,8 +214,8 @@ final class OutboxRun: @unchecked Sendable {
         for id in watchers.ids where plan.entries[id] == nil { findReceipt(id) }
         // In this order, so that nobody takes a sender for one without entries.
         showCounts()
-        if !isDraining { setRole(lease == nil ? .standby : .sender) }
-        if lease != nil, isNew { removeReceipts() }
+        if !isDraining, isCurrent || lease == nil { setRole(isCurrent ? .sender : .standby) }
+        if isCurrent, isNew { removeReceipts() }
         storeWorks()
         advance()
     }
@@ -236,10 +267,8 @@ final class OutboxRun: @unchecked Sendable {
         guard revision != nil else { return takeLease() }
         let unsaved = unsaved
         self.unsaved = []
-        guard !unsaved.isEmpty else {
-            // Whether it works is seen by loading, which also shows what was stored.
-            return load()
-        }
+        // Whether it works is seen by loading, which also shows what was stored.
+        if unsaved.isEmpty || isBehind || !isCurrent { load() }
         for change in unsaved { change() }
     }
 
@@ -250,19 +279,25 @@ final class OutboxRun: @unchecked Sendable {
         guard let lease else { return }
         perform(store.change(change, under: lease)) { result in
             switch result {
-            case .success(.leaseLost): self.loseLease()
+            case .success(.leaseLost): self.lose(lease)
             case .success(let outcome):
                 self.count(outcome)
                 self.storeWorks()
                 report(outcome)
             case .failure(let error):
-                self.unsaved.append { self.save(change, report) }
+                // The next sender learns from the store, not from the one that has lost the lease.
+                if self.lease?.number == lease.number { self.unsaved.append { self.save(change, report) } }
                 self.storeFails(error)
             }
         }
     }
 
-    private func count(_ outcome: OutboxChange.Outcome) {
+    /// The store has refused a change under a lease, which may have been followed by a newer one of this outbox.
+    private func lose(_ lost: OutboxLease) {
+        if lease?.number == lost.number { loseLease() }
+    }
+
+    func count(_ outcome: OutboxChange.Outcome) {
         if case .applied = outcome { revision = revision.map { $0 + 1 } }
     }
 
@@ -270,7 +305,7 @@ final class OutboxRun: @unchecked Sendable {
 
     /// Performs the steps that are due, and sets the timer for the next one.
     func advance() {
-        guard !isStopped, lease != nil, revision != nil, state.value.storeFailure == nil else {
+        guard !isStopped, lease != nil, isCurrent, state.value.storeFailure == nil else {
             if isDraining { finishDraining() }
             return showCounts()
         }
@@ -295,8 +330,12 @@ final class OutboxRun: @unchecked Sendable {
 
     /// Stores that an attempt begins, and then makes it.
     private func begin(_ entry: OutboxEntry, _ before: OutboxEntry) {
+        guard let lease else { return }
         perform(store.change(.begin(entry.id, entry.delivery), under: lease)) { result in
-            guard self.plan.isBusy(entry.id), !self.isStopped else { return }
+            // After another lease the entry may be busy again, for another attempt.
+            guard self.lease?.number == lease.number, self.plan.isBusy(entry.id), !self.isStopped else {
+                return
+            }
             switch result {
             case .success(.applied(let content)):
                 self.count(.applied(nil))
@@ -519,7 +558,7 @@ final class OutboxRun: @unchecked Sendable {
     /// Stops once nothing is to be done at this time.
     private func finishDraining() {
         guard isDraining, !isStopped, addingCount == 0, plan.busyCount == 0 else { return }
-        guard revision != nil || state.value.storeFailure != nil else { return }
+        guard revision != nil && !isBehind || state.value.storeFailure != nil else { return }
         stop()
     }
 

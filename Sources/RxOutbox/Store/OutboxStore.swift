@@ -7,8 +7,8 @@ public import RxLite
 /// fleet, which several machines share (`SharedOutboxStore` of RxFleet).
 ///
 /// Every function returns a cold stream of one value. Operations take effect in the order of their subscriptions, even if
-/// a subscriber leaves, and each as a whole or not at all; a value means that the effect is durable. Several outboxes, in
-/// one process or in several, may use the same contents.
+/// a subscriber leaves, and each as a whole or not at all; a value means that the effect is durable. The values of ``add(_:_:)``
+/// and ``load()`` arrive in that order, too. Several outboxes, in one process or in several, may use the same contents.
 public protocol OutboxStore: Sendable {
     /// How often an outbox looks for changes by others; `nil` if there are no others. An outbox also tries as often to
     /// become the sender.

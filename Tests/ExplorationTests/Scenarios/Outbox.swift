@@ -24,6 +24,8 @@ struct OrderBook {
     var keys: [String: [UInt8]] = [:]
     /// The numbers of the executed orders, in their order.
     var executed: [Int] = []
+    /// Their keys.
+    var executedKeys: [String] = []
     /// How often an answer was repeated.
     var repeatCount = 0
 
@@ -39,6 +41,7 @@ struct OrderBook {
         }
         keys[key] = body
         executed.append(order.number)
+        executedKeys.append(key)
         return .json("{}")
     }
 }
@@ -109,10 +112,10 @@ extension House {
         simulation.sometimes("a former ticket tells the output") { _ in !receipts.now.isEmpty }
         simulation.sometimes("an entry is dead") { _ in !store.entries.isEmpty }
         simulation.invariant("no order is lost") { _ in
-            let known = Set(book.now.executed + bare.now)
-            let kept = store.entries.count
-            let lost = promised.now.subtracting(known)
-            return lost.count > kept ? ["\(lost.sorted()) lost, and only \(kept) entries left"] : []
+            let numbers = tickets.now
+            let kept = store.entries.compactMap { numbers[$0.id] }
+            let lost = promised.now.subtracting(book.now.executed + bare.now + kept)
+            return lost.sorted().map { "\($0) is lost" }
         }
         simulation.invariant("a former ticket knows its entry") { _ in
             gone.now.map { "\($0) is gone" }
