@@ -228,6 +228,39 @@ import Testing
         #expect(steps(&plan, at: 1) == ["send 1"])
     }
 
+    /// An entry that was being sent when a later one of its topic came is dropped if none of its attempts can have arrived.
+    @Test func superseded() {
+        let again = DeliveryRules.Verdict.again(Self.failure, notBefore: nil)
+        var plan = plan([entry(1, topic: "t"), entry(2, topic: "u"), entry(3, topic: "v")])
+        #expect(steps(&plan) == ["send 1", "send 2", "send 3"])
+        fail(&plan, 3, again)
+        #expect(steps(&plan, at: 10) == ["send 3"])
+        for number in [4, 6] { plan.insert(entry(number, topic: number == 4 ? "t" : "v")) }
+        for (number, isDropped) in [(1, true), (2, false), (3, false)] {
+            let settlement = plan.fail(
+                id(number), again, mayHaveArrived: false, at: Self.start + 10, random: 0)
+            #expect((settlement == .superseded) == isDropped, "\(number)")
+        }
+    }
+
+    /// What is awake stays so, though the store still has the time of its wait.
+    @Test func wakesOverALoad() {
+        var plan = plan([entry(1), entry(2)])
+        #expect(steps(&plan) == ["send 1", "send 2"])
+        for number in 1...2 { fail(&plan, number, .again(Self.failure, notBefore: .seconds(5000))) }
+        let stored = (1...2).compactMap { plan.entries[id($0)] }
+        plan.wake(at: Self.start + 1) { $0 == Self.failure }
+        plan.insert(stored[0])
+        // Another outcome has been stored meanwhile.
+        var changed = stored[1]
+        changed.delivery.attempts += 1
+        plan.insert(changed)
+        #expect(steps(&plan, at: 1) == ["send 1"])
+        fail(&plan, 1, .again(Self.failure, notBefore: .seconds(5000)), at: 1)
+        if let entry = plan.entries[id(1)] { plan.insert(entry) }
+        #expect(steps(&plan, at: 2) == [])
+    }
+
     /// A flood of new entries does not keep those waiting whose time has come.
     @Test func flood() {
         var plan = plan((1...100).map { entry($0) }, concurrency: 1)

@@ -20,6 +20,8 @@ struct DeliveryPlan {
         case delivered
         /// Store its delivery.
         case stored(OutboxEntry)
+        /// Remove it from the store: it has certainly not arrived, and a later entry has its topic.
+        case superseded
     }
 
     private struct Line {
@@ -66,8 +68,18 @@ struct DeliveryPlan {
     private var isTurnOfTimed = false
     /// The entries with an expiry, by its time.
     private var expiries = SortedItems<Item>()
-    /// The entries being sent, with the time since when they may have reached the server before this attempt.
-    private var running: [OutboxID: Date?] = [:]
+    /// What held before a running attempt.
+    private struct Former {
+        /// The time since when the entry may have reached the server.
+        var uncertainSince: Date?
+        /// Why it waited last.
+        var reason: WaitReason?
+    }
+
+    /// The entries being sent.
+    private var running: [OutboxID: Former] = [:]
+    /// The deliveries that the store has of entries that have been made due before their time.
+    private var awake: [OutboxID: OutboxDelivery] = [:]
     /// Busy entries that are not being sent: a decision about them is being stored.
     private var storing: Set<OutboxID> = []
     let schedule: OutboxSchedule
@@ -101,6 +113,14 @@ struct DeliveryPlan {
             remove(entry.id)
         }
         let isNew = entries[entry.id] == nil
+        var entry = entry
+        if let asleep = awake[entry.id] {
+            if asleep == entry.delivery, let known = entries[entry.id] {
+                entry.delivery = known.delivery
+            } else {
+                awake[entry.id] = nil
+            }
+        }
         put(entry)
         let place = Place(sequence: entry.sequence, id: entry.id)
         if isNew {
@@ -113,6 +133,7 @@ struct DeliveryPlan {
     /// Removes an entry, whatever happens with it: the outcome of a running attempt is ignored.
     mutating func remove(_ id: OutboxID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
+        awake[id] = nil
         counts[entry.delivery.phase] -= 1
         let place = Place(sequence: entry.sequence, id: id)
         if let expires = entry.expires { expiries.remove(Item(due: expires, place: place)) }
@@ -159,7 +180,7 @@ struct DeliveryPlan {
         sent.delivery.phase = .sending
         sent.delivery.since = now
         sent.delivery.uncertainSince = entry.delivery.uncertainSince ?? now
-        running[entry.id] = .some(entry.delivery.uncertainSince)
+        running[entry.id] = Former(uncertainSince: entry.delivery.uncertainSince, reason: entry.lastReason)
         put(sent)
         makeBusy(sent)
         return .send(sent, before: entry)
@@ -170,6 +191,9 @@ struct DeliveryPlan {
         defer { isTurnOfTimed.toggle() }
         return isTurnOfTimed ? due ?? ready.first : ready.first ?? due
     }
+
+    /// When a request of the entry may have arrived first before its running attempt.
+    func uncertainSince(before id: OutboxID) -> Date? { running[id]?.uncertainSince }
 
     private mutating func bury(_ entry: OutboxEntry, _ reason: DeadReason, at now: Date) -> Step {
         var dead = entry
@@ -190,15 +214,25 @@ struct DeliveryPlan {
     ) -> Settlement? {
         guard var entry = entries[id], let former = running.removeValue(forKey: id) else { return nil }
         storing.insert(id)
-        if !mayHaveArrived { entry.delivery.uncertainSince = former }
+        awake[id] = nil
+        if !mayHaveArrived { entry.delivery.uncertainSince = former.uncertainSince }
         entry.delivery.since = now
         switch verdict {
+        case .dead(.keyExpired(nil)): entry.delivery.phase = .dead(.keyExpired(former.reason))
+        case .dead(.expired(nil)): entry.delivery.phase = .dead(.expired(former.reason))
         case .dead(let reason): entry.delivery.phase = .dead(reason)
+        case .again where entry.delivery.uncertainSince == nil && isSuperseded(entry): return .superseded
         case .again(let reason, let minimum):
             let wait = schedule.wait(after: entry.delivery.attempts, random: random)
             entry.delivery.phase = .waiting(until: now + max(wait, minimum ?? .zero), reason)
         }
         return .stored(entry)
+    }
+
+    /// Whether a later entry has the topic of an entry, which was being sent when that one was added.
+    private func isSuperseded(_ entry: OutboxEntry) -> Bool {
+        guard let topic = entry.topic else { return false }
+        return entries.values.contains { $0.topic == topic && $0.sequence > entry.sequence }
     }
 
     /// The attempt has succeeded. The entry is busy until it is removed.
@@ -224,9 +258,10 @@ struct DeliveryPlan {
             guard case .waiting(let until, let reason) = entry.delivery.phase, until > now, !isBusy(id),
                 condition(reason)
             else { continue }
-            var awake = entry
-            awake.delivery.phase = .waiting(until: now, reason)
-            put(awake)
+            var due = entry
+            due.delivery.phase = .waiting(until: now, reason)
+            if awake[id] == nil { awake[id] = entry.delivery }
+            put(due)
             reschedule(lineName(of: entry))
         }
     }

@@ -57,16 +57,19 @@ enum DeliveryRules {
 
     /// The verdict on a failed attempt.
     ///
-    /// - Parameter mayHaveArrived: whether a request of the attempt may have been executed, see ``ArrivalGuard``.
+    /// - Parameters:
+    ///   - mayHaveArrived: whether a request of the attempt may have been executed, see ``ArrivalGuard``.
+    ///   - hasAskedForOutcome: whether the error may concern the request for the outcome of one that was executed.
     static func verdict(
-        on error: NetworkError, under guarantee: DeliveryGuarantee, mayHaveArrived: Bool, at now: Date
+        on error: NetworkError, under guarantee: DeliveryGuarantee, mayHaveArrived: Bool,
+        hasAskedForOutcome: Bool = false, at now: Date
     ) -> Verdict {
         let verdict = verdict(on: error, under: guarantee, at: now)
         guard case .again(let reason, _) = verdict, guarantee == .atMostOnce, mayHaveArrived else {
             return verdict
         }
         // The server says itself that it has not executed the request.
-        if error.code == .retryLater || error.code == .loginExpired { return verdict }
+        if !hasAskedForOutcome, error.code == .retryLater || error.code == .loginExpired { return verdict }
         return .dead(.uncertain(reason))
     }
 
@@ -77,6 +80,8 @@ enum DeliveryRules {
         let again = Verdict.again(.failure(failure), notBefore: error.retryAfter(now: now))
         switch error.code {
         case .cancelled, .shutDown: return .again(.interrupted, notBefore: nil)
+        case .keyExpired: return .dead(.keyExpired(nil))
+        case .entryExpired: return .dead(.expired(nil))
         case .status: break
         // A login may succeed later.
         case .loginExpired, .loginFailed, .repetition: return again

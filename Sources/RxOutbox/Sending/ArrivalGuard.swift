@@ -1,42 +1,82 @@
 #if Outbox
+import FoundationEssentials
 import HTTPTypes
 import RxClient
 import RxHTTP
 import RxLite
 import Synchronization
 
-/// Watches the exchanges of one attempt: whether a request may have been executed, and that none follows it if it must
-/// not be sent twice. The client may make several exchanges, by retries, redirects, relogins or failover.
+/// Watches the exchanges of one attempt: whether a request may have been executed, and that none follows it that must not
+/// be sent any more. The client may make several exchanges, by retries, redirects, relogins or failover, and may wait
+/// before each of them.
 final class ArrivalGuard: Interceptor {
-    private let isSingle: Bool
-    /// The number of exchanges, running or ended, that may have been executed.
-    private let uncertainCount = Mutex(0)
+    /// What must hold when an exchange begins.
+    struct Limits: Sendable {
+        /// Whether a request that may have been executed must not be followed by another one.
+        var isSingle = false
+        /// Whether the request itself executes nothing.
+        var isSafe = false
+        /// How long after the first request that may have arrived another one is safe; `nil` for ever.
+        var safeTime: Duration?
+        /// When a request of a former attempt may have arrived first; `nil` if certainly none has.
+        var uncertainSince: Date?
+        /// When the entry expires.
+        var expires: Date?
+    }
 
-    init(isSingle: Bool) { self.isSingle = isSingle }
+    private struct Record {
+        /// The number of exchanges, running or ended, that may have been executed.
+        var uncertainCount = 0
+        /// When the first of them began.
+        var uncertainSince: Date?
+        /// Whether the server was asked for the outcome of a request that it has executed.
+        var hasAskedForOutcome = false
+        /// The credential of the latest request that was answered with success, unless its login turns out to have expired.
+        var answered: CredentialVersion?
+    }
+
+    private let limits: Limits
+    private let currentDate: @Sendable () -> Date
+    private let record = Mutex(Record())
+
+    /// - Parameters:
+    ///   - limits: what must hold when an exchange begins.
+    ///   - currentDate: the date of the outbox.
+    init(_ limits: Limits, currentDate: @escaping @Sendable () -> Date) {
+        self.limits = limits
+        self.currentDate = currentDate
+    }
 
     /// Whether a request may have been executed.
-    var mayHaveArrived: Bool { uncertainCount.withLock { $0 > 0 } }
+    var mayHaveArrived: Bool { record.withLock { $0.uncertainCount > 0 } }
+
+    /// Whether the last answers may concern another request than the entry's own: that for its outcome.
+    var hasAskedForOutcome: Bool { record.withLock { $0.hasAskedForOutcome } }
 
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
+        let now = currentDate()
         // The target of a 303 is asked for the outcome; that executes nothing.
         let isSafe = request.method == .get || request.method == .head
-        let isAllowed = uncertainCount.withLock { count in
-            guard !isSingle || isSafe || count == 0 else { return false }
-            count += 1
-            return true
+        let refusal: (NetworkError.Code, String)? = record.withLock { record in
+            if !isSafe, let refusal = self.refusal(of: request, &record, at: now) { return refusal }
+            if isSafe, !limits.isSafe { record.hasAskedForOutcome = true }
+            record.uncertainCount += 1
+            record.uncertainSince = record.uncertainSince ?? now
+            return nil
         }
-        guard isAllowed else {
-            return .fail(
-                NetworkError(
-                    .repetition, "the request may have been executed, and must not be sent twice",
-                    request: request))
+        if let (code, message) = refusal {
+            return .fail(NetworkError(code, message, request: request))
         }
         return next(request).handleEvents(
             onNext: { event in
                 // Once for each exchange: an informational response is another event.
-                if let status = event.head?.status, DeliveryRules.isRefusal(status.code) { self.clear() }
+                guard let status = event.head?.status else { return }
+                if DeliveryRules.isRefusal(status.code) { self.clear() }
+                if !isSafe, status.kind == .successful {
+                    self.record.withLock { $0.answered = request.credentialVersion }
+                }
             },
             onEnd: { completion in
                 // A response that has begun was sent for.
@@ -44,7 +84,34 @@ final class ArrivalGuard: Interceptor {
             })
     }
 
-    private func clear() { uncertainCount.withLock { $0 -= 1 } }
+    /// Why a request must not be sent; `nil` if it may be.
+    private func refusal(
+        of request: Request, _ record: inout Record, at now: Date
+    ) -> (NetworkError.Code, String)? {
+        if limits.isSingle, record.uncertainCount > 0 {
+            // After a success only a relogin sends again, with another credential: the server has said in its envelope
+            // that the login had expired, so it has not executed the request.
+            guard record.uncertainCount == 1, let answered = record.answered,
+                let credential = request.credentialVersion, credential != answered
+            else { return (.repetition, "the request may have been executed, and must not be sent twice") }
+            record.uncertainCount = 0
+            record.answered = nil
+        }
+        if let expires = limits.expires, now >= expires {
+            return (.entryExpired, "the time of the entry is over")
+        }
+        guard let safeTime = limits.safeTime, let since = limits.uncertainSince ?? record.uncertainSince,
+            now >= since + safeTime
+        else { return nil }
+        return (.keyExpired, "the server may have forgotten the key")
+    }
+
+    private func clear() {
+        record.withLock { record in
+            record.uncertainCount -= 1
+            if record.uncertainCount == 0 { record.uncertainSince = nil }
+        }
+    }
 }
 
 extension Endpoint {
@@ -70,5 +137,9 @@ extension Endpoint {
 extension NetworkError.Code {
     /// An interceptor or a stage of the client would send a request again that must be sent at most once.
     static let repetition = NetworkError.Code(rawValue: "repetition")
+    /// The client would send a request after the life of its key.
+    static let keyExpired = NetworkError.Code(rawValue: "keyExpired")
+    /// The client would send a request after the time of its entry.
+    static let entryExpired = NetworkError.Code(rawValue: "entryExpired")
 }
 #endif

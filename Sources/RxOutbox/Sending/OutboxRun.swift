@@ -1,5 +1,6 @@
 #if Outbox
 import FoundationEssentials
+import HTTPTypes
 import RxClient
 import RxHTTP
 import RxLite
@@ -209,7 +210,8 @@ final class OutboxRun: @unchecked Sendable {
         for entry in snapshot.entries where !plan.isBusy(entry.id) {
             let known = plan.entries[entry.id]
             plan.insert(entry)
-            if known?.delivery != entry.delivery { publish(.entry(entry), of: entry.id) }
+            guard let placed = plan.entries[entry.id], placed.delivery != known?.delivery else { continue }
+            publish(.entry(placed), of: entry.id)
         }
         for id in watchers.ids where plan.entries[id] == nil { findReceipt(id) }
         // In this order, so that nobody takes a sender for one without entries.
@@ -379,7 +381,7 @@ final class OutboxRun: @unchecked Sendable {
         guard entry.account == nil || entry.account == account else {
             return fail(entry, .again(.account, notBefore: nil), mayHaveArrived: false)
         }
-        let arrivals = ArrivalGuard(isSingle: entry.guarantee == .atMostOnce)
+        let arrivals = ArrivalGuard(limits(of: endpoint, entry)) { self.currentDate }
         let id = entry.id
         let subscription = client.typedResponse(endpoint.guarded(by: entry.guarantee, arrivals)).observe(
             onNext: { result in
@@ -390,6 +392,16 @@ final class OutboxRun: @unchecked Sendable {
                 self.scope.enter { self.fail(id, error, arrivals) }
             })
         if subscription.isActive { transfers[id] = subscription }
+    }
+
+    private func limits(of endpoint: some OutboxEndpoint, _ entry: OutboxEntry) -> ArrivalGuard.Limits {
+        var limits = ArrivalGuard.Limits()
+        limits.isSingle = entry.guarantee == .atMostOnce
+        limits.isSafe = endpoint.method == .get || endpoint.method == .head
+        if case .key(_, let rules) = entry.guarantee { limits.safeTime = rules.safeTime }
+        limits.uncertainSince = plan.uncertainSince(before: entry.id)
+        limits.expires = entry.expires
+        return limits
     }
 
     private func succeed(_ id: OutboxID, _ output: any Sendable, _ response: Response, _ content: Data) {
@@ -414,18 +426,27 @@ final class OutboxRun: @unchecked Sendable {
         guard !isStopped, let entry = plan.entries[id] else { return }
         let mayHaveArrived = arrivals.mayHaveArrived
         let verdict = DeliveryRules.verdict(
-            on: error, under: entry.guarantee, mayHaveArrived: mayHaveArrived, at: clock.currentDate)
+            on: error, under: entry.guarantee, mayHaveArrived: mayHaveArrived,
+            hasAskedForOutcome: arrivals.hasAskedForOutcome, at: clock.currentDate)
         fail(entry, verdict, mayHaveArrived: mayHaveArrived)
     }
 
     private func fail(_ entry: OutboxEntry, _ verdict: DeliveryRules.Verdict, mayHaveArrived: Bool) {
         transfers[entry.id] = nil
-        guard
-            case .stored(let settled)? = plan.fail(
-                entry.id, verdict, mayHaveArrived: mayHaveArrived, at: currentDate,
-                random: RandomSource.fraction())
-        else { return }
-        settle(settled)
+        let settlement = plan.fail(
+            entry.id, verdict, mayHaveArrived: mayHaveArrived, at: currentDate,
+            random: RandomSource.fraction())
+        switch settlement {
+        case .stored(let settled): settle(settled)
+        case .superseded:
+            save(.complete(entry.id, nil)) { _ in
+                self.plan.remove(entry.id)
+                self.publish(.replaced, of: entry.id)
+                self.events.send(.replaced(entry.id))
+                self.advance()
+            }
+        case .delivered, nil: break
+        }
     }
 
     /// Stores the outcome of an attempt, or the death of an entry.
