@@ -91,11 +91,16 @@ public struct KeyRules: Sendable, Hashable, Codable {
 public enum OutboxKey: Sendable, Hashable {
     /// A random `Idempotency-Key`, a UUID made when the entry is written, by the rules of the service.
     case generated(KeyRules)
-    /// This `Idempotency-Key`, such as the number of an order. While an entry with the key is stored, enqueueing another
-    /// one returns the ticket of the first, so that a program that was interrupted can enqueue again.
+    /// This `Idempotency-Key`, such as the number of an order. While an entry with the key is stored, and after its delivery
+    /// until the end of the key's life, enqueueing another one returns the ticket of the first, so that a program that was
+    /// interrupted can enqueue again.
     case given(String, KeyRules)
     /// No key, since the service knows none.
     case withoutKey(Repetition)
+
+    var isGiven: Bool {
+        if case .given = self { true } else { false }
+    }
 
     /// The choice that remains without a key.
     public enum Repetition: Sendable, Hashable {

@@ -144,7 +144,8 @@ extension Outbox {
     }
 
     /// Sends a dead letter again. One value once that is stored, then the end. Fails with `undelivered` if there is no
-    /// such dead letter, or if the life of its key is over and it is to be kept.
+    /// such dead letter, if somebody else has decided about it meanwhile, or if the life of its key is over and it is to be
+    /// kept.
     ///
     /// - Parameters:
     ///   - id: the id of the dead letter, which it keeps.
@@ -192,6 +193,7 @@ extension Outbox {
             case .newKey:
                 if case .key(_, let rules) = entry.guarantee {
                     entry.terms.guarantee = .key(UUID.ordered(at: now).uuidString, rules)
+                    entry.terms.isKeyGiven = nil
                 }
                 entry.delivery.uncertainSince = nil
             }

@@ -52,6 +52,8 @@ public struct OutboxEntry: Sendable, Hashable, Codable {
         var created: Date
         var expires: Date?
         var isSealed = false
+        /// Whether the caller has chosen the key, and may use it again; `nil` for false, as former releases have stored it.
+        var isKeyGiven: Bool?
     }
 
     /// The id.

@@ -38,15 +38,38 @@ public struct OutboxReceipt: Sendable, Hashable, Codable {
     public let delivered: Date
     /// Whether the content is sealed.
     public let isSealed: Bool
-    /// The endpoint and the response, for the outbox that has written them.
+    /// The endpoint and the response, for the outbox that has written them. Empty if the result is not kept: then a store
+    /// keeps only ``usedKey``.
     public let content: Data
+    /// The key that the caller has chosen for the entry, if any.
+    public let usedKey: UsedKey?
 
     /// Creates a receipt.
-    public init(id: OutboxID, delivered: Date, isSealed: Bool, content: Data) {
+    ///
+    /// - Parameter usedKey: the key that the caller has chosen for the entry. Default `nil`: none.
+    public init(
+        id: OutboxID, delivered: Date, isSealed: Bool, content: Data, usedKey: UsedKey? = nil
+    ) {
         self.id = id
         self.delivered = delivered
         self.isSealed = isSealed
         self.content = content
+        self.usedKey = usedKey
+    }
+}
+
+/// A key of ``OutboxKey/given(_:_:)`` with which an entry has been delivered. A store keeps it as long as the server may, so
+/// that the key does not begin a second life in the outbox.
+public struct UsedKey: Sendable, Hashable, Codable {
+    /// The key.
+    public let key: String
+    /// The end of the key's life with the server.
+    public let until: Date
+
+    /// Creates the memory of a key.
+    public init(_ key: String, until: Date) {
+        self.key = key
+        self.until = until
     }
 }
 
@@ -102,6 +125,16 @@ extension OutboxForms {
             body: Data(response.body))
         guard let sealed = try? sealed(stored.compactForm) else { return nil }
         return OutboxReceipt(id: entry.id, delivered: date, isSealed: isSealing, content: sealed)
+    }
+
+    /// Whether a delivered entry held another endpoint than an entry with its key; false if the receipt does not tell.
+    func isOther(_ receipt: OutboxReceipt, than entry: OutboxEntry, _ content: Data) -> Bool {
+        guard let opened = try? opened(receipt.content, isSealed: receipt.isSealed),
+            let stored = try? StoredResponse(stored: opened),
+            let former = try? self.opened(stored.endpoint, isSealed: stored.isSealed),
+            let present = try? self.content(of: entry, content)
+        else { return false }
+        return stored.name != entry.name || stored.version != entry.version || former != present
     }
 
     /// The output of a delivered entry; `nil` if the receipt cannot be read, or is that of another endpoint.

@@ -50,6 +50,8 @@ import Testing
             OutboxEntry.Terms(
                 name: String(repeating: "n", count: 300), version: 2, guarantee: .atMostOnce,
                 order: "b", created: date),
+            OutboxEntry.Terms(
+                name: "n", version: 1, guarantee: .key("given", .stripe), created: date, isKeyGiven: true),
         ]
     }()
 

@@ -324,6 +324,48 @@ import Testing
         #expect(fixture.keys == ["\"order-1\""])
     }
 
+    /// A given key has one life: an entry that is enqueued again after its delivery is not executed again, as long as the
+    /// server may remember the key.
+    @Test(arguments: [OutboxReceiptRules(), nil]) func usedKeys(rules: OutboxReceiptRules?) throws {
+        let fixture = OutboxFixture(ledger: KeyLedger(lifetime: .seconds(3600)))
+        let outbox = try fixture.outbox { $0.receipts = rules }
+        let key = OutboxKey.given("order-1", KeyRules(lifetime: .seconds(3600)))
+        let first = try fixture.enqueue(outbox, 1, key: key)
+        try fixture.clock.advance(by: .seconds(3500))
+        let again = try fixture.enqueue(outbox, 1, key: key)
+        #expect(again.id == first.id)
+        let progress = Recorder(again.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(50))
+        #expect(progress.values.map(text) == [rules == nil ? "gone" : "delivered Receipt(number: 1)"])
+        #expect(fixture.sent == [1])
+        if rules != nil {
+            #expect(throws: NetworkError.self) { try fixture.enqueue(outbox, 2, key: key) }
+        }
+        // Neither does the server know the key any more.
+        try fixture.clock.advance(by: .seconds(100))
+        #expect(try fixture.enqueue(outbox, 1, key: key).id != first.id)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.sent == [1, 1])
+    }
+
+    /// An entry that was being sent when a later one of its topic came is dropped once it has certainly not arrived, and
+    /// repeated if it may have arrived.
+    @Test(arguments: [NetworkError.Code.connect, .connectionLost])
+    func topicsDuringAnAttempt(_ code: NetworkError.Code) throws {
+        let fixture = OutboxFixture([.failure(code, after: .seconds(5))])
+        let outbox = try fixture.outbox()
+        let first = try fixture.enqueue(outbox, 1, replacing: "settings")
+        let progress = Recorder(first.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        _ = try fixture.enqueue(outbox, 2, replacing: "settings")
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(fixture.sent == (code == .connect ? [1, 2] : [1, 1, 2]))
+        #expect(
+            progress.values.map(text).last
+                == (code == .connect ? "replaced" : "delivered Receipt(number: 1)"))
+        #expect(progress.isFinished && fixture.store.entries.isEmpty)
+    }
+
     /// An entry belongs to the account that wrote it, and waits for it.
     @Test func accounts() throws {
         let session = Session()

@@ -206,7 +206,7 @@ import Testing
     }
 
     /// The database of an older release is upgraded with all its entries, once, and keeps receipts from then on.
-    @Test(arguments: [1, 2])
+    @Test(arguments: [1, 2, 3])
     func olderRelease(version: Int) async throws {
         let folder = try TemporaryFolder()
         try await filled(folder)
@@ -329,6 +329,24 @@ import Testing
         try again.close()
         _ = try await store.removeReceipts(before: .distantPast, keeping: 0).value()
         #expect(try await left(store).isEmpty)
+    }
+
+    /// A changed row of a used key is noticed.
+    @Test func damagedKey() async throws {
+        let folder = try TemporaryFolder()
+        let store = SQLiteOutboxStore(folder: folder.file("outbox"))
+        var given = entry(1)
+        given.terms.isKeyGiven = true
+        _ = try await store.add(given, Data()).value()
+        let receipt = OutboxReceipt(
+            id: given.id, delivered: Self.start, isSealed: false, content: Data(),
+            usedKey: UsedKey("k1", until: Self.start + 60))
+        _ = try await store.change(.complete(given.id, receipt), under: nil).value()
+        _ = try await store.close().value()
+        let queue = try DatabaseQueue(path: folder.file("outbox/outbox.sqlite"))
+        try await queue.write { db in try db.execute(sql: "UPDATE usedKey SET until = 0") }
+        try queue.close()
+        #expect(await code(SQLiteOutboxStore(folder: folder.file("outbox")).load()) == "file")
     }
 
     /// A removed database is not silently replaced while it is in use.

@@ -119,6 +119,58 @@ import Testing
         _ = try await add(entry("b", key: "k"), to: subject.store)
     }
 
+    /// A given key of a delivered entry is kept until its end. The store of a fleet does not keep it yet.
+    @Test(arguments: [Kind.memory, .sqlite])
+    func usedKeys(_ kind: Kind) async throws {
+        let subject = try Subject(kind)
+        var first = entry("a", key: "k")
+        first.terms.isKeyGiven = true
+        _ = try await add(first, to: subject.store)
+        let receipt = OutboxReceipt(
+            id: first.id, delivered: Self.start, isSealed: false, content: Data(),
+            usedKey: UsedKey("k", until: Self.start + 60))
+        _ = try await subject.store.change(.complete(first.id, receipt), under: nil).value()
+        #expect(try await subject.store.receipt(of: first.id).value() == nil)
+        func again(_ id: String, at date: Date) -> OutboxEntry {
+            var entry = entry(id, key: "k")
+            entry.terms.isKeyGiven = true
+            entry.terms.created = date
+            return entry
+        }
+        guard
+            case .delivered(let id) = try await subject.store.add(again("b", at: Self.start + 59), Data())
+                .value()
+        else {
+            Issue.record("added twice")
+            return
+        }
+        #expect(id == first.id)
+        #expect(try await entries(subject.store).isEmpty)
+        let next = again("c", at: Self.start + 60)
+        _ = try await add(next, to: subject.store)
+        let stored = try #require(await entries(subject.store).first)
+        #expect(stored.terms == next.terms)
+    }
+
+    /// A dead entry is changed only as it was when somebody looked at it.
+    @Test(arguments: [Kind.memory, .sqlite])
+    func comparedRevivals(_ kind: Kind) async throws {
+        let subject = try Subject(kind)
+        let id = OutboxID(rawValue: "a")
+        _ = try await add(entry("a"), to: subject.store)
+        var dead = delivery(.dead(.expired(nil)))
+        dead.since = Self.start + 0.3
+        _ = try await subject.store.change(.settle(id, dead), under: nil).value()
+        var revived = entry("a")
+        revived.delivery = delivery(.queued)
+        for since in [nil, Self.start, Self.start + 0.5] {
+            revived.delivery.since = since
+            #expect(try await subject.store.change(.revive(revived, nil), under: nil).value() == .gone)
+        }
+        revived.delivery.since = dead.since
+        #expect(try await subject.store.change(.revive(revived, nil), under: nil).value() == .applied(nil))
+    }
+
     /// An entry replaces those with its topic that are not being sent.
     @Test(arguments: Kind.allCases)
     func topics(_ kind: Kind) async throws {

@@ -22,7 +22,8 @@ extension OutboxRun {
         let terms = OutboxEntry.Terms(
             name: E.outboxName, version: E.outboxVersion, guarantee: guarantee, order: order, topic: topic,
             account: endpoint.options.usesSession == false ? nil : account, created: now,
-            expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing)
+            expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing,
+            isKeyGiven: key.isGiven ? true : nil)
         let entry = OutboxEntry(id: OutboxID(rawValue: UUID.ordered(at: now).uuidString), terms)
         let paths = endpoint.attachments
         // Stores may encode entries here, outside of the lane.
@@ -52,16 +53,16 @@ extension OutboxRun {
         _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
     ) {
         perform(adding) { result in
+            if case .success(.delivered(let id)) = result {
+                return self.reportDelivered(id, entry, content, report)
+            }
             self.addingCount -= 1
             switch result {
+            case .success(.delivered): break
             case .failure(let error): report(.failure(error))
             case .success(.exists(let known, let stored)):
                 guard self.forms.isSame(known, stored, as: entry, content) else {
-                    report(
-                        .failure(
-                            NetworkError(
-                                .invalidParameters,
-                                "the outbox has another entry with this key; each entry needs its own")))
+                    report(.failure(Self.otherEntry))
                     break
                 }
                 report(.success(known.id))
@@ -78,6 +79,27 @@ extension OutboxRun {
                 self.events.send(.enqueued(entry))
                 report(.success(entry.id))
             }
+            self.advance()
+        }
+    }
+
+    private static let otherEntry = NetworkError(
+        .invalidParameters, "the outbox has, or had, another entry with this key; each entry needs its own")
+
+    /// Reports the entry that was delivered with the key of another one.
+    private func reportDelivered(
+        _ id: OutboxID, _ entry: OutboxEntry, _ content: Data,
+        _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
+    ) {
+        perform(store.receipt(of: id)) { result in
+            self.addingCount -= 1
+            report(
+                result.flatMap { receipt in
+                    if let receipt, self.forms.isOther(receipt, than: entry, content) {
+                        return .failure(Self.otherEntry)
+                    }
+                    return .success(id)
+                })
             self.advance()
         }
     }

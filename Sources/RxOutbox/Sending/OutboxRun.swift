@@ -39,7 +39,7 @@ final class OutboxRun: @unchecked Sendable {
     private var unsaved: [@Sendable () -> Void] = []
     /// The number of entries that are being added.
     var addingCount = 0
-    private var receiptCount = 0
+    var receiptCount = 0
     private var storeDelay = OutboxRun.storeDelays.lowerBound
     private var isTakingLease = false
     private var isStoreTimerSet = false
@@ -246,7 +246,7 @@ final class OutboxRun: @unchecked Sendable {
         setPollTimer()
     }
 
-    private func storeFails(_ error: NetworkError) {
+    func storeFails(_ error: NetworkError) {
         guard !isStopped else { return }
         state.update { $0.storeFailure = OutboxFailure(error) }
         events.send(.storeFailed(error))
@@ -408,10 +408,7 @@ final class OutboxRun: @unchecked Sendable {
         guard !isStopped, let entry = plan.entries[id], plan.succeed(id) != nil else { return }
         transfers[id] = nil
         let date = currentDate
-        let receipt = configuration.receipts.flatMap { rules in
-            forms.receipt(
-                of: entry, content, response, hiding: response.request.redaction, rules, at: date)
-        }
+        let receipt = receipt(of: entry, content, response, at: date)
         save(.complete(id, receipt)) { _ in
             self.plan.remove(id)
             self.publish(.delivered(output), of: id)
@@ -464,93 +461,7 @@ final class OutboxRun: @unchecked Sendable {
         }
     }
 
-    // MARK: - Operators
-
-    /// A change of a dead letter.
-    func operate(_ change: OutboxChange) -> Observable<Void, NetworkError> {
-        Observable { observer in
-            guard observer.scope.isOpen else { return }
-            self.perform(self.store.change(change, under: nil)) { result in
-                let report: Result<Void, NetworkError> = result.flatMap { outcome in
-                    guard case .applied = outcome else {
-                        return .failure(
-                            NetworkError(.undelivered, "the outbox has no dead letter \(change.id)"))
-                    }
-                    return .success(())
-                }
-                if case .success = report {
-                    self.count(.applied(nil))
-                    self.apply(change)
-                    self.advance()
-                }
-                observer.scope.enter { observer.emitOnly(report) }
-            }
-        }
-    }
-
-    private func apply(_ change: OutboxChange) {
-        switch change {
-        case .revive(let entry, _):
-            plan.insert(entry)
-            publish(.entry(entry), of: entry.id)
-        case .discard(let id):
-            plan.remove(id)
-            publish(.gone, of: id)
-        case .begin, .settle, .complete: break
-        }
-    }
-
-    // MARK: - News
-
-    /// Calls `receive` with the news of an entry until `owner` closes. From inside the lane of `owner`.
-    func watch(
-        _ id: OutboxID, _ owner: Scope, _ receive: @escaping @Sendable (OutboxUpdate) -> Void
-    ) {
-        guard scope.isOpen else { return receive(.closed) }
-        let watcher = OutboxWatcher(receive)
-        owner.onClose {
-            self.scope.enter { self.watchers.remove(watcher, of: id) }
-        }
-        scope.enter {
-            let entry = self.plan.entries[id]
-            if let entry { watcher.receive(.entry(entry)) }
-            guard !self.isStopped else { return watcher.receive(.closed) }
-            self.watchers.add(watcher, of: id)
-            if entry == nil, self.revision != nil { self.findReceipt(id) }
-        }
-    }
-
-    func publish(_ update: OutboxUpdate, of id: OutboxID) {
-        for watcher in watchers.receivers(of: update, id) { watcher.receive(update) }
-    }
-
-    /// Tells what has become of an entry that the store does not have.
-    private func findReceipt(_ id: OutboxID) {
-        guard let rules = configuration.receipts else { return publish(.gone, of: id) }
-        perform(store.receipt(of: id)) { result in
-            guard !self.isStopped, self.plan.entries[id] == nil else { return }
-            switch result {
-            case .success(let receipt?) where self.currentDate < receipt.delivered + rules.lifetime:
-                self.publish(.receipt(receipt), of: id)
-            case .success: self.publish(.gone, of: id)
-            // Loading asks again once the store works.
-            case .failure(let error): self.storeFails(error)
-            }
-        }
-    }
-
-    private func countReceipt() {
-        receiptCount += 1
-        if receiptCount % OutboxReceiptRules.surplus == 0 { removeReceipts() }
-    }
-
-    private func removeReceipts() {
-        let rules = configuration.receipts
-        let date = rules.map { currentDate + (.zero - $0.lifetime) } ?? .distantFuture
-        perform(store.removeReceipts(before: date, keeping: rules?.limit ?? 0)) { result in
-            if case .failure(let error) = result { self.storeFails(error) }
-        }
-    }
+    // MARK: - The state
 
     private func setRole(_ role: OutboxState.Role) {
         guard state.value.role != role else { return }

@@ -7,7 +7,7 @@ extension OutboxEntry.Terms: CompactValue {
     func write(to writer: inout CompactWriter) {
         writer.write(name)
         writer.write(version)
-        writer.write(guarantee)
+        writer.write(StoredGuarantee(guarantee: guarantee, isKeyGiven: isKeyGiven))
         writer.write(order)
         writer.write(topic)
         writer.write(account)
@@ -18,19 +18,31 @@ extension OutboxEntry.Terms: CompactValue {
     }
 
     init(from reader: inout CompactReader) throws(CompactFormError) {
+        let name = try reader.value(String.self)
+        let version = try reader.value(Int.self)
+        let stored = try reader.value(StoredGuarantee.self)
         self.init(
-            name: try reader.value(), version: try reader.value(), guarantee: try reader.value(),
+            name: name, version: version, guarantee: stored.guarantee,
             order: try reader.optional(), topic: try reader.optional(), account: try reader.optional(),
             attachments: try reader.list(), created: try reader.value(), expires: try reader.optional(),
-            isSealed: try reader.value())
+            isSealed: try reader.value(), isKeyGiven: stored.isKeyGiven)
     }
 }
 
-extension DeliveryGuarantee: CompactValue {
+/// A guarantee, and whether its key is a given one. Version 4 of the store has added the latter.
+private struct StoredGuarantee: CompactValue {
+    var guarantee: DeliveryGuarantee
+    var isKeyGiven: Bool?
+
+    init(guarantee: DeliveryGuarantee, isKeyGiven: Bool?) {
+        self.guarantee = guarantee
+        self.isKeyGiven = isKeyGiven
+    }
+
     func write(to writer: inout CompactWriter) {
-        switch self {
+        switch guarantee {
         case .key(let key, let rules):
-            writer.write(1 as UInt8)
+            writer.write((isKeyGiven == true ? 4 : 1) as UInt8)
             writer.write(key)
             writer.write(rules)
         case .atLeastOnce: writer.write(2 as UInt8)
@@ -39,12 +51,14 @@ extension DeliveryGuarantee: CompactValue {
     }
 
     init(from reader: inout CompactReader) throws(CompactFormError) {
-        switch try reader.byte() {
-        case 1: self = .key(try reader.value(), try reader.value())
-        case 2: self = .atLeastOnce
-        case 3: self = .atMostOnce
+        let number = try reader.byte()
+        switch number {
+        case 1, 4: guarantee = .key(try reader.value(), try reader.value())
+        case 2: guarantee = .atLeastOnce
+        case 3: guarantee = .atMostOnce
         default: throw CompactFormError()
         }
+        isKeyGiven = number == 4 ? true : nil
     }
 }
 

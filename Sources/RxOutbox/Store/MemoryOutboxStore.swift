@@ -24,6 +24,15 @@ public final class MemoryOutboxStore: OutboxStore {
         var failure: NetworkError?
         /// In the order of their deliveries.
         var receipts: [OutboxReceipt] = []
+        /// The keys of delivered entries.
+        var usedKeys: [String: (id: OutboxID, until: Date)] = [:]
+
+        mutating func keep(_ receipt: OutboxReceipt) {
+            if !receipt.content.isEmpty { receipts.append(receipt) }
+            guard let used = receipt.usedKey else { return }
+            usedKeys = usedKeys.filter { $0.value.until > receipt.delivered }
+            usedKeys[used.key] = (receipt.id, used.until)
+        }
 
         mutating func remove(_ id: OutboxID) {
             guard let row = rows.removeValue(forKey: id) else { return }
@@ -64,6 +73,9 @@ public final class MemoryOutboxStore: OutboxStore {
             if let key = entry.guarantee.key, let id = contents.ids[key], let row = contents.rows[id] {
                 return .exists(row.entry, row.content)
             }
+            if let key = entry.guarantee.key, let used = contents.usedKeys[key], used.until > entry.created {
+                return .delivered(used.id)
+            }
             let replaced = entry.topic.map { topic in
                 contents.rows.values.map(\.entry)
                     .filter { $0.topic == topic && $0.delivery.phase != .sending }.map(\.id).sorted()
@@ -101,6 +113,9 @@ public final class MemoryOutboxStore: OutboxStore {
             guard let row = contents.rows[change.id],
                 (row.entry.delivery.deadReason != nil) == change.concernsDead
             else { return .gone }
+            if case .revive(let entry, _) = change, entry.delivery.since != row.entry.delivery.since {
+                return .gone
+            }
             contents.revision += 1
             switch change {
             case .begin(let id, let delivery):
@@ -109,7 +124,7 @@ public final class MemoryOutboxStore: OutboxStore {
             case .settle(let id, let delivery): contents.rows[id]?.entry.delivery = delivery
             case .complete(let id, let receipt):
                 contents.remove(id)
-                if let receipt { contents.receipts.append(receipt) }
+                if let receipt { contents.keep(receipt) }
             case .discard(let id): contents.remove(id)
             case .revive(let entry, let content):
                 if let key = row.entry.guarantee.key { contents.ids[key] = nil }

@@ -15,7 +15,9 @@ public protocol OutboxStore: Sendable {
     var pollInterval: Duration? { get }
 
     /// Adds an entry, gives it the next sequence number, and removes the entries that it replaces: those with its topic
-    /// that are not being sent. If there is an entry with its key, nothing changes.
+    /// that are not being sent. If there is an entry with its key, nothing changes; nor if one with its key was delivered
+    /// whose ``UsedKey`` does not end before this one was created. An outbox that finds a number left out looks for the
+    /// entries of others.
     func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError>
     /// All entries in the order of their sequence numbers.
     func load() -> Observable<OutboxSnapshot, NetworkError>
@@ -73,6 +75,8 @@ public enum OutboxAddition: Sendable {
     case added(sequence: Int64, replaced: [OutboxID])
     /// This entry has the same key already, and this content.
     case exists(OutboxEntry, Data)
+    /// The entry with this id had the same key, and has been delivered within the life of the key.
+    case delivered(OutboxID)
 }
 
 /// A change of an entry.
@@ -81,10 +85,12 @@ public enum OutboxChange: Sendable {
     case begin(OutboxID, OutboxDelivery)
     /// Stores the outcome of an attempt, or the death of an entry. Only if the entry is not dead.
     case settle(OutboxID, OutboxDelivery)
-    /// Removes an entry that has been delivered, and keeps its receipt, if there is one. Only if the entry is not dead.
+    /// Removes an entry that has been delivered, or that nobody needs any more, and keeps its receipt and its
+    /// ``OutboxReceipt/usedKey``, if there are any. Only if the entry is not dead.
     case complete(OutboxID, OutboxReceipt?)
     /// Stores that a dead entry is to be sent again, with changed terms, and another endpoint if there is one. Only if
-    /// the entry is dead.
+    /// the entry is dead, and has died at ``OutboxDelivery/since`` of the changed one, so that nobody overwrites what
+    /// another one has decided meanwhile.
     case revive(OutboxEntry, Data?)
     /// Removes a dead entry.
     case discard(OutboxID)

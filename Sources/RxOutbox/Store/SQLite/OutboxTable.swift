@@ -18,7 +18,7 @@ struct OutboxTable {
     init(db: Database) { self.db = db }
 
     /// Increased with each change of the tables or of their contents.
-    static let version = 3
+    static let version = 4
 
     /// The statements that make the tables of version 1.
     private static let first = [
@@ -45,11 +45,22 @@ struct OutboxTable {
         """
     ]
 
+    /// The statements that version 4 adds: the keys of delivered entries, until the server forgets them. Everything is
+    /// covered by the check; the date is in seconds.
+    private static let fourth = [
+        """
+        CREATE TABLE usedKey (
+            key TEXT NOT NULL UNIQUE, id TEXT NOT NULL, until REAL NOT NULL, keyCheck INTEGER NOT NULL)
+        """,
+        "CREATE INDEX usedKeyByEnd ON usedKey(until)",
+    ]
+
     /// The statements of a version, in the order of the schema.
     private static func statements(of version: Int) -> [String]? {
         switch version {
         case 1: first
         case 2, 3: first + second
+        case 4: first + second + fourth
         default: nil
         }
     }
@@ -71,12 +82,12 @@ struct OutboxTable {
     // MARK: - The schema
 
     static func create(in db: Database) throws {
-        for statement in first + second { try db.execute(sql: statement) }
+        for statement in first + second + fourth { try db.execute(sql: statement) }
         try db.execute(sql: "INSERT INTO state VALUES (0, 0); PRAGMA user_version = \(version)")
     }
 
     /// Brings the tables of an older version to the current one, within a transaction. Version 3 writes compact forms and
-    /// reads JSON, too, so the rows stay. A release that knows only an older version, and has opened the database before,
+    /// reads JSON, too, so the rows stay; version 4 has forms for given keys and for entries of another release. A release that knows only an older version, and has opened the database before,
     /// sends the entries that it has read; rows that it cannot read are damage to it, and wait for the end of its process.
     static func upgrade(_ db: Database) throws {
         guard let version = try Int.fetchOne(db, sql: "PRAGMA user_version"), version < Self.version else {
@@ -85,6 +96,7 @@ struct OutboxTable {
         if version == 1 {
             for statement in second { try db.execute(sql: statement) }
         }
+        for statement in fourth { try db.execute(sql: statement) }
         try db.execute(sql: "PRAGMA user_version = \(Self.version)")
     }
 
@@ -120,6 +132,9 @@ struct OutboxTable {
         guard version > 1 else { return version }
         let receipts = try Row.fetchCursor(db, sql: "SELECT * FROM receipt")
         while let row = try receipts.next() { _ = try table.receipt(row) }
+        guard version > 3 else { return version }
+        let keys = try Row.fetchCursor(db, sql: "SELECT * FROM usedKey")
+        while let row = try keys.next() { _ = try table.usedKey(row) }
         return version
     }
 
@@ -140,6 +155,7 @@ struct OutboxTable {
 
     func add(_ row: OutboxRow) throws -> OutboxAddition {
         let entry = row.entry
+        if let delivered = try delivered(entry) { return .delivered(delivered) }
         try db.cachedStatement(
             sql: """
                 INSERT INTO entry (id, key, topic, phase, terms, content, entryCheck, delivery, deliveryCheck)
@@ -161,6 +177,16 @@ struct OutboxTable {
         }
         work.changeCount += 1
         return .added(sequence: sequence, replaced: replaced)
+    }
+
+    /// The entry that was delivered with a given key within the life of the key.
+    private func delivered(_ entry: OutboxEntry) throws -> OutboxID? {
+        guard entry.terms.isKeyGiven == true, let key = entry.guarantee.key,
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM usedKey WHERE key = ?"), arguments: [key])
+        else { return nil }
+        let used = try usedKey(row)
+        return used.until > entry.created ? used.id : nil
     }
 
     /// The entry with the key of one that was not added.
@@ -206,7 +232,9 @@ struct OutboxTable {
             guard db.changesCount > 0 else { return .gone }
         case .revive(let entry, let edited):
             guard let row = try row(entry.id), row["phase"] == Phase.dead else { return .gone }
-            try replace(OutboxRow(entry, edited ?? whole(row).content))
+            let known = try whole(row)
+            guard known.entry.delivery.since == entry.delivery.since else { return .gone }
+            try replace(OutboxRow(entry, edited ?? known.content))
         }
         work.changeCount += 1
         return .applied(content)
@@ -243,6 +271,8 @@ struct OutboxTable {
     }
 
     private func keep(_ receipt: OutboxReceipt) throws {
+        if let used = receipt.usedKey { try keep(used, of: receipt) }
+        guard !receipt.content.isEmpty else { return }
         let date = receipt.delivered.timeIntervalSince1970
         try db.cachedStatement(
             sql:
@@ -251,6 +281,30 @@ struct OutboxTable {
             receipt.id.rawValue, date, receipt.isSealed, receipt.content,
             Self.check(receipt.id, Self.frame(date, receipt.isSealed), receipt.content),
         ])
+    }
+
+    /// Keeps a key, and forgets those whose life is over.
+    private func keep(_ used: UsedKey, of receipt: OutboxReceipt) throws {
+        try db.cachedStatement(sql: "DELETE FROM usedKey WHERE until <= ?")
+            .execute(arguments: [receipt.delivered.timeIntervalSince1970])
+        let until = used.until.timeIntervalSince1970
+        try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO usedKey (key, id, until, keyCheck) VALUES (?, ?, ?, ?)"
+        ).execute(arguments: [
+            used.key, receipt.id.rawValue, until,
+            Self.check(receipt.id, Data(used.key.utf8), Self.frame(until, true)),
+        ])
+    }
+
+    /// - Throws: `damaged` if it is not what was written.
+    private func usedKey(_ row: Row) throws -> (id: OutboxID, until: Date) {
+        guard let id = String.fromDatabaseValue(row["id"]).map(OutboxID.init(rawValue:)),
+            let key = String.fromDatabaseValue(row["key"]),
+            let until = Double.fromDatabaseValue(row["until"]),
+            Int64.fromDatabaseValue(row["keyCheck"])
+                == Self.check(id, Data(key.utf8), Self.frame(until, true))
+        else { throw Self.damage }
+        return (id, Date(timeIntervalSince1970: until))
     }
 
     /// - Throws: `damaged` if it is not what was written.

@@ -1,0 +1,114 @@
+#if Outbox
+import FoundationEssentials
+import RxClient
+import RxHTTP
+import RxLite
+
+/// What operators do with dead letters, and what watchers learn of entries.
+extension OutboxRun {
+    // MARK: - Operators
+
+    /// A change of a dead letter.
+    func operate(_ change: OutboxChange) -> Observable<Void, NetworkError> {
+        Observable { observer in
+            guard observer.scope.isOpen else { return }
+            self.perform(self.store.change(change, under: nil)) { result in
+                let report: Result<Void, NetworkError> = result.flatMap { outcome in
+                    guard case .applied = outcome else {
+                        return .failure(
+                            NetworkError(.undelivered, "the outbox has no dead letter \(change.id)"))
+                    }
+                    return .success(())
+                }
+                if case .success = report {
+                    self.count(.applied(nil))
+                    self.apply(change)
+                    self.advance()
+                }
+                observer.scope.enter { observer.emitOnly(report) }
+            }
+        }
+    }
+
+    private func apply(_ change: OutboxChange) {
+        switch change {
+        case .revive(let entry, _):
+            plan.insert(entry)
+            publish(.entry(entry), of: entry.id)
+        case .discard(let id):
+            plan.remove(id)
+            publish(.gone, of: id)
+        case .begin, .settle, .complete: break
+        }
+    }
+
+    // MARK: - News
+
+    /// Calls `receive` with the news of an entry until `owner` closes. From inside the lane of `owner`.
+    func watch(
+        _ id: OutboxID, _ owner: Scope, _ receive: @escaping @Sendable (OutboxUpdate) -> Void
+    ) {
+        guard scope.isOpen else { return receive(.closed) }
+        let watcher = OutboxWatcher(receive)
+        owner.onClose {
+            self.scope.enter { self.watchers.remove(watcher, of: id) }
+        }
+        scope.enter {
+            let entry = self.plan.entries[id]
+            if let entry { watcher.receive(.entry(entry)) }
+            guard !self.isStopped else { return watcher.receive(.closed) }
+            self.watchers.add(watcher, of: id)
+            if entry == nil, self.revision != nil { self.findReceipt(id) }
+        }
+    }
+
+    func publish(_ update: OutboxUpdate, of id: OutboxID) {
+        for watcher in watchers.receivers(of: update, id) { watcher.receive(update) }
+    }
+
+    /// What is kept of a delivered entry: its result, and its key if somebody may use that again.
+    func receipt(
+        of entry: OutboxEntry, _ content: Data, _ response: Response, at date: Date
+    ) -> OutboxReceipt? {
+        let result = configuration.receipts.flatMap { rules in
+            forms.receipt(
+                of: entry, content, response, hiding: response.request.redaction, rules, at: date)
+        }
+        guard entry.terms.isKeyGiven == true, case .key(let key, let rules) = entry.guarantee else {
+            return result
+        }
+        return OutboxReceipt(
+            id: entry.id, delivered: date, isSealed: result?.isSealed ?? false,
+            content: result?.content ?? Data(),
+            usedKey: UsedKey(key, until: (entry.delivery.uncertainSince ?? date) + rules.lifetime))
+    }
+
+    /// Tells what has become of an entry that the store does not have.
+    func findReceipt(_ id: OutboxID) {
+        guard let rules = configuration.receipts else { return publish(.gone, of: id) }
+        perform(store.receipt(of: id)) { result in
+            guard !self.isStopped, self.plan.entries[id] == nil else { return }
+            switch result {
+            case .success(let receipt?) where self.currentDate < receipt.delivered + rules.lifetime:
+                self.publish(.receipt(receipt), of: id)
+            case .success: self.publish(.gone, of: id)
+            // Loading asks again once the store works.
+            case .failure(let error): self.storeFails(error)
+            }
+        }
+    }
+
+    func countReceipt() {
+        receiptCount += 1
+        if receiptCount % OutboxReceiptRules.surplus == 0 { removeReceipts() }
+    }
+
+    func removeReceipts() {
+        let rules = configuration.receipts
+        let date = rules.map { currentDate + (.zero - $0.lifetime) } ?? .distantFuture
+        perform(store.removeReceipts(before: date, keeping: rules?.limit ?? 0)) { result in
+            if case .failure(let error) = result { self.storeFails(error) }
+        }
+    }
+}
+#endif
