@@ -29,18 +29,39 @@ extension OutboxAttachment {
                 guard let status else {
                     throw NetworkError(.file, "the attachment \(path) does not exist")
                 }
-                return files.read(path, from: 0, count: nil, expecting: status)
-                    .reduce(SHA2.sha256) { digest, chunk in
-                        var digest = digest
-                        digest.update(chunk)
-                        return digest
-                    }
-                    .map { digest in
-                        OutboxAttachment(path: path, size: status.size, digest: digest.hexadecimal)
-                    }
+                return digest(of: path, status, in: files).map {
+                    OutboxAttachment(path: path, size: status.size, digest: $0)
+                }
             }
         }
         .collect()
+    }
+
+    /// The first of the attachments that is missing or has another content; `nil` if all are as they were. One value, then
+    /// the end. Fails with `file` if a file cannot be read.
+    static func firstChange(
+        in attachments: [OutboxAttachment], of files: any FileSystem
+    ) -> Observable<OutboxAttachment?, NetworkError> {
+        Observable<OutboxAttachment, NetworkError>.sequence(attachments).flatMap(.concat) { attachment in
+            files.status(of: attachment.path).flatMap { status -> Observable<Bool, NetworkError> in
+                guard let status, status.size == attachment.size else { return .just(true) }
+                return digest(of: attachment.path, status, in: files).map { $0 != attachment.digest }
+            }
+            .filter { $0 }.map { _ in attachment }
+        }
+        .take(1).collect().map(\.first)
+    }
+
+    private static func digest(
+        of path: String, _ status: FileStatus, in files: any FileSystem
+    ) -> Observable<String, NetworkError> {
+        files.read(path, from: 0, count: nil, expecting: status)
+            .reduce(SHA2.sha256) { digest, chunk in
+                var digest = digest
+                digest.update(chunk)
+                return digest
+            }
+            .map(\.hexadecimal)
     }
 }
 

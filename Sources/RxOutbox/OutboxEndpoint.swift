@@ -30,8 +30,9 @@ public protocol OutboxEndpoint: Endpoint, Codable {
     /// implement ``migrate(_:from:)``. Default 1.
     static var outboxVersion: Int { get }
 
-    /// Makes the endpoint from a form of another version. Default: throws, so that the entry becomes a dead letter with
-    /// the reason ``DeadReason/unreadable(_:)``.
+    /// Makes the endpoint from a form of another version. Default: throws. An entry of an older version becomes a dead
+    /// letter then, with the reason ``DeadReason/unreadable(_:)``; one of a newer version waits for a release that can
+    /// read it (``WaitReason/unreadable(_:)``).
     ///
     /// A migrated entry keeps its `Idempotency-Key`. If it may have been sent before, the migrated endpoint must make the
     /// same request as the older release did, since servers compare the body with the first one.
@@ -65,6 +66,8 @@ extension OutboxEndpoint {
 /// The reason why a stored endpoint cannot be read.
 struct OutboxFormError: Error, CustomStringConvertible {
     let description: String
+    /// Whether a newer release of the program may have written the endpoint, and can read it.
+    var mayBeNewer = false
     init(_ description: String) { self.description = description }
 }
 
@@ -139,10 +142,17 @@ struct OutboxForms: Sendable {
 
     /// The endpoint of an entry.
     func endpoint(of entry: OutboxEntry, _ content: Data) throws(OutboxFormError) -> any OutboxEndpoint {
-        guard let type = types[entry.name] else {
-            throw OutboxFormError("no endpoint of this program is named \(entry.name)")
+        let type = types[entry.name]
+        do throws(OutboxFormError) {
+            guard let type else {
+                throw OutboxFormError("no endpoint of this program is named \(entry.name)")
+            }
+            return try decode(type, of: entry, content)
+        } catch {
+            var error = error
+            error.mayBeNewer = type.map { entry.version > $0.outboxVersion } ?? true
+            throw error
         }
-        return try decode(type, of: entry, content)
     }
 
     func decode<E: OutboxEndpoint>(

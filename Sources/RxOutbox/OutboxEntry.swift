@@ -199,6 +199,9 @@ public enum WaitReason: Sendable, Hashable, Codable {
     case interrupted
     /// The account that wrote the entry is not logged in.
     case account
+    /// This program cannot read the endpoint, of a newer version or of an unknown name, and another release may; with the
+    /// reason. It is tried again when another process becomes the sender.
+    case unreadable(String)
 }
 
 /// The reason why an entry is not sent any more.
@@ -213,7 +216,7 @@ public enum DeadReason: Sendable, Hashable, Codable {
     case uncertain(WaitReason)
     /// It could not be delivered within its time; with the latest failure.
     case expired(WaitReason?)
-    /// The stored endpoint cannot be read; with the reason.
+    /// The stored endpoint cannot be read, and is of the program's own version or of an older one; with the reason.
     case unreadable(String)
     /// A file that it sends is missing or has changed.
     case attachment(path: String)
@@ -227,6 +230,7 @@ extension WaitReason: CustomStringConvertible {
         case .inProgress: "an earlier attempt is still being processed"
         case .interrupted: "interrupted during an attempt"
         case .account: "its account is not logged in"
+        case .unreadable(let reason): "another release must send it: \(reason)"
         }
     }
 }
@@ -238,8 +242,13 @@ extension WaitReason {
         case .account: true
         case .failure(let failure):
             [NetworkError.Code.loginExpired, .loginFailed].map(\.rawValue).contains(failure.code)
-        case .inProgress, .interrupted: false
+        case .inProgress, .interrupted, .unreadable: false
         }
+    }
+
+    /// Whether a sender of another release may end the wait.
+    var endsWithRelease: Bool {
+        if case .unreadable = self { true } else { false }
     }
 
     /// Whether the network's return may end the wait.
@@ -247,7 +256,7 @@ extension WaitReason {
         switch self {
         case .failure(let failure): failure.status == nil
         case .interrupted: true
-        case .inProgress, .account: false
+        case .inProgress, .account, .unreadable: false
         }
     }
 }

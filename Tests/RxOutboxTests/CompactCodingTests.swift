@@ -12,7 +12,9 @@ import Testing
     private static let failure = OutboxFailure(
         NetworkError(.file, "the disk is full"))
 
-    private static let reasons: [WaitReason] = [.failure(failure), .inProgress, .interrupted, .account]
+    private static let reasons: [WaitReason] = [
+        .failure(failure), .inProgress, .interrupted, .account, .unreadable("no endpoint is named “n”"),
+    ]
 
     private static let deliveries: [OutboxDelivery] = {
         var phases: [OutboxDelivery.Phase] = [.queued, .sending]

@@ -26,6 +26,7 @@ import Testing
         case .again(.inProgress, _): "inProgress"
         case .again(.interrupted, _): "interrupted"
         case .again(.account, _): "account"
+        case .again(.unreadable, _): "unreadable"
         case .dead(.refused): "refused"
         case .dead(.keyReused): "keyReused"
         case .dead(.uncertain): "uncertain"

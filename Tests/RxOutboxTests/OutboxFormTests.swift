@@ -14,7 +14,7 @@ import Testing
     /// An attachment is checked before it is sent: one that has changed or is missing makes a dead letter.
     @Test func attachments() throws {
         let fixture = OutboxFixture()
-        let files = fixture.transport.files
+        let files = try #require(fixture.transport.files as? MemoryFileSystem)
         for path in ["/a.txt", "/b.txt", "/c.txt"] {
             _ = Recorder(files.replace(path, with: Array("content".utf8)), on: fixture.clock)
         }
@@ -47,8 +47,42 @@ import Testing
         #expect(missing.failure?.code == .file)
     }
 
-    /// A form that nobody can read is a dead letter with the reason, and comes back with the release that
-    /// can.
+    /// Of several attachments the reason names the one that is missing.
+    @Test func missingAttachment() throws {
+        let fixture = OutboxFixture()
+        let files = try #require(fixture.transport.files as? MemoryFileSystem)
+        for path in ["/a.txt", "/b.txt"] { files[path] = Array("content".utf8) }
+        fixture.reachability.set(.unreachable)
+        let outbox = try fixture.outbox()
+        let order = PlaceOrder(number: 1, files: ["/a.txt", "/b.txt"])
+        _ = Recorder(outbox.enqueue(order, key: .generated(.stripe)), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        files["/b.txt"] = nil
+        fixture.reachability.set(.wifi)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.store.entries.map(\.delivery.deadReason) == [.attachment(path: "/b.txt")])
+    }
+
+    /// A file that cannot be read now is read again later.
+    @Test(arguments: [MemoryFileSystem.Operation.status, .read])
+    func unreadableAttachment(operation: MemoryFileSystem.Operation) throws {
+        let fixture = OutboxFixture()
+        let files = try #require(fixture.transport.files as? MemoryFileSystem)
+        files["/a.txt"] = Array("content".utf8)
+        fixture.reachability.set(.unreachable)
+        let outbox = try fixture.outbox()
+        let order = PlaceOrder(number: 1, files: ["/a.txt"])
+        let tickets = Recorder(outbox.enqueue(order, key: .generated(.stripe)), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        let progress = Recorder(try #require(tickets.values.first).progress, on: fixture.clock)
+        files.fail(operation, of: "/a.txt", "the disk is away")
+        fixture.reachability.set(.wifi)
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(fixture.ledger.numbers == [1])
+        #expect(progress.values.map(text).contains { $0.hasPrefix("waiting: file") })
+    }
+
+    /// A form that the program does not know waits with the reason, and is sent by the release that can read it, at once.
     @Test func forms() throws {
         struct Newer: OutboxEndpoint {
             static let outboxName = PlaceOrder.outboxName
@@ -67,24 +101,65 @@ import Testing
         let fixture = OutboxFixture()
         fixture.reachability.set(.unreachable)
         let first = try fixture.outbox()
-        let id = try fixture.enqueue(first, 5).id
+        _ = try fixture.enqueue(first, 5)
         Recorder(first.drain(within: .zero), on: fixture.clock).cancel()
         try fixture.clock.advance(by: .seconds(1))
         fixture.reachability.set(.wifi)
 
         let unaware = try fixture.outbox([])
         try fixture.clock.advance(by: .seconds(1))
-        #expect(
-            fixture.store.entries.first?.delivery.deadReason
-                == .unreadable("no endpoint of this program is named order.place"))
+        guard case .waiting(_, let reason) = fixture.store.entries.first?.delivery.phase else {
+            Issue.record("not waiting")
+            return
+        }
+        #expect(reason == .unreadable("no endpoint of this program is named order.place"))
+        #expect(fixture.store.entries.first?.delivery.uncertainSince == nil)
         Recorder(unaware.drain(within: .zero), on: fixture.clock).cancel()
         try fixture.clock.advance(by: .seconds(1))
 
         let newer = try fixture.outbox([Newer.self])
-        let again = Recorder(newer.sendAgain(id, with: .sameKey), on: fixture.clock)
-        #expect(again.values.count == 1)
-        try fixture.clock.advance(by: .seconds(5))
+        try fixture.clock.advance(by: .milliseconds(500))
         #expect(fixture.ledger.numbers == [5])
+        withExtendedLifetime(newer) {}
+    }
+
+    /// During a rolling release the sender of the former release leaves the entries of the new one, and those behind them in
+    /// their order, to a sender of the new release.
+    @Test func rollingRelease() throws {
+        struct Newer: OutboxEndpoint {
+            static let outboxName = PlaceOrder.outboxName
+            static let outboxVersion = 2
+            typealias Output = Receipt
+            var goods: Int
+            var path: String { "/orders" }
+            var method: HTTPRequest.Method { .post }
+            var parameters: Parameters { ["number": goods] }
+
+            static func migrate(_ content: Data, from version: Int) throws -> Newer {
+                Newer(goods: try JSONDecoder().decode(PlaceOrder.self, from: content).number)
+            }
+        }
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let first = try fixture.outbox([Newer.self])
+        _ = Recorder(first.enqueue(Newer(goods: 1), key: .generated(.stripe), order: "a"), on: fixture.clock)
+        Recorder(first.drain(within: .zero), on: fixture.clock).cancel()
+        try fixture.clock.advance(by: .seconds(1))
+
+        fixture.reachability.set(.wifi)
+        let former = try fixture.outbox()
+        _ = try fixture.enqueue(former, 2, order: "a")
+        _ = try fixture.enqueue(former, 3)
+        try fixture.clock.advance(by: .seconds(24 * 3600))
+        #expect(fixture.sent == [3])
+        #expect(fixture.store.entries.map(\.delivery.deadReason) == [nil, nil])
+        Recorder(former.drain(within: .zero), on: fixture.clock).cancel()
+        try fixture.clock.advance(by: .seconds(1))
+
+        let newer = try fixture.outbox([Newer.self])
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.sent == [3, 1, 2])
+        withExtendedLifetime(newer) {}
     }
 
     /// A version without a migration is a dead letter.

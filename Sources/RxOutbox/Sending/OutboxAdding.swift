@@ -106,7 +106,9 @@ extension OutboxRun {
 
     /// The files with their digests.
     func describe(_ paths: [String]) -> Observable<[OutboxAttachment], NetworkError> {
-        OutboxAttachment.describe(paths, in: client.configuration.files ?? client.transport.files)
+        OutboxAttachment.describe(paths, in: files)
     }
+
+    var files: any FileSystem { client.configuration.files ?? client.transport.files }
 }
 #endif

@@ -213,6 +213,7 @@ final class OutboxRun: @unchecked Sendable {
             guard let placed = plan.entries[entry.id], placed.delivery != known?.delivery else { continue }
             publish(.entry(placed), of: entry.id)
         }
+        if isCurrent, isNew { plan.wake(at: currentDate) { $0.endsWithRelease } }
         for id in watchers.ids where plan.entries[id] == nil { findReceipt(id) }
         // In this order, so that nobody takes a sender for one without entries.
         showCounts()
@@ -362,17 +363,25 @@ final class OutboxRun: @unchecked Sendable {
         do throws(OutboxFormError) {
             endpoint = try forms.endpoint(of: entry, content)
         } catch {
-            return fail(entry, .dead(.unreadable(error.description)), mayHaveArrived: false)
+            let verdict: DeliveryRules.Verdict =
+                error.mayBeNewer
+                ? .again(.unreadable(error.description), notBefore: nil)
+                : .dead(.unreadable(error.description))
+            return fail(entry, verdict, mayHaveArrived: false)
         }
         guard !entry.attachments.isEmpty else { return transfer(endpoint, entry, content) }
-        perform(describe(entry.attachments.map(\.path))) { result in
-            guard self.plan.isBusy(entry.id), !self.isStopped else { return }
-            let found = (try? result.get()) ?? []
-            if let changed = entry.attachments.first(where: { !found.contains($0) }) {
-                return self.fail(
-                    entry, .dead(.attachment(path: changed.path)), mayHaveArrived: false)
+        let lease = lease?.number
+        perform(OutboxAttachment.firstChange(in: entry.attachments, of: files)) { result in
+            guard self.lease?.number == lease, self.plan.isBusy(entry.id), !self.isStopped else { return }
+            switch result {
+            case .success(nil): self.transfer(endpoint, entry, content)
+            case .success(let changed?):
+                self.fail(entry, .dead(.attachment(path: changed.path)), mayHaveArrived: false)
+            case .failure(let error):
+                // The disk may be there again later.
+                self.fail(
+                    entry, .again(.failure(OutboxFailure(error)), notBefore: nil), mayHaveArrived: false)
             }
-            self.transfer(endpoint, entry, content)
         }
     }
 

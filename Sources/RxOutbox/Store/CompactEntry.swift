@@ -166,6 +166,9 @@ extension WaitReason: CompactValue {
         case .inProgress: writer.write(2 as UInt8)
         case .interrupted: writer.write(3 as UInt8)
         case .account: writer.write(4 as UInt8)
+        case .unreadable(let reason):
+            writer.write(5 as UInt8)
+            writer.write(reason)
         }
     }
 
@@ -175,6 +178,7 @@ extension WaitReason: CompactValue {
         case 2: self = .inProgress
         case 3: self = .interrupted
         case 4: self = .account
+        case 5: self = .unreadable(try reader.value())
         default: throw CompactFormError()
         }
     }
