@@ -32,7 +32,10 @@ for durability in machine process; do
     for ((turn = 1; turn <= ${3:-3}; turn++)); do
         { "$OUTBOX_PROBE" count "$folder/$durability" "$count" "$durability"
           "$OUTBOX_PROBE" deliver "$folder/$durability" 64 "$durability"; } |
-            awk -v place="$place" '{ printf "%s: %d entries %s a second, %d µs of processor time each\n", place, $2 / $3, $1, $4 / $2 * 1e6 }'
+            awk -v place="$place" -v count="$count" '
+                { printf "%s: %d entries %s a second, %d µs of processor time each\n", place, $2 / $3, $1, $4 / $2 * 1e6 }
+                $2 != count || $5 + 0 != 0 { printf "%s of %d entries %s, %d dead\n", $2, count, $1, $5; failed = 1 }
+                END { exit failed || NR != 2 }'
         rm -rf "${folder:?}/$durability"
     done
 done

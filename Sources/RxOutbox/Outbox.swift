@@ -23,9 +23,9 @@ public final class Outbox: Sendable {
     /// Creates an outbox, and begins to send the entries of the store.
     ///
     /// - Parameters:
-    ///   - store: the place of the entries. One outbox per process and store is enough.
+    ///   - store: the place of the entries. One outbox per process and store is enough; of several, one sends.
     ///   - client: the client that sends them.
-    ///   - endpoints: the types of all entries. An entry of another type becomes a dead letter.
+    ///   - endpoints: the types of all entries. An entry of another type waits for an outbox that knows it.
     ///   - configuration: further options.
     /// - Throws: `invalidConfiguration` if two endpoints have the same name.
     public init(
@@ -60,7 +60,8 @@ public final class Outbox: Sendable {
     ///   - lifetime: the time after which it becomes a dead letter. Default: that of the configuration.
     /// - Returns: a stream that fails with `invalidConfiguration` for an unknown type, `invalidParameters` if the endpoint
     ///   cannot be encoded, or if another endpoint has been enqueued with the given key, `file` if the store or an
-    ///   attachment fails, and `shutDown` once the outbox is drained.
+    ///   attachment fails, and `shutDown` once the outbox is drained. An entry may have been stored although the store
+    ///   has failed.
     public func enqueue<E: OutboxEndpoint>(
         _ endpoint: E, key: OutboxKey, order: OutboxOrder? = nil, replacing topic: String? = nil,
         lifetime: Duration? = nil

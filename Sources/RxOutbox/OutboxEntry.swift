@@ -206,7 +206,8 @@ public enum WaitReason: Sendable, Hashable, Codable {
 
 /// The reason why an entry is not sent any more.
 public enum DeadReason: Sendable, Hashable, Codable {
-    /// The final answer of the server, or a failure that another attempt would not change.
+    /// The final answer of the server, or a failure that another attempt would not change. With a status of 2xx the request
+    /// was executed, and its answer could not be decoded.
     case refused(OutboxFailure)
     /// The key was used with another body before.
     case keyReused(OutboxFailure)
