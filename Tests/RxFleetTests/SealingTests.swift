@@ -122,13 +122,15 @@ import Testing
 
     /// Only an answer, or nothing sent, leaves the refresh token unused.
     @Test func outcomes() {
-        func status(_ code: Int) -> NetworkError {
-            var error = NetworkError(.status, "")
-            error.head = ResponseHead(status: .init(code: code))
+        func status(_ status: Int, _ code: NetworkError.Code = .status) -> NetworkError {
+            var error = NetworkError(code, "")
+            error.head = ResponseHead(status: .init(code: status))
             return error
         }
+        let refused = status(400, NetworkError.Code(rawValue: "oauthRefused"))
         for error in [
-            status(400), status(429), status(503), NetworkError(.connect, ""), NetworkError(.tls, ""),
+            refused, status(400), status(429), status(503), NetworkError(.connect, ""),
+            NetworkError(.tls, ""),
         ] {
             #expect(RenewalOutcome(of: error) == .definite, "\(error)")
         }

@@ -88,9 +88,9 @@ enum RenewalOutcome {
         case .envelope, .loginExpired, .unreachable, .circuitOpen, .resolve, .connect, .connectTimeout,
             .queueTimeout, .tls:
             true
-        // A gateway that fails does not know what the server has done; a server that is unavailable has done nothing.
-        case .status: error.status.map { $0.code < 500 || $0.code == 503 } ?? false
-        default: false
+        // A gateway that fails does not know what the server has done; a server that is unavailable has done nothing. The
+        // code may be that of a protocol, such as OAuth.
+        default: error.status.map { (300..<500).contains($0.code) || $0.code == 503 } ?? false
         }
     }
 }
