@@ -103,7 +103,13 @@ extension OAuth {
                     guard isOwn ?? !provider.source.isResource else { return logIn() }
                     return receive(
                         endpoint.tokens(renewing: token, wish(at: endpoint.server, nil)), credential,
-                        namesUser: false)
+                        namesUser: false
+                    ).map { renewed in
+                        // Without a new one it stays valid (RFC 6749 §6).
+                        var renewed = renewed
+                        renewed.refreshToken = renewed.refreshToken ?? token
+                        return renewed
+                    }
                 }
             }
         }
