@@ -24,17 +24,8 @@ extension UUID {
     static func ordered(at date: Date) -> UUID {
         let milliseconds = UInt64(min(max(date.timeIntervalSince1970 * 1000, 0), 0xFFFF_FFFF_FFFF))
         let random = (RandomSource.number(), RandomSource.number())
-        let high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
-        let low = 1 << 63 | random.1 >> 2
-        func byte(_ word: UInt64, _ index: Int) -> UInt8 {
-            UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
-        }
         return UUID(
-            uuid: (
-                byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5),
-                byte(high, 6), byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
-                byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
-            ))
+            high: milliseconds << 16 | 0x7000 | random.0 & 0x0FFF, low: 1 << 63 | random.1 >> 2)
     }
 }
 
