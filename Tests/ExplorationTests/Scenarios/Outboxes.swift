@@ -146,7 +146,8 @@ extension House {
             let known = sequences.now
             return (0..<3).compactMap { account in
                 let own = executions.filter { $0.0 % 3 == account }
-                let places = own.map { known[$0.1] ?? -1 }
+                // The draft writes a key as a string in quotation marks.
+                let places = own.map { known[$0.1.filter { $0 != "\"" }] ?? -1 }
                 return places == places.sorted() && !places.contains(-1)
                     ? nil : "account \(account): \(own.map(\.0)) at \(places)"
             }
