@@ -46,7 +46,12 @@ public struct OutboxReceipt: Sendable, Hashable, Codable {
 
     /// Creates a receipt.
     ///
-    /// - Parameter usedKey: the key that the caller has chosen for the entry. Default `nil`: none.
+    /// - Parameters:
+    ///   - id: the id of the entry.
+    ///   - delivered: when the entry was delivered.
+    ///   - isSealed: whether the content is sealed.
+    ///   - content: the endpoint and the response; empty if the result is not kept.
+    ///   - usedKey: the key that the caller has chosen for the entry. Default `nil`: none.
     public init(
         id: OutboxID, delivered: Date, isSealed: Bool, content: Data, usedKey: UsedKey? = nil
     ) {
@@ -67,6 +72,10 @@ public struct UsedKey: Sendable, Hashable, Codable {
     public let until: Date
 
     /// Creates the memory of a key.
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - until: the end of the key's life with the server.
     public init(_ key: String, until: Date) {
         self.key = key
         self.until = until
