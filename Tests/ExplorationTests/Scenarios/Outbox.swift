@@ -71,6 +71,8 @@ extension House {
             let client = Client(configuration: process.configuration(), transport: process.transport)
             var configuration = OutboxConfiguration()
             configuration.schedule = OutboxSchedule(first: .seconds(1), longest: .seconds(20))
+            // Longer than the clock jumps.
+            configuration.receipts = OutboxReceiptRules(lifetime: .seconds(7 * 24 * 3600))
             guard
                 let outbox = try? Outbox(
                     store: store, client: client, endpoints: [SimulatedOrder.self],
