@@ -188,7 +188,7 @@ import Testing
         #expect(plan.wakeTime(isOnline: false) == nil && plan.counts == OutboxCounts())
     }
 
-    /// What was being sent when a process ended is sent at once, or dead if it must not arrive twice.
+    /// An entry that was being sent when a process ended is sent at once, or dead if it must not arrive twice.
     @Test func interrupted() {
         var sending = [
             entry(1), entry(2, guarantee: .atLeastOnce), entry(3, guarantee: .atMostOnce),
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    /// What is awake stays so, though the store still has the time of its wait.
+    /// An entry that is awake stays so, though the store still has the time of its wait.
     @Test func wakesOverALoad() {
         var plan = plan([entry(1), entry(2)])
         #expect(steps(&plan) == ["send 1", "send 2"])

@@ -68,7 +68,7 @@ struct DeliveryPlan {
     private var isTurnOfTimed = false
     /// The entries with an expiry, by its time.
     private var expiries = SortedItems<Item>()
-    /// What held before a running attempt.
+    /// The state of an entry before its running attempt.
     private struct Former {
         /// The time since when the entry may have reached the server.
         var uncertainSince: Date?

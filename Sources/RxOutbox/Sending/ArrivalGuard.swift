@@ -10,7 +10,7 @@ import Synchronization
 /// be sent any more. The client may make several exchanges, by retries, redirects, relogins or failover, and may wait
 /// before each of them.
 final class ArrivalGuard: Interceptor {
-    /// What must hold when an exchange begins.
+    /// The conditions under which an exchange may begin.
     struct Limits: Sendable {
         /// Whether a request that may have been executed must not be followed by another one.
         var isSingle = false

@@ -4,7 +4,7 @@ import RxClient
 import RxHTTP
 import RxLite
 
-/// What operators do with dead letters, and what watchers learn of entries.
+/// The changes that operators make to dead letters, and the news of entries for those who watch them.
 extension OutboxRun {
     // MARK: - Operators
 

@@ -114,7 +114,7 @@ import Testing
         #expect(failure?.message.contains(chain.words) == true, "\(failure?.message ?? "-")")
     }
 
-    /// What is not configured, or empty, is skipped.
+    /// A source that is not configured, or empty, is skipped.
     @Test(
         arguments: [
             ([:], [:]), (["AWS_SECRET_ACCESS_KEY": "s"], [:]), (["AWS_ROLE_ARN": "arn"], [:]),
