@@ -1,5 +1,6 @@
 #if Fleet
 import FoundationEssentials
+import RxClient
 import RxHTTP
 import RxLite
 import RxTesting
@@ -147,6 +148,32 @@ import Testing
         #expect(seen.gone == ["b"])
         seen = watch.see(table(3, row("a", 2)), at: .seconds(23))
         #expect(seen.gone.isEmpty)
+    }
+
+    /// A fleet that the program lets go ends, with its session, even while the clock has work for it.
+    @Test func letGo() throws {
+        weak var fleet: Fleet?
+        weak var credential: SharedCredential?
+        weak var session: Session?
+        weak var connection: MemoryStore?
+        do {
+            let own = store.connection(on: clock)
+            let made = Fleet(sharing: own, as: "worker", clock: clock)
+            made.join()
+            let shared = made.credential("shop", sealing: try .test())
+            let login = Session(sharing: shared, clock: clock, login: { .just(Credential(token: "t")) })
+            login.logIn(with: Credential(token: "u"))
+            try clock.advance(by: .seconds(10))
+            login.logOut()
+            try clock.advance(by: .seconds(1))
+            made.circuits.report(.opened(for: .seconds(30)), of: "https://shop.test")
+            (fleet, credential, session, connection) = (made, shared, login, own)
+        }
+        #expect(fleet == nil && session == nil)
+        // What was on its way to the store arrives.
+        try clock.advance(by: .milliseconds(10))
+        #expect(credential == nil && connection == nil)
+        #expect(store["circuit:https://shop.test"] != nil)
     }
 }
 #endif

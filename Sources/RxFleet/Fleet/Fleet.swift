@@ -30,6 +30,8 @@ public final class Fleet: Sendable {
     private let membership: Membership
     private let clock: any Scheduler
     private let signal = Signal<FleetEvent>().inspected("fleet events")
+    /// The subscriptions to the parts, which a fleet that is let go ends.
+    private let subscriptions = SubscriptionBag()
 
     /// Creates a fleet of this process; ``join()`` tells the others.
     ///
@@ -54,17 +56,18 @@ public final class Fleet: Sendable {
         self.membership = membership
         quota = FleetQuota(in: store, clock: clock) { membership.members.value.count }
         circuits = FleetCircuits(in: store, clock: clock)
-        quota.events.subscribe { [signal] event in signal.send(event) }
-        circuits.events.subscribe { [signal] event in signal.send(event) }
+        quota.events.subscribe { [signal] event in signal.send(event) }.store(in: subscriptions)
+        circuits.events.subscribe { [signal] event in signal.send(event) }.store(in: subscriptions)
         membership.outcomes.distinctUntilChanged(by: { ($0 == nil) == ($1 == nil) }).skip(while: { $0 == nil }
         )
         .subscribe { [signal] error in signal.send(error.map { .degraded($0) } ?? .recovered) }
+        .store(in: subscriptions)
     }
 
     /// The processes of the fleet that are alive, in the order in which they joined; this one alone before ``join()``.
     public var members: Property<[FleetMember]> { membership.members }
 
-    /// The events that this process observes in the fleet, from the time of subscription.
+    /// The events that this process observes in the fleet, from the time of subscription, as long as the fleet lives.
     public var events: Observable<FleetEvent, Never> { signal.observable }
 
     /// Begins to tell the others that this process is alive.
@@ -85,7 +88,7 @@ public final class Fleet: Sendable {
     ) -> SharedCredential {
         let credential = SharedCredential(
             in: store, key: key, sealing: keys, leaseTime: leaseTime, clock: clock)
-        credential.events.subscribe { [signal] event in signal.send(.login(event)) }
+        credential.events.subscribe { [signal] event in signal.send(.login(event)) }.store(in: subscriptions)
         return credential
     }
 
@@ -100,7 +103,7 @@ public final class Fleet: Sendable {
     ) -> SharedCacheStore {
         let cache = SharedCacheStore(
             in: store, sealing: keys, name: name, entryLimit: entryLimit, clock: clock)
-        cache.events.subscribe { [signal] event in signal.send(event) }
+        cache.events.subscribe { [signal] event in signal.send(event) }.store(in: subscriptions)
         return cache
     }
 }

@@ -2,18 +2,28 @@
 import FoundationEssentials
 import RxFleet
 @testable import RxInspector
+import RxLite
 import RxNetworking
 import RxTesting
 import Testing
 
 extension StreamTests {
     @Suite(.timeLimit(.minutes(1))) struct FleetStreamTests {
-        /// The page shows who is in a fleet and what happens in it, and no credential.
+        /// The page shows who is in a fleet and what happens in it, and no credential. Fleets that are let go end their
+        /// streams.
         @Test func membersAndEvents() async throws {
             let inspector = try await Inspector.startForTests()
             let reader = FeedReader(inspector)
             await reader.wait { !$0.all.isEmpty }
             let clock = VirtualScheduler()
+            try await show(to: reader, clock)
+            // What was on its way to the store has arrived.
+            try clock.advance(by: .seconds(1))
+            #expect(!StreamLog.shared.openTracks.contains { $0.origin.name.hasPrefix("fleet ") })
+            await inspector.stop()
+        }
+
+        private func show(to reader: FeedReader, _ clock: VirtualScheduler) async throws {
             let store = MemoryStore(on: clock)
             let fleets = ["worker 1", "worker 2"].map {
                 Fleet(sharing: store.connection(on: clock), as: $0, clock: clock)
@@ -46,7 +56,6 @@ extension StreamTests {
                 #expect(texts.contains { $0.hasPrefix("login: ") && $0.contains(part) }, "\(texts)")
             }
             #expect(!reader.events.contains { $0.text.contains("canary9") })
-            await inspector.stop()
         }
     }
 }
