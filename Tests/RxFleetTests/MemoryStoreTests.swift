@@ -60,5 +60,19 @@ import Testing
         try clock.advance(by: .seconds(2))
         #expect(second.values == [SharedLease(name: "a", fence: 2)])
     }
+
+    /// A lease that is returned leaves no extension behind, which would keep the store alive with its clock.
+    @Test func aReturnedLeaseKeepsNothing() throws {
+        weak var gone: MemoryStore?
+        do {
+            let other = MemoryStore(on: clock)
+            gone = other
+            let lease = other.lease("a", for: .seconds(9)).subscribe(onFailure: { _ in })
+            try clock.advance(by: .seconds(4))
+            lease.cancel()
+        }
+        #expect(gone == nil)
+        try clock.advance(by: .seconds(9))
+    }
 }
 #endif

@@ -256,7 +256,9 @@ public final class MemoryStore: SharedStore {
             line.withLock { $0.commandCount += 1 }
             // A holder that does not know of its lease does not return it.
             emitter.onClose { [data, weak request] in
-                if let request, !request.isForgotten { data.leave(request, of: name) }
+                guard let request else { return }
+                request.stopExtending()
+                if !request.isForgotten { data.leave(request, of: name) }
             }
             _ = scheduler.schedule(after: latency) { [self] in
                 guard isConnected else { return emitter.fail(Self.failure) }
@@ -274,6 +276,8 @@ public final class MemoryStore: SharedStore {
         /// Whether the reply that granted the lease was lost: it then lasts until its time is over.
         private let forgotten = Mutex(false)
         var isForgotten: Bool { forgotten.withLock { $0 } }
+        /// The next extension, which holds the store and its clock.
+        private let extending = Mutex<(any Cancellable)?>(nil)
 
         init(
             number: Int, time: Duration, store: MemoryStore, _ emitter: Emitter<SharedLease, NetworkError>
@@ -297,7 +301,7 @@ public final class MemoryStore: SharedStore {
         }
 
         private func extend(_ lease: SharedLease) {
-            _ = store.scheduler.schedule(after: time / 3) { [self] in
+            let timer = store.scheduler.schedule(after: time / 3) { [self] in
                 guard !emitter.isCancelled else { return }
                 if store.isConnected, !store.data.extend(lease, for: time, by: number) {
                     return emitter.fail(
@@ -305,7 +309,11 @@ public final class MemoryStore: SharedStore {
                 }
                 extend(lease)
             }
+            extending.withLock { $0 = timer }
+            if emitter.isCancelled { stopExtending() }
         }
+
+        func stopExtending() { extending.withLock { $0.take() }?.cancel() }
     }
 
     private struct Listener: Sendable {
