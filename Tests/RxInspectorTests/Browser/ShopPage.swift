@@ -89,13 +89,15 @@ extension Browser {
     }
 
     /// Moves the mouse to the element that a script returns, and presses its button there if `clicks`.
+    ///
+    /// The page hides its list when it scrolls, and is told so with the next frame: the mouse comes after that.
     func point(at script: String, clicks: Bool = false) async throws {
         let place = try await run(
             """
-            (() => {
-              const target = \(script);
-              target.scrollIntoView({ block: "nearest" });
-              const box = target.getBoundingClientRect();
+            (async () => {
+              (\(script)).scrollIntoView({ block: "nearest" });
+              for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+              const box = (\(script)).getBoundingClientRect();
               return [box.left + box.width / 2, box.top + box.height / 2];
             })()
             """)
