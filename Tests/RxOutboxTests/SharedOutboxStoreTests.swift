@@ -148,7 +148,7 @@ import Testing
     @Test(arguments: [
         ("not JSON", "not what was written"),
         (
-            #"{"format":2,"revision":0,"latestSequence":0,"rows":[],"commits":[],"garbage":[]}"#,
+            #"{"format":2,"revision":0,"latestSequence":0,"rows":[],"commits":[],"keys":[]}"#,
             "another release"
         ),
     ])
@@ -178,6 +178,24 @@ import Testing
         try fleet.clock.advance(by: .seconds(1))
         #expect(recorders.map { $0.failure?.code } == [nil, .tooLarge, nil])
         #expect(Set(fleet.ledger.numbers) == [0, 2])
+    }
+
+    /// An entry whose endpoint the shared store has lost becomes a dead letter, and those after it are sent.
+    @Test func lostContent() throws {
+        let fleet = Fleet()
+        let order = OutboxOrder("a", afterDeath: .release)
+        let process = try fleet.process("only", answering: .seconds(10))
+        try fleet.clock.advance(by: .seconds(2))
+        _ = try fleet.enqueue(process, 1, order: order)
+        let present = Set(fleet.origin.keys)
+        _ = try fleet.enqueue(process, 2, order: order)
+        let lost = fleet.origin.keys.filter { $0.contains("/content/") && !present.contains($0) }
+        try #require(lost.count == 1)
+        fleet.origin.evict(lost[0])
+        _ = try fleet.enqueue(process, 3, order: order)
+        try fleet.clock.advance(by: .seconds(60))
+        #expect(fleet.ledger.numbers == [1, 3])
+        #expect(process.outbox.state.value.counts.dead == 1)
     }
 
     /// The endpoints of delivered and removed entries do not stay behind.

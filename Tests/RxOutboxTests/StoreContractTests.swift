@@ -119,8 +119,8 @@ import Testing
         _ = try await add(entry("b", key: "k"), to: subject.store)
     }
 
-    /// A given key of a delivered entry is kept until its end. The store of a fleet does not keep it yet.
-    @Test(arguments: [Kind.memory, .sqlite])
+    /// A given key of a delivered entry is kept until its end.
+    @Test(arguments: Kind.allCases)
     func usedKeys(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         var first = entry("a", key: "k")
@@ -153,7 +153,7 @@ import Testing
     }
 
     /// A dead entry is changed only as it was when somebody looked at it.
-    @Test(arguments: [Kind.memory, .sqlite])
+    @Test(arguments: Kind.allCases)
     func comparedRevivals(_ kind: Kind) async throws {
         let subject = try Subject(kind)
         let id = OutboxID(rawValue: "a")

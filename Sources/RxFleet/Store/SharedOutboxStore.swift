@@ -73,6 +73,10 @@ public final class SharedOutboxStore: OutboxStore {
                 record.garbage.append(place)
                 return Outcome(reading: known.content) { .exists(known.entry, $0) }
             }
+            if let key = entry.guarantee.key, let used = record.usedKeys[key], used.until > entry.created {
+                record.garbage.append(place)
+                return Outcome(.delivered(used.id))
+            }
             let replaced = record.rows.filter { row in
                 row.entry.topic != nil && row.entry.topic == entry.topic
                     && row.entry.delivery.phase != .sending
@@ -95,13 +99,13 @@ public final class SharedOutboxStore: OutboxStore {
         let blob: (key: String, data: Data, lifetime: Duration?)? =
             switch change {
             case .revive(_, let content?): (contentKey(place), content, nil)
-            case .complete(let id, let receipt?):
+            case .complete(let id, let receipt?) where !receipt.content.isEmpty:
                 (try? JSONEncoder().encode(receipt)).map { (receiptKey(id), $0, receiptLifetime) }
             default: nil
             }
         return changing(under: lease, writing: blob, refused: .leaseLost) { record in
             guard let index = record.rows.firstIndex(where: { $0.entry.id == change.id }),
-                (record.rows[index].entry.delivery.deadReason != nil) == change.concernsDead
+                change.isAllowed(for: record.rows[index].entry)
             else {
                 if case .revive(_, .some) = change { record.garbage.append(place) }
                 return Outcome(.gone)
@@ -112,7 +116,10 @@ public final class SharedOutboxStore: OutboxStore {
                 record.rows[index].entry.delivery = delivery
                 return Outcome(reading: record.rows[index].content) { .applied($0) }
             case .settle(_, let delivery): record.rows[index].entry.delivery = delivery
-            case .complete(let id, _), .discard(let id): record.remove(id)
+            case .complete(let id, let receipt):
+                record.remove(id)
+                if let receipt { record.keep(receipt) }
+            case .discard(let id): record.remove(id)
             case .revive(let entry, let content):
                 let former = record.rows[index]
                 var entry = entry
@@ -319,11 +326,8 @@ public final class SharedOutboxStore: OutboxStore {
                     case .content(let content, let value):
                         return {
                             Self.perform(self.shared.read(self.contentKey(content))) { result in
-                                report(
-                                    result.flatMap { entry in
-                                        guard let entry else { return .failure(Self.damage) }
-                                        return .success(value(Data(entry.bytes)))
-                                    })
+                                // No endpoint reads what the shared store has lost: the entry becomes a dead letter.
+                                report(result.map { value(Data($0?.bytes ?? [])) })
                             }
                         }
                     }
@@ -437,7 +441,7 @@ public final class SharedOutboxStore: OutboxStore {
         record.commits = Array((record.commits + [token]).suffix(OutboxRecord.commitCount))
         record.garbage = []
         guard let bytes = try? Array(JSONEncoder().encode(record)) else {
-            return end(batch) { $0.fail(Self.damage) }
+            return end(batch) { $0.fail(OutboxRecord.damage) }
         }
         let written = record
         let lease = batch.contains { $0.lease != nil } ? held?.lease : nil
@@ -511,24 +515,13 @@ public final class SharedOutboxStore: OutboxStore {
             let known = result.flatMap {
                 entry -> Result<(record: OutboxRecord, version: ExpectedVersion), NetworkError> in
                 guard let entry else { return .success((OutboxRecord(), .absent)) }
-                guard let record = try? JSONDecoder().decode(OutboxRecord.self, from: Data(entry.bytes))
-                else {
-                    return .failure(Self.damage)
+                return Result { () throws(NetworkError) in
+                    (try OutboxRecord(json: Data(entry.bytes)), .exactly(entry.version))
                 }
-                guard record.format == OutboxRecord.currentFormat else {
-                    return .failure(
-                        NetworkError(
-                            .laterFormat, "another release has written the outbox in the shared store"))
-                }
-                return .success((record, .exactly(entry.version)))
             }
             self.queue.withLock { $0.known = try? known.get() }
             report(known)
         }
-    }
-
-    private static var damage: NetworkError {
-        NetworkError(.corruptStore, "the outbox in the shared store is not what was written")
     }
 
     private static func token() -> String { RandomSource.uuid().uuidString }
@@ -564,8 +557,40 @@ private struct OutboxRecord: Codable, Sendable {
     /// In the order of their sequence numbers.
     var rows: [Row] = []
     var commits: [String] = []
+    /// The given keys of delivered entries, whose life with the server has not ended.
+    var usedKeys: [String: Use] = [:]
     /// Contents that no row refers to any more; empty in a stored record.
     var garbage: [String] = []
+
+    struct Use: Codable, Sendable {
+        var id: OutboxID
+        var until: Date
+    }
+
+    private struct Version: Decodable { var format: Int }
+
+    static var damage: NetworkError {
+        NetworkError(.corruptStore, "the outbox in the shared store is not what was written")
+    }
+
+    init() {}
+
+    /// Reads a record. The fields of another release may be others.
+    init(json: Data) throws(NetworkError) {
+        let record = try? JSONDecoder().decode(Self.self, from: json)
+        let format = record?.format ?? (try? JSONDecoder().decode(Version.self, from: json))?.format
+        if let format, format != Self.currentFormat {
+            throw NetworkError(.laterFormat, "another release has written the outbox in the shared store")
+        }
+        guard let record else { throw Self.damage }
+        self = record
+    }
+
+    mutating func keep(_ receipt: OutboxReceipt) {
+        guard let used = receipt.usedKey else { return }
+        usedKeys = usedKeys.filter { $0.value.until > receipt.delivered }
+        usedKeys[used.key] = Use(id: receipt.id, until: used.until)
+    }
 
     mutating func remove(_ id: OutboxID) {
         guard let index = rows.firstIndex(where: { $0.entry.id == id }) else { return }

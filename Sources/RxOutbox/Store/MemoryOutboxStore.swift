@@ -110,12 +110,7 @@ public final class MemoryOutboxStore: OutboxStore {
     ) -> Observable<OutboxChange.Outcome, NetworkError> {
         working { contents in
             if let lease, lease.number != contents.latestLease { return .leaseLost }
-            guard let row = contents.rows[change.id],
-                (row.entry.delivery.deadReason != nil) == change.concernsDead
-            else { return .gone }
-            if case .revive(let entry, _) = change, entry.delivery.since != row.entry.delivery.since {
-                return .gone
-            }
+            guard let row = contents.rows[change.id], change.isAllowed(for: row.entry) else { return .gone }
             contents.revision += 1
             switch change {
             case .begin(let id, let delivery):

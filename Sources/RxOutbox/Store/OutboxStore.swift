@@ -113,11 +113,15 @@ public enum OutboxChange: Sendable {
         }
     }
 
-    /// Whether the change requires a dead entry; otherwise it requires one that is not.
-    public var concernsDead: Bool {
-        switch self {
-        case .begin, .settle, .complete: false
-        case .revive, .discard: true
+    /// Whether an entry is in the state that the change requires.
+    ///
+    /// - Parameter entry: the entry with the change's id, as it is stored.
+    public func isAllowed(for entry: OutboxEntry) -> Bool {
+        let isDead = entry.delivery.deadReason != nil
+        return switch self {
+        case .begin, .settle, .complete: !isDead
+        case .discard: isDead
+        case .revive(let changed, _): isDead && changed.delivery.since == entry.delivery.since
         }
     }
 }
