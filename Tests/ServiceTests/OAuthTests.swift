@@ -13,12 +13,13 @@ import Testing
     private struct User: Decodable, Sendable { let sub: String }
 
     private static func client(
-        _ session: Session, at baseURL: String, signer: (any RequestSigner)? = nil
+        _ session: Session, at baseURL: String, signer: (any RequestSigner)? = nil,
+        transport: any Transport = CurlTransport.shared
     ) -> Client {
-        var configuration = ClientConfiguration()
+        var configuration = ClientConfiguration(baseURL: baseURL)
         configuration.session = session
         configuration.signer = signer
-        return Client(baseURL: baseURL, configuration: configuration)
+        return Client(configuration: configuration, transport: transport)
     }
 
     /// A login whose parts a test uses without a session.
@@ -198,6 +199,42 @@ import Testing
         }
     }
 
+    /// A client that has not been registered, and whose id is the URL of its document: the server reads it, asks the user, and
+    /// renews the tokens. The document of another client is not accepted.
+    @Test func clientDocument() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await Service.authorization(in: folder)
+        let failures = Board<[NetworkError]>([])
+        let browser = Browser { client, url in
+            let query = URLComponents(string: url)?.queryItems ?? []
+            let fields = query.map { ($0.name, $0.value ?? "") } + [("allow", "true")]
+            let form = Dictionary(uniqueKeysWithValues: fields)
+            let pages = client.get(url).flatMap(.concat) { _ in client.post(url, .form(form)) }
+            do throws(NetworkError) {
+                return try await pages.value()
+            } catch {
+                failures.update { $0.append(error) }
+                throw error
+            }
+        }
+        func login(_ url: String) throws -> OAuth.Login {
+            Self.login(
+                .discover(server.baseURL), try .document(url), .authorizationCode(open: browser.open),
+                scopes: ["read"])
+        }
+        let own = try login("https://client.test/cli.json")
+        let credential = try await own.logIn().value()
+        #expect(browser.count == 1 && failures.contents.isEmpty)
+        let client = Self.client(.oauth(own, credential: credential), at: server.baseURL)
+        #expect(try await client.get("/account/").decode(Account.self).value().user == "anna")
+        let next = try await own.renew(credential).value()
+        #expect(next.token != credential.token && next.refreshToken != credential.refreshToken)
+
+        let waiting = try login("https://client.test/another.json").logIn().subscribe(onFailure: { _ in })
+        #expect(try await failures.until { $0.first }.status == .badRequest)
+        waiting.cancel()
+    }
+
     // MARK: - oidc-provider-mock
 
     /// A code, an ID token by RS256, and a renewal by a refresh token that stays.
@@ -288,7 +325,7 @@ import Testing
     /// and twenty requests at once.
     @Test(.enabled(if: Glewlwyd.isInstalled)) func nonces() async throws {
         let folder = try TemporaryFolder()
-        let server = try await Service.glewlwyd(in: folder, demandsNonces: true)
+        let server = try await Service.glewlwyd(in: folder, mode: .nonces)
         let dpop = DPoP()
         let login = OAuth.Login(
             .discover(server.issuer), client: server.client, grant: server.grant, scopes: ["openid"],
@@ -311,6 +348,29 @@ import Testing
         // Without the nonce, which another value has not learnt yet, the first exchange is repeated.
         let other = Self.client(session, at: server.issuer, signer: DPoP(key: dpop.key))
         #expect(try await other.get("/userinfo").decode(User.self).value().sub == subject)
+    }
+
+    /// A client without a secret, which the certificate of its connections proves (RFC 8705): pushed requests, codes and
+    /// renewals. Nobody else can use its refresh token.
+    @Test(.enabled(if: Glewlwyd.isInstalled)) func certificate() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await Service.glewlwyd(in: folder, mode: .certificates)
+        let login = OAuth.Login(
+            .discover(server.issuer), client: server.client, grant: server.grant, scopes: ["openid"])
+        let session = Session.oauth(login)
+        let client = Self.client(session, at: server.issuer, transport: server.transport())
+        let user = client.get("/userinfo").decode(User.self)
+        let subject = try await user.value().sub
+        let first = try #require(session.credential)
+        session.logIn(with: Credential(token: "expired", refreshToken: first.refreshToken))
+        #expect(try await user.value().sub == subject)
+        #expect(server.service.count(of: "Refresh token generated for client 'cli'") == 2)
+
+        let thief = OAuth.Login(.discover(server.issuer), client: server.client, grant: server.grant)
+        thief.transport = server.transport(certified: false)
+        let credential = try await login.renew(#require(session.credential)).value()
+        let refusal = await #expect(throws: NetworkError.self) { try await thief.renew(credential).value() }
+        #expect(refusal?.code == .oauthRefused)
     }
 
     /// The first lines of the page: a device code, with the endpoints that the server names. The first request logs in.
@@ -371,23 +431,63 @@ struct Glewlwyd: Sendable {
     /// Whether `Tests/services.sh` could install it: Debian has it, Homebrew does not.
     static let isInstalled = FileManager.default.fileExists(atPath: "/usr/bin/glewlwyd")
 
+    /// How the client authenticates, and what the server demands besides.
+    enum Mode: String {
+        /// By a secret, with pushed requests.
+        case secret
+        /// By a secret, with nonces in proofs of DPoP, and without pushed requests.
+        case nonces
+        /// By the certificate of the connection, with pushed requests.
+        case certificates
+    }
+
     let service: Service
+    let mode: Mode
+    /// The folder of the certificates.
+    let folder: TemporaryFolder
     /// The port of the only redirect URL of the client.
     let redirectPort: UInt16
     /// The cookie of a browser in which the user is logged in.
     let cookie: String
 
-    var issuer: String { service.baseURL + "/api/oidc" }
-    var client: OAuth.Client { .confidential("cli", secret: "secret-of-cli") }
+    var issuer: String { baseURL + "/api/oidc" }
+    var client: OAuth.Client {
+        mode == .certificates
+            ? OAuth.Client(id: "cli", authentication: .certificate)
+            : .confidential("cli", secret: "secret-of-cli")
+    }
+    private var baseURL: String {
+        mode == .certificates ? "https://127.0.0.1:\(service.port)" : service.baseURL
+    }
     var grant: OAuth.Grant {
         .authorizationCode(redirect: .loopback(port: redirectPort)) { visit($0) }
     }
 
+    /// A transport that trusts the server, with the certificate of the client.
+    func transport(certified: Bool = true) -> any Transport {
+        guard mode == .certificates else { return CurlTransport.shared }
+        var configuration = CurlTransport.Configuration()
+        configuration.tls.caBundlePath = folder.file("authority.pem")
+        if certified {
+            configuration.tls.clientCertificatePath = folder.file("cli.pem")
+            configuration.tls.clientKeyPath = folder.file("cli.key")
+        }
+        return CurlTransport(loop: .shared, configuration: configuration)
+    }
+
     /// Loads a page in the browser. The parameter says that the user has agreed.
     func visit(_ url: URL) {
-        let page = Client(baseURL: service.baseURL).get(
-            url.absoluteString, query: ["g_continue": ""], headers: ["Cookie": cookie])
-        Task { try await page.value() }
+        var configuration = ClientConfiguration(baseURL: baseURL)
+        // The redirect to the listener leads from https to http, which a client does not follow by itself.
+        if mode == .certificates { configuration.redirects = .manual }
+        let browser = Client(configuration: configuration, transport: transport(certified: false))
+        let pages = browser.get(
+            url.absoluteString, query: ["g_continue": ""], headers: ["Cookie": cookie]
+        ).catch { error -> Observable<Response, NetworkError> in
+            guard let next = error.head?[.location] else { return .fail(error) }
+            return Client(baseURL: next.origin).get(next)
+        }
+        Task { try await pages.value() }
     }
 }
 

@@ -70,17 +70,18 @@ extension Service {
     }
 
     /// glewlwyd of Debian, with the redirect URL of its client.
-    ///
-    /// - Parameter demandsNonces: whether proofs of DPoP need a nonce; it then takes no pushed requests. Default false.
-    static func glewlwyd(in folder: TemporaryFolder, demandsNonces: Bool = false) async throws -> Glewlwyd {
+    static func glewlwyd(
+        in folder: TemporaryFolder, mode: Glewlwyd.Mode = .secret
+    ) async throws -> Glewlwyd {
         let (port, redirect) = (try ServerPort.free(), try ServerPort.free())
         let service = try await Service(
             [
                 program("python"), files + "/glewlwyd.py", folder.path, "\(port)",
                 "http://127.0.0.1:\(redirect)/callback",
-            ] + (demandsNonces ? ["nonces"] : []), port: port, ready: "ready session=")
+            ] + (mode == .secret ? [] : [mode.rawValue]), port: port, ready: "ready session=")
         let cookie = try await service.line { line in line.hasPrefix("ready ") ? line.dropFirst(6) : nil }
-        return Glewlwyd(service: service, redirectPort: redirect, cookie: String(cookie))
+        return Glewlwyd(
+            service: service, mode: mode, folder: folder, redirectPort: redirect, cookie: String(cookie))
     }
 
     static let accessKeyID = "AKIDEXAMPLE"

@@ -1,7 +1,8 @@
 """An authorization server and a protected API on django-oauth-toolkit, with one user, who is always logged in.
 
 The database is the file named by AUTHORIZATION_DATABASE; it is made and filled at the first start. Tokens expire after an
-hour, refresh tokens are used once, and a second use revokes the whole family. The device flow polls every second.
+hour, refresh tokens are used once, and a second use revokes the whole family. The device flow polls every second. A client
+whose id is the URL of a document is asked about with the user; the documents do not come from the network.
 """
 
 import os
@@ -60,6 +61,8 @@ settings.configure(
         "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
         "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
         "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+        "CIMD_ENABLED": True,
+        "CIMD_METADATA_FETCHER": __name__ + ".Documents",
     },
 )
 django.setup()
@@ -71,6 +74,20 @@ from django.http import JsonResponse
 from django.urls import include, path
 from oauth2_provider.decorators import protected_resource_metadata
 from oauth2_provider.models import Application
+
+
+class Documents:
+    """What the URLs of clients contain: the one of client.test has a redirect URL, and the others are another's document."""
+
+    def fetch(self, url):
+        document = {
+            "client_id": "https://client.test/cli.json",
+            "client_name": "The client of the tests",
+            "redirect_uris": ["http://127.0.0.1/callback"],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "token_endpoint_auth_method": "none",
+        }
+        return document, 300
 
 
 def login(next):

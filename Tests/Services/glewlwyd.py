@@ -1,28 +1,78 @@
 """Starts glewlwyd of Debian with one user, anna, and one client, cli, and prints the cookie of her browser.
 
-Usage: glewlwyd.py FOLDER PORT REDIRECT [nonces]
+Usage: glewlwyd.py FOLDER PORT REDIRECT [nonces|certificates]
 
 Requests for codes must be pushed, DPoP proofs are accepted, refresh tokens are used once, and the device flow polls every
 second. With `nonces`, proofs must have a nonce of the server; it then refuses all pushed requests, and so takes none. The database is in
-FOLDER; REDIRECT is the redirect URL of the client.
+FOLDER; REDIRECT is the redirect URL of the client. With `certificates` it speaks HTTPS, and the client authenticates with the
+certificate in FOLDER/cli.pem and its key in FOLDER/cli.key; FOLDER/authority.pem has issued it, and the server's.
 """
 
+import datetime
 import http.cookiejar
+import ipaddress
 import json
 import os
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import time
 import urllib.request
 
-from cryptography.hazmat.primitives import serialization
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 folder, port, redirect = sys.argv[1:4]
 nonces = sys.argv[4:] == ["nonces"]
-base = f"http://127.0.0.1:{port}"
+certificates = sys.argv[4:] == ["certificates"]
+base = f"{'https' if certificates else 'http'}://127.0.0.1:{port}"
+
+
+def pem(key):
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+
+
+def issue(name, issuer=None):
+    """Writes the certificate of `name` and its key to FOLDER; `issuer` is the authority and its key, or None for one."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    names = [x509.DNSName(name + ".test"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer[0].subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .sign(issuer[1] if issuer else key, hashes.SHA256())
+    )
+    for ending, content in [(".pem", certificate.public_bytes(serialization.Encoding.PEM)), (".key", pem(key))]:
+        with open(os.path.join(folder, name + ending), "wb") as file:
+            file.write(content)
+    return certificate, key
+
+
+encryption, trust = "", None
+if certificates:
+    authority = issue("authority")
+    issue("server", authority)
+    issue("cli", authority)
+    trust = ssl.create_default_context(cafile=os.path.join(folder, "authority.pem"))
+    encryption = f"""
+        use_secure_connection=true
+        secure_connection_key_file="{folder}/server.key"
+        secure_connection_pem_file="{folder}/server.pem"
+        secure_connection_ca_file="{folder}/authority.pem"
+        """
 
 database = os.path.join(folder, "glewlwyd.db")
 with open("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3") as schema:
@@ -56,6 +106,7 @@ with open(configuration, "w") as file:
         plugin_module_path="/usr/lib/glewlwyd/plugin"
         hash_algorithm="SHA512"
         database = {{ type = "sqlite3"; path = "{database}"; }};
+        {encryption}
         """
     )
 
@@ -76,7 +127,9 @@ class Browser:
 
     def __init__(self, name, password):
         self.cookies = http.cookiejar.CookieJar()
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+        self.opener = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(self.cookies), urllib.request.HTTPSHandler(context=trust)
+        )
         self.send("POST", "/auth", {"username": name, "password": password})
 
     def send(self, method, path, body):
@@ -102,11 +155,7 @@ admin.send(
             "iss": f"{base}/api/oidc",
             "jwt-type": "ecdsa",
             "jwt-key-size": "256",
-            "key": key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            ).decode(),
+            "key": pem(key).decode(),
             "cert": key.public_key()
             .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
             .decode(),
@@ -146,9 +195,19 @@ admin.send(
             "oauth-par-duration": 90,
             "oauth-as-iss-id": True,
             "resource-allowed": False,
+            **({"client-cert-source": "TLS"} if certificates else {}),
             "session-management-allowed": False,
         },
     },
+)
+authentication = (
+    {"token_endpoint_auth_method": ["tls_client_auth"], "tls_client_auth_san_dns": "cli.test"}
+    if certificates
+    else {
+        "token_endpoint_auth_method": ["client_secret_basic"],
+        "client_secret": "secret-of-cli",
+        "password": "secret-of-cli",
+    }
 )
 anna = {"username": "anna", "password": "secret-of-anna", "name": "Anna", "enabled": True}
 admin.send("POST", "/user/", anna | {"scope": ["g_profile", "openid"]})
@@ -159,12 +218,10 @@ admin.send(
         "client_id": "cli",
         "name": "cli",
         "confidential": True,
-        "client_secret": "secret-of-cli",
-        "password": "secret-of-cli",
         "enabled": True,
         "scope": [],
         "redirect_uri": [redirect],
-        "token_endpoint_auth_method": ["client_secret_basic"],
+        **authentication,
         "authorization_type": ["code", "refresh_token", "device_authorization", "client_credentials"],
     },
 )
