@@ -9,7 +9,7 @@ import Testing
 
 @testable import RxOutbox
 
-/// What every store keeps.
+/// The contract of all stores of an outbox.
 @Suite(.timeLimit(.minutes(3))) struct StoreContractTests {
     enum Kind: CaseIterable {
         case memory, sqlite, sharedMemory, sharedFile
