@@ -134,7 +134,10 @@ import Testing
         }
         #expect(!journal.promised.isEmpty)
         // Kills that do not strike where they should prove nothing.
-        #expect(Set(lane.kills.map(\.place)).subtracting(journal.armed.keys) == [])
+        var places = Set(lane.kills.map(\.place))
+        // With few kills no program need ever have found another one as the sender.
+        if Self.killCount < 1000 { places.remove(CrashKill.standby.place) }
+        #expect(places.subtracting(journal.armed.keys) == [])
         if lane.processCount > 1 { #expect(journal.takeoverCount > 0) }
         if Self.killCount >= 1000 {
             #expect(shop.ledger.count(of: "repeated") > 0 && shop.ledger.count(of: "conflict") > 0)
