@@ -44,6 +44,16 @@ need_trait_libraries() {
     need_library sqlite3 libsqlite3-dev sqlite
 }
 
+# The servers of Tests/services.sh, and what installs the Python ones.
+need_services() {
+    need_command caddy caddy caddy
+    need_command nginx nginx-light nginx
+    need_command redis-server redis-server redis
+    # Homebrew does not have it; the tests of it are skipped there.
+    ! command -v apt-get >/dev/null || need_command glewlwyd glewlwyd glewlwyd
+    need_python
+}
+
 # The dependencies of virtual_environment.
 need_python() {
     need_command python3 python3 python

@@ -49,6 +49,8 @@ need_libraries
 need_trait_libraries
 need_command nginx nginx-light nginx
 need_command openssl openssl openssl
+# Before the build: after an installation SwiftPM has built everything anew.
+[ $# -gt 0 ] || [ -n "$sanitizer" ] || need_services
 install_missing
 
 export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift
@@ -93,7 +95,7 @@ for target in Tests/*Tests; do
     echo "== $name"
     if [ "$name" = ServiceTests ]; then
         [ -z "$sanitizer" ] || continue
-        command=(Tests/services.sh)
+        command=(env TESTS_ARE_BUILT=1 Tests/services.sh)
     else
         command=(run_tests --filter "^$name\.")
     fi

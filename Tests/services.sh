@@ -11,12 +11,7 @@ cd "$(dirname "$0")/.."
 source Playground/install.sh
 need_libraries
 need_trait_libraries
-need_command caddy caddy caddy
-need_command nginx nginx-light nginx
-need_command redis-server redis-server redis
-# Homebrew does not have it; the tests of it are skipped there.
-! command -v apt-get >/dev/null || need_command glewlwyd glewlwyd glewlwyd
-need_python
+need_services
 install_missing
 
 environment=$PWD/.build-services
@@ -25,5 +20,6 @@ virtual_environment "$environment" Tests/Services/requirements.txt
 
 # One at a time: each has its own servers, and all of them together have two cores.
 export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift
-swift build --build-tests # `swift test` alone would build all of it anew
+# `swift test` alone would build all of it anew. Tests/run.sh has built it.
+[ -n "${TESTS_ARE_BUILT:-}" ] || swift build --build-tests
 SERVICES=$environment/bin swift test --skip-build --no-parallel "$@"
