@@ -49,7 +49,7 @@ need_libraries
 need_trait_libraries
 need_command nginx nginx-light nginx
 need_command openssl openssl openssl
-# Before the build: after an installation SwiftPM has built everything anew.
+# What the last target needs, so that a machine on which it cannot be installed is known before the long build.
 [ $# -gt 0 ] || [ -n "$sanitizer" ] || need_services
 install_missing
 
