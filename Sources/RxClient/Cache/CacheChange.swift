@@ -10,6 +10,8 @@ final class CacheChange: Sendable {
     private let cache: ResponseCache
     private let servers: ServerPair?
     private let mayBeUpgraded: Bool
+    /// What the request itself may outdate, whatever its response names.
+    private let targets: [CacheSelection]
     private let isOver = Atomic<Bool>(false)
 
     /// - Parameters:
@@ -25,6 +27,12 @@ final class CacheChange: Sendable {
         self.cache = cache
         self.servers = servers
         self.mayBeUpgraded = mayBeUpgraded
+        var targets: [CacheSelection] = []
+        let url = Self.resource(request.urlText, request.cacheURL, at: servers)
+        for target in [request.resource ?? request.cacheURL, url] {
+            Self.add(target, to: &targets, of: request.method, mayBeUpgraded)
+        }
+        self.targets = targets
     }
 
     /// Records that the request is sent: responses to earlier requests may be outdated when they arrive.
@@ -42,30 +50,22 @@ final class CacheChange: Sendable {
     func end(with head: ResponseHead, from url: URL? = nil) {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         guard [.successful, .redirection].contains(head.status.kind) else { return recordChange() }
-        let url = url ?? request.url
+        var changed = targets
+        for url in named(by: head, from: url ?? request.url) where isSameService(url) {
+            let resource = Self.resource(url.absoluteString, url.cacheText, at: servers)
+            Self.add(resource, to: &changed, of: request.method, mayBeUpgraded)
+        }
+        for selection in changed { cache.perform(cache.remove(selection)) }
+    }
+
+    private func recordChange() { cache.history.recordChange(of: targets) }
+
+    /// The URLs that the response is about, besides the request's.
+    private func named(by head: ResponseHead, from url: URL) -> [URL] {
         let named = [HTTPField.Name.location, .contentLocation].compactMap { name in
             head[name].flatMap { URL(reference: $0, base: url) }
         }
-        let changed = ([url] + named).filter { isSameService($0) }.map(resource)
-        for url in targets.union(withPlain(changed)) { cache.perform(cache.remove(selection(url))) }
-    }
-
-    private func recordChange() { cache.history.recordChange(of: targets.map(selection)) }
-
-    /// The responses that the request may outdate. One URL often takes queries and commands by POST, so a POST leaves
-    /// the responses that the policy ``CachePolicy/post(_:)`` has stored.
-    private func selection(_ url: String) -> CacheSelection {
-        request.method == .post ? .resource(url) : .url(url)
-    }
-
-    private var targets: Set<String> {
-        withPlain([request.resource ?? request.cacheURL, resource(request.url)])
-    }
-
-    /// The URLs, and the http URLs that may have been upgraded to them.
-    private func withPlain(_ urls: [String]) -> Set<String> {
-        let upgraded = mayBeUpgraded ? urls.filter { $0.hasPrefix("https://") } : []
-        return Set(urls).union(upgraded.map { "http://" + $0.dropFirst("https://".count) })
+        return url == request.url ? named : [url] + named
     }
 
     private func isSameService(_ url: URL) -> Bool {
@@ -73,8 +73,27 @@ final class CacheChange: Sendable {
         return origin == own || servers.map { $0.contains(own) && $0.contains(origin) } == true
     }
 
+    /// Adds the responses of a URL, and of the http URL that may have been upgraded to it. One URL often takes
+    /// queries and commands by POST, so a POST leaves the responses that the policy ``CachePolicy/post(_:)`` has
+    /// stored.
+    private static func add(
+        _ url: String, to selections: inout [CacheSelection], of method: HTTPRequest.Method,
+        _ mayBeUpgraded: Bool
+    ) {
+        let selection: CacheSelection = method == .post ? .resource(url) : .url(url)
+        guard !selections.contains(selection) else { return }
+        selections.append(selection)
+        guard mayBeUpgraded, url.hasPrefix("https://") else { return }
+        add("http://" + url.dropFirst("https://".count), to: &selections, of: method, false)
+    }
+
     /// The URL that identifies the resource at `url` in the cache.
-    private func resource(_ url: URL) -> String {
-        (servers.flatMap { $0.url(url, at: $0.main) } ?? url).cacheText
+    ///
+    /// - Parameter text: how the cache writes `url`.
+    private static func resource(_ url: String, _ text: String, at servers: ServerPair?) -> String {
+        guard let servers, servers.main.path(of: url) == nil, let path = servers.standby?.path(of: url),
+            let url = URL(string: servers.main.stem + path)
+        else { return text }
+        return url.cacheText
     }
 }
