@@ -5,6 +5,10 @@
 #   need_command nginx nginx-light nginx    # the command, its apt package, its brew package
 #   install_missing
 
+# Without it SwiftPM passes the traits to the compiler in another order each time, and so compiles everything anew
+# (https://github.com/swiftlang/swift-package-manager/issues/10525).
+export SWIFT_DETERMINISTIC_HASHING=1
+
 # Homebrew does not link its curl, because the system has one.
 if command -v brew >/dev/null; then
     export PKG_CONFIG_PATH="$(brew --prefix)/opt/curl/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"

@@ -53,6 +53,8 @@ write_pkg_config() {
     # The module map links with -lcurl.
     mkdir -p "$root/lib"
     ln -sf "$file" "$root/lib/libcurl.so"
+    # The name by which programs that were built with the system's look for it.
+    ln -sf "$file" "$root/lib/libcurl.so.4"
     printf '%s\n' "Name: libcurl" "Description: libcurl $version" "Version: $number" \
         "Libs: -L$root/lib -lcurl" "Cflags: -I$include" >"$root/pkgconfig/libcurl.pc"
     ln -sfn "$(dirname "$file")" "$root/run"
@@ -89,4 +91,10 @@ use_libcurl() {
     fi
     scratch=$root/build
     export PKG_CONFIG_PATH=$root/pkgconfig LD_LIBRARY_PATH=$root/run
+}
+
+upgrade_libcurl() {
+    (use_libcurl "$1")
+    root=$PWD/.build-libcurl-$1
+    [ ! -e "$root" ] || export LD_LIBRARY_PATH=$root/lib:$root/run
 }

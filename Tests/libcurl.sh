@@ -2,7 +2,9 @@
 # Builds against another libcurl than the system's, which stays as it is, and runs the tests that reach libcurl, and the
 # tour.
 #
-#   Tests/libcurl.sh VERSION|all [arguments of swift test, such as --filter RxCurlTests]
+#   Tests/libcurl.sh [--upgrade] VERSION|all [arguments of swift test, such as --filter RxCurlTests]
+#
+# With --upgrade it runs what is built for the system's libcurl, as programs do after an upgrade of the system.
 #
 #   system, 7.88.1   the one that is installed; 7.88.1 is Debian 12's
 #   8.14.1           with OpenSSL, from Debian's backports
@@ -23,13 +25,15 @@ usage() {
     exit 2
 }
 
+upgrade=
+[ "${1:-}" != --upgrade ] || { upgrade=$1 && shift; }
 [ $# -gt 0 ] || usage
 version=$1
 shift
 case "$version" in
 all)
     for each in 7.88.1 8.14.1 8.14.1-gnutls 8.23.0; do
-        Tests/libcurl.sh "$each" "$@"
+        Tests/libcurl.sh $upgrade "$each" "$@"
     done
     exit
     ;;
@@ -53,11 +57,13 @@ if [ "$version" = 8.14.1-gnutls ]; then
 fi
 
 export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift
-use_libcurl "$version"
 export EXPECTED_LIBCURL=$version
+scratch=.build
+[ -n "$upgrade" ] || use_libcurl "$version"
 
 echo "== libcurl $version"
 swift build --build-tests --scratch-path "$scratch"
+[ -z "$upgrade" ] || upgrade_libcurl "$version"
 
 # As Tests/run.sh has it.
 export MALLOC_PERTURB_=165 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8

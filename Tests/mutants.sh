@@ -8,6 +8,7 @@
 # noticed by no test, if it no longer applies or compiles, or if the tests fail without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source Playground/install.sh
 root=$PWD table=$PWD/Tests/Mutants/mutants.txt scratch=$PWD/.build-mutants/package
 
 names=() files=() afters=() olds=() news=() kinds=() checks=()

@@ -20,6 +20,5 @@ virtual_environment "$environment" Tests/Services/requirements.txt
 
 # One at a time: each has its own servers, and all of them together have two cores.
 export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift
-# `swift test` alone would build all of it anew. Tests/run.sh has built it.
-[ -n "${TESTS_ARE_BUILT:-}" ] || swift build --build-tests
+swift build --build-tests
 SERVICES=$environment/bin swift test --skip-build --no-parallel "$@"
