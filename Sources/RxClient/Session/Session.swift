@@ -34,6 +34,7 @@ public final class Session: Sendable {
     let login: @Sendable () -> Observable<Credential, NetworkError>
     let renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)?
     let stored: StoredCredential?
+    private let following = SubscriptionBag()
     let expiry: Expiry
     let isRejection: @Sendable (NetworkError) -> Bool
     let placement: CredentialPlacement
@@ -128,7 +129,7 @@ public final class Session: Sendable {
         stored = store.map { [signal] store in StoredCredential(in: store, events: signal) }
         let state = SessionState(credential: credential, limit: loginAttemptLimit, leeway: leeway)
         contents = Mutex(Contents(state: state, isRestored: store == nil))
-        stored?.changed.observable.subscribe { [weak self] in self?.followStore() }
+        stored?.changed.observable.subscribe { [weak self] in self?.followStore() }.store(in: following)
     }
 
     /// Creates a session for a credential that cannot be renewed, such as a fixed token or one that only the user can get.
