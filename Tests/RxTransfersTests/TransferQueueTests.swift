@@ -190,6 +190,28 @@ import Testing
         #expect(second.items.value.map(\.priority) == [.normal, .high, .normal])
     }
 
+    /// The files of a folder are in the queue together, and in its file before they are reported.
+    @Test func folder() throws {
+        let files = MemoryFileSystem(on: clock)
+        var first: TransferQueue<Job>? = queue(limit: 2, files: files)
+        let jobs = (0..<100).map { Job(name: "\($0)", seconds: 100) }
+        let added = Recorder(first!.add(contentsOf: jobs, priority: .low), on: clock)
+        let none = Recorder(first!.add(contentsOf: []), on: clock)
+        try clock.advance(by: .seconds(1))
+        #expect(added.values == [Array(1...100)] && none.values == [[]])
+        #expect(log.all == ["+0", "+1"])
+        first = nil
+        let second = queue(limit: 0, files: files)
+        try clock.advance(by: .seconds(1))
+        #expect(second.items.value.map(\.job) == jobs)
+        #expect(second.items.value.allSatisfy { $0.priority == .low })
+
+        files.fail(.replace, of: "/d/queue.json", "full")
+        let lost = Recorder(second.add(contentsOf: jobs), on: clock)
+        try clock.advance(by: .seconds(1))
+        #expect(lost.values.isEmpty && lost.failure?.code == .file)
+    }
+
     /// A bandwidth that two streams share.
     @Test func bandwidth() throws {
         let bandwidth = TransferBandwidth(bytesPerSecond: 1000)

@@ -125,7 +125,17 @@ public final class TransferQueue<Job: Codable & Sendable>: Sendable {
     /// - Returns: completes with the identifier once the transfer is in the file, if there is one.
     @discardableResult
     public func add(_ job: Job, priority: Priority = .normal) -> Observable<Int, NetworkError> {
-        core.add(job, priority)
+        core.add([job], priority).compactMap(\.first)
+    }
+
+    /// Adds transfers at the end, in their order, such as the files of a folder. The queue's file is written once for all.
+    ///
+    /// - Returns: completes with the identifiers, in the order of the jobs, once all are in the file, if there is one.
+    @discardableResult
+    public func add(
+        contentsOf jobs: some Sequence<Job>, priority: Priority = .normal
+    ) -> Observable<[Int], NetworkError> {
+        core.add(Array(jobs), priority)
     }
 
     /// Pauses one transfer.
@@ -276,12 +286,12 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     // MARK: - Changes
 
-    func add(_ job: Job, _ priority: TransferQueue<Job>.Priority) -> Observable<Int, NetworkError> {
-        let added = MutableProperty<Result<Int, NetworkError>?>(nil)
+    func add(_ jobs: [Job], _ priority: TransferQueue<Job>.Priority) -> Observable<[Int], NetworkError> {
+        let added = MutableProperty<Result<[Int], NetworkError>?>(nil)
         enter {
-            let id = self.plan.add(job, priority)
-            self.advance(isChanged: true)
-            self.whenSaved { result in added.value = result.map { id } }
+            let ids = jobs.map { self.plan.add($0, priority) }
+            self.advance(isChanged: !jobs.isEmpty)
+            self.whenSaved { result in added.value = result.map { ids } }
         }
         return added.observable.compactMap { $0 }.take(1).setFailureType(to: NetworkError.self)
             .map { result throws(NetworkError) in try result.get() }

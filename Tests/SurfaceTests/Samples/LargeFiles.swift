@@ -71,3 +71,8 @@ private func queue(_ client: Client, _ path: String) {
     queue.items.observable.subscribe { items in show(items.count) }
     queue.progress.observable.subscribe { rate in show(rate.fraction ?? 0, rate.timeLeft) }
 }
+
+private func folder(_ queue: TransferQueue<Film>, _ folder: String, _ names: [String]) {
+    queue.add(contentsOf: names.map { Film(path: "\(folder)/\($0)", name: $0) })
+        .subscribe(onNext: { ids in show(ids.count) }, onFailure: { error in show(error.message) })
+}
