@@ -162,14 +162,14 @@ public struct OutboxFailure: Sendable, Hashable, Codable {
     public let status: Int?
     /// A description without text of the server.
     public let message: String
-    /// The server's own text, if it gave a reason; at most 1,000 characters. Check it before you log it.
+    /// The server's own text, if it gave a reason; at most 500 characters. Check it before you log it.
     public let serverMessage: String?
 
     init(_ error: NetworkError) {
         code = error.code.rawValue
         status = error.status?.code
         message = error.withoutServerText.message
-        serverMessage = error.serverMessage.map { String($0.prefix(1000)) }
+        serverMessage = error.serverMessage.map { String($0.prefix(500)) }
     }
 }
 

@@ -180,6 +180,22 @@ import Testing
         #expect(Set(fleet.ledger.numbers) == [0, 2])
     }
 
+    /// Beyond the half of what fits, entries are refused, so that the failures of the others have room.
+    @Test func full() throws {
+        let fleet = Fleet()
+        let process = try fleet.process("only", answering: .seconds(60))
+        try fleet.clock.advance(by: .seconds(2))
+        let long = String(repeating: "a", count: 5 << 19)
+        _ = try fleet.enqueue(process, 0, order: OutboxOrder(long + "1"))
+        let refused = try fleet.enqueue(process, 1, order: OutboxOrder(long + "2"))
+        #expect(refused.failure?.code == .tooLarge)
+        #expect(try fleet.enqueue(process, 2, order: "b").failure == nil)
+        try fleet.clock.advance(by: .seconds(120))
+        #expect(Set(fleet.ledger.numbers) == [0, 2])
+        #expect(process.outbox.state.value.storeFailure == nil)
+        #expect(fleet.origin.keys.filter { $0.contains("/content/") }.isEmpty)
+    }
+
     /// An entry whose endpoint the shared store has lost becomes a dead letter, and those after it are sent.
     @Test func lostContent() throws {
         let fleet = Fleet()
@@ -232,6 +248,9 @@ import Testing
         }
         #expect(try await stores[0].load().value().entries.map(\.id.rawValue) == ["0", "1"])
         #expect(try await stores[0].content(of: OutboxID(rawValue: "1")).value() == Data("1".utf8))
+        // Another outbox with the same store ends.
+        _ = try await stores[0].close().value()
+        #expect(try await stores[0].lease(renewing: lease, at: start).value()?.number == lease.number)
         // The end of the process, whatever it was about to do.
         _ = try await files[0].close().value()
         var next: OutboxLease?

@@ -18,8 +18,8 @@ import Synchronization
 /// time of the lease, is followed by another one, and nothing that it writes later has an effect.
 ///
 /// All entries are one record of the shared store, and each endpoint is another. Changes made at the same time share a
-/// write. A record has at most 8 MiB, which is enough for some 10,000 entries; an enqueue beyond that fails with
-/// `tooLarge`. An entry is as durable as the shared store: that of a Redis that keeps its data in memory is lost with it.
+/// write. A record has at most 8 MiB. An enqueue beyond 4 MiB, which is enough for some 5,000 entries, fails with `tooLarge`:
+/// the rest is for the failures of those entries, which are stored as well. An entry is as durable as the shared store: that of a Redis that keeps its data in memory is lost with it.
 ///
 /// A process that is killed while it enqueues may leave the record of an endpoint behind that belongs to no entry.
 ///
@@ -55,6 +55,9 @@ public final class SharedOutboxStore: OutboxStore {
 
     deinit { queue.withLock { $0.lease.take() }?.cancel() }
 
+    /// The most bytes of the record with another entry.
+    private static let fullSize = 4 << 20
+
     private var recordKey: String { name + "/entries" }
     private func contentKey(_ content: String) -> String { name + "/content/" + content }
     private func receiptKey(_ id: OutboxID) -> String { name + "/receipt/" + id.rawValue }
@@ -65,7 +68,7 @@ public final class SharedOutboxStore: OutboxStore {
     public func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
         let place = Self.token()
         return changing(
-            under: nil, writing: (contentKey(place), content, nil), refused: nil
+            under: nil, writing: (contentKey(place), content, nil), refused: nil, isAddition: true
         ) { record in
             if let key = entry.guarantee.key,
                 let known = record.rows.first(where: { $0.entry.guarantee.key == key })
@@ -79,7 +82,7 @@ public final class SharedOutboxStore: OutboxStore {
             }
             let replaced = record.rows.filter { row in
                 row.entry.topic != nil && row.entry.topic == entry.topic
-                    && row.entry.delivery.phase != .sending
+                    && row.entry.account == entry.account && row.entry.delivery.phase != .sending
             }
             for row in replaced { record.remove(row.entry.id) }
             record.latestSequence += 1
@@ -197,10 +200,12 @@ public final class SharedOutboxStore: OutboxStore {
         }
     }
 
-    /// Gives the lease back, or the place in its queue.
+    /// Gives up the place in the queue of the lease. A lease that has not been released stays, since another outbox may
+    /// send with this store.
     public func close() -> Observable<Void, NetworkError> {
         Observable { [self] observer in
-            queue.withLock { $0.lease.take() }?.cancel()
+            // Another outbox may send with this store.
+            queue.withLock { $0.lease.granted == nil ? $0.lease.take() : nil }?.cancel()
             observer.scope.enter { observer.emitOnly(.success(())) }
         }
     }
@@ -281,19 +286,22 @@ public final class SharedOutboxStore: OutboxStore {
         /// A record that must exist before the change.
         let blob: (key: String, data: Data, lifetime: Duration?)?
         let isLook: Bool
+        let isAddition: Bool
         /// Changes the record; returns the report for when that is durable. Called again if another process was faster.
         let make: @Sendable (inout OutboxRecord) -> @Sendable () -> Void
         let refuse: @Sendable () -> Void
         let fail: @Sendable (NetworkError) -> Void
 
         init(
-            lease: OutboxLease?, blob: (key: String, data: Data, lifetime: Duration?)?, isLook: Bool,
+            lease: OutboxLease?, blob: (key: String, data: Data, lifetime: Duration?)?, isLook: Bool = false,
+            isAddition: Bool = false,
             make: @escaping @Sendable (inout OutboxRecord) -> @Sendable () -> Void,
             refuse: @escaping @Sendable () -> Void, fail: @escaping @Sendable (NetworkError) -> Void
         ) {
             self.lease = lease
             self.blob = blob
             self.isLook = isLook
+            self.isAddition = isAddition
             self.make = make
             self.refuse = refuse
             self.fail = fail
@@ -313,14 +321,15 @@ public final class SharedOutboxStore: OutboxStore {
 
     private func changing<Value: Sendable>(
         under lease: OutboxLease?, writing blob: (key: String, data: Data, lifetime: Duration?)?,
-        refused: Value?, _ make: @escaping @Sendable (inout OutboxRecord) -> Outcome<Value>
+        refused: Value?, isAddition: Bool = false,
+        _ make: @escaping @Sendable (inout OutboxRecord) -> Outcome<Value>
     ) -> Observable<Value, NetworkError> {
         Observable { [self] observer in
             let report: @Sendable (Result<Value, NetworkError>) -> Void = { result in
                 observer.scope.enter { observer.emitOnly(result) }
             }
             enter(
-                Change(lease: lease, blob: blob, isLook: false) { record in
+                Change(lease: lease, blob: blob, isAddition: isAddition) { record in
                     switch make(&record) {
                     case .value(let value): return { report(.success(value)) }
                     case .content(let content, let value):
@@ -443,6 +452,9 @@ public final class SharedOutboxStore: OutboxStore {
         guard let bytes = try? Array(JSONEncoder().encode(record)) else {
             return end(batch) { $0.fail(OutboxRecord.damage) }
         }
+        guard bytes.count <= Self.fullSize || !batch.contains(where: \.isAddition) else {
+            return batch.count > 1 ? commitEach(batch[...]) : refuse(batch[0])
+        }
         let written = record
         let lease = batch.contains { $0.lease != nil } ? held?.lease : nil
         Self.perform(shared.swap(recordKey, to: bytes, expecting: known.version, under: lease, for: nil)) {
@@ -477,6 +489,12 @@ public final class SharedOutboxStore: OutboxStore {
                 self.end(batch) { $0.fail(error) }
             }
         }
+    }
+
+    /// The record has no room for another entry.
+    private func refuse(_ addition: Change) {
+        if let blob = addition.blob { clean([String(blob.key.dropFirst(contentKey("").count))]) }
+        end([addition]) { $0.fail(NetworkError(.tooLarge, "the outbox in the shared store is full")) }
     }
 
     /// One of the changes makes the record too large; the others are made.
@@ -536,65 +554,6 @@ public final class SharedOutboxStore: OutboxStore {
                 guard case .failed(let error) = completion else { return }
                 report(.failure(error))
             })
-    }
-}
-
-/// The entries of an outbox as one record of a shared store.
-private struct OutboxRecord: Codable, Sendable {
-    struct Row: Codable, Sendable {
-        var entry: OutboxEntry
-        /// The last part of the key under which the endpoint is stored.
-        var content: String
-    }
-
-    static let currentFormat = 1
-    /// How many writes are remembered, so that a writer finds out whether its own has taken place.
-    static let commitCount = 32
-
-    var format = OutboxRecord.currentFormat
-    var revision: Int64 = 0
-    var latestSequence: Int64 = 0
-    /// In the order of their sequence numbers.
-    var rows: [Row] = []
-    var commits: [String] = []
-    /// The given keys of delivered entries, whose life with the server has not ended.
-    var usedKeys: [String: Use] = [:]
-    /// Contents that no row refers to any more; empty in a stored record.
-    var garbage: [String] = []
-
-    struct Use: Codable, Sendable {
-        var id: OutboxID
-        var until: Date
-    }
-
-    private struct Version: Decodable { var format: Int }
-
-    static var damage: NetworkError {
-        NetworkError(.corruptStore, "the outbox in the shared store is not what was written")
-    }
-
-    init() {}
-
-    /// Reads a record. The fields of another release may be others.
-    init(json: Data) throws(NetworkError) {
-        let record = try? JSONDecoder().decode(Self.self, from: json)
-        let format = record?.format ?? (try? JSONDecoder().decode(Version.self, from: json))?.format
-        if let format, format != Self.currentFormat {
-            throw NetworkError(.laterFormat, "another release has written the outbox in the shared store")
-        }
-        guard let record else { throw Self.damage }
-        self = record
-    }
-
-    mutating func keep(_ receipt: OutboxReceipt) {
-        guard let used = receipt.usedKey else { return }
-        usedKeys = usedKeys.filter { $0.value.until > receipt.delivered }
-        usedKeys[used.key] = Use(id: receipt.id, until: used.until)
-    }
-
-    mutating func remove(_ id: OutboxID) {
-        guard let index = rows.firstIndex(where: { $0.entry.id == id }) else { return }
-        garbage.append(rows.remove(at: index).content)
     }
 }
 #endif
