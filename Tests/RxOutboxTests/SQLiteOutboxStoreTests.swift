@@ -420,6 +420,10 @@ import Testing
         #expect(try await second.lease(renewing: next, at: Self.start).value() == next)
         _ = try await first.add(entry(3), Data()).value()
         #expect(try await second.load().value().entries.map(\.id.rawValue) == ["3"])
+        // Both folders have counted from the start.
+        #expect(next.number == lease.number)
+        let late = first.change(.settle(OutboxID(rawValue: "3"), OutboxDelivery()), under: lease)
+        #expect(try await late.value() == .leaseLost)
     }
 
     /// Missing folders above that of the store are made.

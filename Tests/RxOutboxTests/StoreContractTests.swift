@@ -41,14 +41,15 @@ import Testing
     private static let start = Date(timeIntervalSince1970: 1_000_000)
 
     private func entry(
-        _ id: String, key: String? = nil, order: OutboxOrder? = nil, topic: String? = nil
+        _ id: String, key: String? = nil, order: OutboxOrder? = nil, topic: String? = nil,
+        account: String = "anna"
     ) -> OutboxEntry {
         OutboxEntry(
             id: OutboxID(rawValue: id),
             OutboxEntry.Terms(
                 name: "n", version: 3,
                 guarantee: key.map { .key($0, .stripe) } ?? .atLeastOnce,
-                order: order, topic: topic, account: "anna",
+                order: order, topic: topic, account: account,
                 attachments: [OutboxAttachment(path: "/f", size: 3, digest: "00")], created: Self.start,
                 expires: Self.start + 60, isSealed: true))
     }
@@ -192,10 +193,13 @@ import Testing
             revived.delivery = delivery(phase)
             _ = try await subject.store.change(.revive(revived, nil), under: nil).value()
         }
+        // The topics of another account are others.
+        let others = try await add(entry("ben", topic: "t", account: "ben"), to: subject.store).replaced
+        #expect(others.isEmpty)
         let replaced = try await add(entry("new", topic: "t"), to: subject.store).replaced
         #expect(Set(replaced.map(\.rawValue)) == ["t-queued", "t-waiting", "t-dead"])
         let left = try await entries(subject.store).map(\.id.rawValue)
-        #expect(left == ["waiting", "sending", "dead", "other", "t-sending", "new"])
+        #expect(left == ["waiting", "sending", "dead", "other", "t-sending", "ben", "new"])
     }
 
     /// A change needs an entry that is not dead, or one that is.

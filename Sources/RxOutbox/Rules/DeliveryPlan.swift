@@ -94,6 +94,9 @@ struct DeliveryPlan {
     /// The number of entries that are being sent or stored.
     var busyCount: Int { running.count + storing.count }
 
+    /// The entries that are being sent.
+    var sending: [OutboxID] { running.keys.sorted() }
+
     /// Whether the entry is being sent or stored.
     func isBusy(_ id: OutboxID) -> Bool { running[id] != nil || storing.contains(id) }
 
@@ -218,10 +221,10 @@ struct DeliveryPlan {
         if !mayHaveArrived { entry.delivery.uncertainSince = former.uncertainSince }
         entry.delivery.since = now
         switch verdict {
+        case _ where entry.delivery.uncertainSince == nil && isSuperseded(entry): return .superseded
         case .dead(.keyExpired(nil)): entry.delivery.phase = .dead(.keyExpired(former.reason))
         case .dead(.expired(nil)): entry.delivery.phase = .dead(.expired(former.reason))
         case .dead(let reason): entry.delivery.phase = .dead(reason)
-        case .again where entry.delivery.uncertainSince == nil && isSuperseded(entry): return .superseded
         case .again(let reason, let minimum):
             let wait = schedule.wait(after: entry.delivery.attempts, random: random)
             entry.delivery.phase = .waiting(until: now + max(wait, minimum ?? .zero), reason)
@@ -232,7 +235,9 @@ struct DeliveryPlan {
     /// Whether a later entry has the topic of an entry, which was being sent when that one was added.
     private func isSuperseded(_ entry: OutboxEntry) -> Bool {
         guard let topic = entry.topic else { return false }
-        return entries.values.contains { $0.topic == topic && $0.sequence > entry.sequence }
+        return entries.values.contains { later in
+            later.topic == topic && later.account == entry.account && later.sequence > entry.sequence
+        }
     }
 
     /// The attempt has succeeded. The entry is busy until it is removed.

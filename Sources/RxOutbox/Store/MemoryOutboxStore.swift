@@ -78,7 +78,11 @@ public final class MemoryOutboxStore: OutboxStore {
             }
             let replaced = entry.topic.map { topic in
                 contents.rows.values.map(\.entry)
-                    .filter { $0.topic == topic && $0.delivery.phase != .sending }.map(\.id).sorted()
+                    .filter { known in
+                        known.topic == topic && known.account == entry.account
+                            && known.delivery.phase != .sending
+                    }
+                    .map(\.id).sorted()
             }
             for id in replaced ?? [] { contents.remove(id) }
             contents.latestSequence += 1

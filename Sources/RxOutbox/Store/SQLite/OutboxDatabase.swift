@@ -29,9 +29,10 @@ struct OutboxDatabase {
 
     /// Runs `body` in a transaction, which is rolled back if it throws.
     mutating func write<Result>(_ body: (OutboxTable) throws -> Result) throws(SQLiteFailure) -> Result {
-        try perform { queue in
+        let held = leaseNumber
+        return try perform { queue in
             try queue.write { db in
-                let table = OutboxTable(db: db)
+                let table = OutboxTable(db: db, held: held)
                 let result = try body(table)
                 try table.countChanges()
                 return result

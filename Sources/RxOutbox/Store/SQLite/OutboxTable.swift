@@ -13,9 +13,14 @@ struct OutboxTable {
     }
 
     let db: Database
+    /// The number of the lease whose lock this process holds.
+    private let held: Int64?
     private let work = Work()
 
-    init(db: Database) { self.db = db }
+    init(db: Database, held: Int64? = nil) {
+        self.db = db
+        self.held = held
+    }
 
     /// Increased with each change of the tables or of their contents.
     static let version = 4
@@ -169,11 +174,18 @@ struct OutboxTable {
         let sequence = db.lastInsertedRowID
         var replaced: [OutboxID] = []
         if let topic = entry.topic {
-            replaced = try String.fetchAll(
+            let rows = try Row.fetchAll(
                 db.cachedStatement(
-                    sql: "DELETE FROM entry WHERE topic = ? AND phase <> ? AND sequence <> ? RETURNING id"),
-                arguments: [topic, Phase.sending, sequence]
-            ).map(OutboxID.init(rawValue:))
+                    sql: "SELECT id, terms FROM entry WHERE topic = ? AND phase <> ? AND sequence <> ?"),
+                arguments: [topic, Phase.sending, sequence])
+            for row in rows {
+                let (id, terms) = try intactTerms(row, withContent: false)
+                guard let former = try? OutboxEntry.Terms(stored: terms) else { throw Self.damage }
+                guard former.account == entry.account else { continue }
+                try db.cachedStatement(sql: "DELETE FROM entry WHERE id = ?").execute(arguments: [id.rawValue]
+                )
+                replaced.append(id)
+            }
         }
         work.changeCount += 1
         return .added(sequence: sequence, replaced: replaced)
@@ -200,6 +212,8 @@ struct OutboxTable {
     }
 
     func change(_ change: PreparedChange, under lease: OutboxLease?) throws -> OutboxChange.Outcome {
+        // A folder that was removed and made again counts its leases from the start.
+        if let lease, lease.number != held { return .leaseLost }
         if let lease, try latestLease() != lease.number { return .leaseLost }
         var content: Data?
         switch change {
