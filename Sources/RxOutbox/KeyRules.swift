@@ -93,7 +93,7 @@ public enum OutboxKey: Sendable, Hashable {
     case generated(KeyRules)
     /// This `Idempotency-Key`, such as the number of an order. While an entry with the key is stored, and after its delivery
     /// until the end of the key's life, enqueueing another one returns the ticket of the first, so that a program that was
-    /// interrupted can enqueue again.
+    /// interrupted can enqueue again. The key is free once its dead letter is removed or gets a new key.
     case given(String, KeyRules)
     /// No key, since the service knows none.
     case withoutKey(Repetition)

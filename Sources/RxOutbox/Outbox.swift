@@ -59,9 +59,9 @@ public final class Outbox: Sendable {
     ///     `nil`: it replaces none.
     ///   - lifetime: the time after which it becomes a dead letter. Default: that of the configuration.
     /// - Returns: a stream that fails with `invalidConfiguration` for an unknown type, `invalidParameters` if the endpoint
-    ///   cannot be encoded, or if another endpoint has been enqueued with the given key, `file` if the store or an
-    ///   attachment fails, and `shutDown` once the outbox is drained. An entry may have been stored although the store
-    ///   has failed.
+    ///   cannot be encoded, or if another endpoint has been enqueued with the given key, `file` or `untrustedFile` if a file
+    ///   of the store or an attachment cannot be used, with the codes of a shared store, such as `tooLarge`, and `shutDown`
+    ///   once the outbox is drained. An entry may have been stored although the store has failed.
     public func enqueue<E: OutboxEndpoint>(
         _ endpoint: E, key: OutboxKey, order: OutboxOrder? = nil, replacing topic: String? = nil,
         lifetime: Duration? = nil
@@ -110,9 +110,11 @@ public final class Outbox: Sendable {
 
 /// The key with which a dead letter is sent again.
 public enum OutboxRevival: Sendable, Hashable {
-    /// The same key, if the server still knows it: the server may repeat the answer of the former attempts.
+    /// The same key, if the server still knows it: the server may repeat the answer of the former attempts. Without a key,
+    /// only an entry that has certainly not been executed, or that may be executed several times.
     case sameKey
-    /// A new key. The entry is executed again if a former attempt has been executed: check that before.
+    /// A new key, or a new request without one. The entry is executed again if a former attempt has been executed: check
+    /// that before.
     case newKey
 }
 
@@ -145,8 +147,8 @@ extension Outbox {
     }
 
     /// Sends a dead letter again. One value once that is stored, then the end. Fails with `undelivered` if there is no
-    /// such dead letter, if somebody else has decided about it meanwhile, or if the life of its key is over and it is to be
-    /// kept.
+    /// such dead letter, if somebody else has decided about it meanwhile, or if its key is to be kept, and the life of the
+    /// key is over, or there is none and the entry may have been executed.
     ///
     /// - Parameters:
     ///   - id: the id of the dead letter, which it keeps.
@@ -157,7 +159,8 @@ extension Outbox {
 
     /// Replaces the endpoint of a dead letter, and sends it: with a new key if the server compares bodies
     /// (``KeyRules/comparesBody``) or may have forgotten the former key; otherwise with its key, so that an entry that has
-    /// been executed before is not executed again. Fails as ``sendAgain(_:with:)`` and
+    /// been executed before is not executed again. With a new key, or without one, the entry is executed again if a former
+    /// attempt has been executed: check that before. Fails as ``sendAgain(_:with:)`` and
     /// ``enqueue(_:key:order:replacing:lifetime:)`` do.
     public func edit<E: OutboxEndpoint>(_ id: OutboxID, to endpoint: E) -> Observable<Void, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
@@ -185,6 +188,12 @@ extension Outbox {
             let now = run.currentDate
             switch revival ?? entry.revivalOfEdit(at: now) {
             case .sameKey:
+                guard entry.guarantee != .atMostOnce || entry.delivery.uncertainSince == nil else {
+                    throw NetworkError(
+                        .undelivered,
+                        "\(id) has no key and may have been executed; check that, and send it as a new request"
+                    )
+                }
                 if let end = entry.keyEnd, now >= end {
                     throw NetworkError(
                         .undelivered,

@@ -78,13 +78,16 @@ struct OutboxFormError: Error, CustomStringConvertible {
 ///     seal: { content in try vault.encrypt(content) }, open: { content in try vault.decrypt(content) })
 /// ```
 ///
-/// Only the endpoint itself is sealed: the names of forms, order keys, topics, idempotency keys and the paths of
-/// attachments are stored in the clear. An entry that cannot be opened becomes a dead letter.
+/// Endpoints and receipts are sealed. Names of forms, accounts, order keys, topics, idempotency keys, the paths, sizes and
+/// digests of attachments, and the error text of the server (``OutboxFailure/serverMessage``), which may repeat values of the
+/// request, are stored in the clear. An entry that cannot be opened becomes a dead letter.
 public struct OutboxSeal: Sendable {
     let seal: @Sendable (Data) throws -> Data
     let open: @Sendable (Data) throws -> Data
 
-    /// Creates a seal. Both closures are called on threads of the outbox, one at a time for each entry.
+    /// Creates a seal. `seal` is called on the thread that subscribes to ``Outbox/enqueue(_:key:order:replacing:lifetime:)``
+    /// or ``Outbox/edit(_:to:)``, or on a thread of the outbox; `open` on threads of the outbox or its store. Both may be
+    /// called concurrently.
     public init(
         seal: @escaping @Sendable (Data) throws -> Data, open: @escaping @Sendable (Data) throws -> Data
     ) {
@@ -175,13 +178,22 @@ struct OutboxForms: Sendable {
         }
     }
 
-    /// Whether an entry holds the same endpoint as a stored one.
+    /// Whether an entry holds the same endpoint, of the same account, as a stored one.
     func isSame(_ known: OutboxEntry, _ stored: Data, as entry: OutboxEntry, _ content: Data) -> Bool {
-        guard known.name == entry.name, known.version == entry.version,
-            let one = try? self.content(of: known, stored),
+        guard known.name == entry.name, known.account == entry.account,
             let other = try? self.content(of: entry, content)
         else { return false }
-        return one == other
+        if known.version == entry.version, let one = try? self.content(of: known, stored), one == other {
+            return true
+        }
+        // Another release may have written it.
+        return current(known, stored) == other
+    }
+
+    /// The endpoint of an entry as this release encodes it; `nil` if it cannot be read.
+    func current(_ entry: OutboxEntry, _ content: Data) -> Data? {
+        guard let endpoint = try? endpoint(of: entry, content) else { return nil }
+        return try? Self.encoder.encode(endpoint)
     }
 
     /// The encoded endpoint of an entry, opened.

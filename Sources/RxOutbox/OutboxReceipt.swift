@@ -143,7 +143,19 @@ extension OutboxForms {
             let former = try? self.opened(stored.endpoint, isSealed: stored.isSealed),
             let present = try? self.content(of: entry, content)
         else { return false }
-        return stored.name != entry.name || stored.version != entry.version || former != present
+        if stored.name != entry.name { return true }
+        if stored.version == entry.version, former == present { return false }
+        // Another release may have written it.
+        return current(self.entry(of: receipt, stored), stored.endpoint) != present
+    }
+
+    /// An entry with the form of a delivered one.
+    private func entry(of receipt: OutboxReceipt, _ stored: StoredResponse) -> OutboxEntry {
+        OutboxEntry(
+            id: receipt.id,
+            OutboxEntry.Terms(
+                name: stored.name, version: stored.version, guarantee: .atLeastOnce,
+                created: receipt.delivered, isSealed: stored.isSealed))
     }
 
     /// The output of a delivered entry; `nil` if the receipt cannot be read, or is that of another endpoint.
@@ -154,13 +166,9 @@ extension OutboxForms {
             let stored = try? StoredResponse(stored: content),
             let url = URL(string: stored.url)
         else { return nil }
-        let entry = OutboxEntry(
-            id: receipt.id,
-            OutboxEntry.Terms(
-                name: stored.name, version: stored.version, guarantee: .atLeastOnce,
-                created: receipt.delivered,
-                isSealed: stored.isSealed))
-        guard let endpoint = try? decode(type, of: entry, stored.endpoint) else { return nil }
+        guard let endpoint = try? decode(type, of: entry(of: receipt, stored), stored.endpoint) else {
+            return nil
+        }
         var fields = HTTPFields()
         for index in stride(from: 0, to: stored.fields.count - 1, by: 2) {
             guard let name = HTTPField.Name(stored.fields[index]) else { continue }

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    private static func error(_ status: Int, _ fields: HTTPFields = [:]) -> NetworkError {
+    static func error(_ status: Int, _ fields: HTTPFields = [:]) -> NetworkError {
         var error = NetworkError(.status, "")
         error.head = ResponseHead(status: .init(code: status), headerFields: fields)
         return error

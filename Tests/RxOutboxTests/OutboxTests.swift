@@ -99,6 +99,11 @@ import Testing
                 "dead: it may have arrived: connectionLost: as scripted",
             ])
         #expect(fixture.keys == [nil, nil])
+        // Without a key there is none to keep.
+        let same = Recorder(outbox.sendAgain(ticket.id, with: .sameKey), on: fixture.clock)
+        #expect(same.failure?.code == .undelivered)
+        let anew = Recorder(outbox.sendAgain(ticket.id, with: .newKey), on: fixture.clock)
+        #expect(anew.values.count == 1)
     }
 
     /// At most once: the client's own retries, even of a PUT, send nothing twice.
@@ -293,20 +298,6 @@ import Testing
             progress.values.last.map(text) == "dead: not delivered in time; last: connect: as scripted")
     }
 
-    /// Only the last value of a topic is sent.
-    @Test func topics() throws {
-        let fixture = OutboxFixture()
-        fixture.reachability.set(.unreachable)
-        let outbox = try fixture.outbox()
-        let first = try fixture.enqueue(outbox, 1, replacing: "settings")
-        let progress = Recorder(first.progress, on: fixture.clock)
-        for number in 2...5 { _ = try fixture.enqueue(outbox, number, replacing: "settings") }
-        #expect(progress.values.map(text) == ["queued", "replaced"] && progress.isFinished)
-        fixture.reachability.set(.wifi)
-        try fixture.clock.advance(by: .seconds(10))
-        #expect(fixture.ledger.numbers == [5])
-    }
-
     /// Enqueueing with a given key again returns the first entry; another endpoint with it is refused.
     @Test func givenKeys() throws {
         let fixture = OutboxFixture()
@@ -322,6 +313,41 @@ import Testing
         fixture.reachability.set(.wifi)
         try fixture.clock.advance(by: .seconds(10))
         #expect(fixture.keys == ["\"order-1\""])
+    }
+
+    /// Another release of the program, with another version of the form, finds the entry of a given key.
+    @Test func givenKeysOverReleases() throws {
+        struct Later: OutboxEndpoint {
+            static let outboxName = "order.place"
+            static let outboxVersion = 2
+            var number: Int
+            var note = ""
+
+            typealias Output = Receipt
+            var path: String { "/orders" }
+            var method: HTTPRequest.Method { .post }
+            var parameters: Parameters { ["number": number] }
+
+            static func migrate(_ content: Data, from _: Int) throws -> Later {
+                Later(number: try JSONDecoder().decode(Receipt.self, from: content).number)
+            }
+        }
+        let fixture = OutboxFixture()
+        fixture.reachability.set(.unreachable)
+        let key = OutboxKey.given("order-1", .stripe)
+        var former: Outbox? = try fixture.outbox()
+        let id = try fixture.enqueue(try #require(former), 1, key: key).id
+        former = nil
+        let outbox = try fixture.outbox([Later.self])
+        for isDelivered in [false, true] {
+            let again = Recorder(outbox.enqueue(Later(number: 1), key: key), on: fixture.clock)
+            #expect(again.values.first?.id == id, "delivered: \(isDelivered)")
+            let other = Recorder(outbox.enqueue(Later(number: 1, note: "x"), key: key), on: fixture.clock)
+            #expect(other.failure?.code == .invalidParameters, "delivered: \(isDelivered)")
+            fixture.reachability.set(.wifi)
+            try fixture.clock.advance(by: .seconds(10))
+            #expect(fixture.sent == [1])
+        }
     }
 
     /// A given key has one life: an entry that is enqueued again after its delivery is not executed again, as long as the
@@ -346,44 +372,6 @@ import Testing
         #expect(try fixture.enqueue(outbox, 1, key: key).id != first.id)
         try fixture.clock.advance(by: .seconds(1))
         #expect(fixture.sent == [1, 1])
-    }
-
-    /// An entry that was being sent when a later one of its topic came is dropped once it has certainly not arrived, and
-    /// repeated if it may have arrived.
-    @Test(arguments: [NetworkError.Code.connect, .connectionLost])
-    func topicsDuringAnAttempt(_ code: NetworkError.Code) throws {
-        let fixture = OutboxFixture([.failure(code, after: .seconds(5))])
-        let outbox = try fixture.outbox()
-        let first = try fixture.enqueue(outbox, 1, replacing: "settings")
-        let progress = Recorder(first.progress, on: fixture.clock)
-        try fixture.clock.advance(by: .seconds(1))
-        _ = try fixture.enqueue(outbox, 2, replacing: "settings")
-        try fixture.clock.advance(by: .seconds(60))
-        #expect(fixture.sent == (code == .connect ? [1, 2] : [1, 1, 2]))
-        #expect(
-            progress.values.map(text).last
-                == (code == .connect ? "replaced" : "delivered Receipt(number: 1)"))
-        #expect(progress.isFinished && fixture.store.entries.isEmpty)
-    }
-
-    /// An entry belongs to the account that wrote it, and waits for it.
-    @Test func accounts() throws {
-        let session = Session()
-        session.logIn(with: Credential(token: "a", account: "anna"))
-        let fixture = OutboxFixture(session: session)
-        let outbox = try fixture.outbox()
-        fixture.reachability.set(.unreachable)
-        let ticket = try fixture.enqueue(outbox, 1)
-        session.logIn(with: Credential(token: "b", account: "ben"))
-        fixture.reachability.set(.wifi)
-        let progress = Recorder(ticket.progress, on: fixture.clock)
-        try fixture.clock.advance(by: .seconds(3600))
-        #expect(fixture.sent.isEmpty)
-        #expect(progress.values.last.map(text) == "waiting: its account is not logged in")
-        session.logIn(with: Credential(token: "c", account: "anna"))
-        try fixture.clock.advance(by: .seconds(10))
-        #expect(fixture.sent == [1])
-        #expect(fixture.transport.requests[0].headerFields[.authorization] == "Bearer c")
     }
 
     /// A store that fails stops the sending, loses no outcome, and is tried again.
@@ -473,6 +461,38 @@ import Testing
         #expect(fixture.ledger.numbers == [1] && fixture.store.entries.isEmpty)
         #expect(Set(fixture.keys).count == 1)
         withExtendedLifetime(next) {}
+    }
+
+    /// An attempt that the end of a drain cancels before a request is sent has certainly not arrived.
+    @Test func drainedBeforeTheRequest() throws {
+        let store = MemoryOutboxStore()
+        let waiting = OutboxFixture(store: store, session: Session(requiresLogin: true) { .never() })
+        let outbox = try waiting.outbox()
+        _ = try waiting.enqueue(outbox, 1, key: .withoutKey(.atMostOnce))
+        try waiting.clock.advance(by: .seconds(1))
+        #expect(store.entries.first?.delivery.phase == .sending)
+        let drained = Recorder(outbox.drain(within: .seconds(2)), on: waiting.clock)
+        try waiting.clock.advance(by: .seconds(3))
+        #expect(drained.values == [1] && waiting.sent.isEmpty)
+        let fixture = OutboxFixture(store: store)
+        let next = try fixture.outbox()
+        try fixture.clock.advance(by: .seconds(60))
+        #expect(fixture.sent == [1])
+        withExtendedLifetime(next) {}
+    }
+
+    /// After its end, operators can still decide about the dead letters of an outbox.
+    @Test func removedAfterDraining() throws {
+        let fixture = OutboxFixture([.status(.badRequest)])
+        let outbox = try fixture.outbox()
+        let ticket = try fixture.enqueue(outbox, 1)
+        try fixture.clock.advance(by: .seconds(1))
+        _ = Recorder(outbox.drain(within: .seconds(1)), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(2))
+        #expect(outbox.state.value.role == .closed)
+        let removed = Recorder(outbox.remove(ticket.id), on: fixture.clock)
+        #expect(removed.values.count == 1 && removed.isFinished)
+        #expect(fixture.store.entries.isEmpty)
     }
 
     /// Two outboxes on one store: one sends, the other one shows, and takes over.

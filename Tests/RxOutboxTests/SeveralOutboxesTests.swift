@@ -34,6 +34,31 @@ import Testing
         #expect(fixture.ledger.numbers == Array(1...10))
     }
 
+    /// An entry that another process has just written is there by its id and by its key, and an unknown one is not.
+    @Test func ticketsOfOthers() throws {
+        let store = MemoryOutboxStore(pollInterval: .seconds(60), leaseTime: .seconds(600))
+        let fixture = OutboxFixture(store: store)
+        let (sender, other) = (try fixture.outbox(), try fixture.outbox())
+        try fixture.clock.advance(by: .seconds(1))
+        fixture.reachability.set(.unreachable)
+        let key = OutboxKey.given("order-7", .stripe)
+        let ticket = try fixture.enqueue(sender, 7, key: key)
+        let byID = Recorder(other.ticket(PlaceOrder.self, of: ticket.id).progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(byID.values.map(text) == ["queued"])
+
+        let second = try fixture.enqueue(sender, 8, key: .given("order-8", .stripe))
+        let again = try fixture.enqueue(other, 8, key: .given("order-8", .stripe))
+        #expect(again.id == second.id)
+        let byKey = Recorder(again.progress, on: fixture.clock)
+        #expect(byKey.values.map(text) == ["queued"])
+
+        let unknown = other.ticket(PlaceOrder.self, of: OutboxID(rawValue: "unknown"))
+        let progress = Recorder(unknown.progress, on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(progress.values.map(text) == ["gone"] && progress.isFinished)
+    }
+
     /// An entry behind unknown ones waits for a store that fails, too.
     @Test func orderAfterAFailure() throws {
         let store = MemoryOutboxStore(pollInterval: .seconds(60), leaseTime: .seconds(600))

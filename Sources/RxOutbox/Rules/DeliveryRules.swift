@@ -60,10 +60,13 @@ enum DeliveryRules {
     /// - Parameters:
     ///   - mayHaveArrived: whether a request of the attempt may have been executed, see ``ArrivalGuard``.
     ///   - hasAskedForOutcome: whether the error may concern the request for the outcome of one that was executed.
+    ///   - isOfLogin: whether the error is that of a login, which says nothing about the entry: a later one may succeed.
     static func verdict(
         on error: NetworkError, under guarantee: DeliveryGuarantee, mayHaveArrived: Bool,
-        hasAskedForOutcome: Bool = false, at now: Date
+        hasAskedForOutcome: Bool = false, isOfLogin: Bool = false, at now: Date
     ) -> Verdict {
+        var error = error
+        if isOfLogin { error.code = .loginFailed }
         let verdict = verdict(on: error, under: guarantee, at: now)
         guard case .again(let reason, _) = verdict, guarantee == .atMostOnce, mayHaveArrived else {
             return verdict

@@ -29,6 +29,8 @@ final class ArrivalGuard: Interceptor {
         var uncertainCount = 0
         /// When the first of them began.
         var uncertainSince: Date?
+        /// The status of the response to the latest exchange, if it has one.
+        var status: Int?
         /// Whether the server was asked for the outcome of a request that it has executed.
         var hasAskedForOutcome = false
         /// The credential of the latest request that was answered with success, unless its login turns out to have expired.
@@ -53,6 +55,20 @@ final class ArrivalGuard: Interceptor {
     /// Whether the last answers may concern another request than the entry's own: that for its outcome.
     var hasAskedForOutcome: Bool { record.withLock { $0.hasAskedForOutcome } }
 
+    /// Whether the failure of the attempt is that of a login: a refused one, or the response to a request that is not the
+    /// entry's own, none of which has been executed.
+    func isOfLogin(_ error: NetworkError) -> Bool {
+        switch error.code {
+        case .cancelled, .shutDown, .keyExpired, .entryExpired, .repetition: return false
+        default: break
+        }
+        if error.refusedLogin != nil { return true }
+        return record.withLock { record in
+            record.uncertainCount == 0 && (error.code == .status || record.status != nil)
+                && error.status?.code != record.status
+        }
+    }
+
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
@@ -63,6 +79,7 @@ final class ArrivalGuard: Interceptor {
             if !isSafe, let refusal = self.refusal(of: request, &record, at: now) { return refusal }
             if isSafe, !limits.isSafe { record.hasAskedForOutcome = true }
             record.uncertainCount += 1
+            record.status = nil
             record.uncertainSince = record.uncertainSince ?? now
             return nil
         }
@@ -73,6 +90,7 @@ final class ArrivalGuard: Interceptor {
             onNext: { event in
                 // Once for each exchange: an informational response is another event.
                 guard let status = event.head?.status else { return }
+                self.record.withLock { $0.status = status.code }
                 if DeliveryRules.isRefusal(status.code) { self.clear() }
                 if !isSafe, status.kind == .successful {
                     self.record.withLock { $0.answered = request.credentialVersion }

@@ -11,6 +11,20 @@ extension OutboxRun {
         _ endpoint: E, _ key: OutboxKey, _ order: OutboxOrder?, _ topic: String?, _ lifetime: Duration?,
         _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
     ) {
+        guard endpoint.options.usesSession != false, let session = client.configuration.session else {
+            return enqueue(endpoint, key, order, topic, lifetime, for: nil, report)
+        }
+        // The account is not known before.
+        _ = session.restore().observe(
+            onNext: {
+                self.enqueue(endpoint, key, order, topic, lifetime, for: self.account, report)
+            }, onEnd: { _ in })
+    }
+
+    private func enqueue<E: OutboxEndpoint>(
+        _ endpoint: E, _ key: OutboxKey, _ order: OutboxOrder?, _ topic: String?, _ lifetime: Duration?,
+        for account: String?, _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
+    ) {
         let now = currentDate
         let (content, guarantee): (Data, DeliveryGuarantee)
         do throws(NetworkError) {
@@ -21,7 +35,7 @@ extension OutboxRun {
         }
         let terms = OutboxEntry.Terms(
             name: E.outboxName, version: E.outboxVersion, guarantee: guarantee, order: order, topic: topic,
-            account: endpoint.options.usesSession == false ? nil : account, created: now,
+            account: account, created: now,
             expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing,
             isKeyGiven: key.isGiven ? true : nil)
         let entry = OutboxEntry(id: OutboxID(rawValue: UUID.ordered(at: now).uuidString), terms)
@@ -29,12 +43,15 @@ extension OutboxRun {
         // Stores may encode entries here, outside of the lane.
         let adding = paths.isEmpty ? store.add(entry, content) : nil
         let refusal = NetworkError(.shutDown, "the outbox has been drained and takes no new entries")
-        guard scope.isOpen else { return report(.failure(refusal)) }
         scope.enter {
             guard !self.isDraining else { return report(.failure(refusal)) }
             self.addingCount += 1
             if let adding { return self.add(entry, content, by: adding, report) }
             self.perform(self.describe(paths)) { result in
+                guard !self.isStopped else {
+                    self.addingCount -= 1
+                    return report(.failure(refusal))
+                }
                 switch result {
                 case .success(let attachments):
                     var entry = entry
@@ -56,7 +73,6 @@ extension OutboxRun {
             if case .success(.delivered(let id)) = result {
                 return self.reportDelivered(id, entry, content, report)
             }
-            self.addingCount -= 1
             switch result {
             case .success(.delivered): break
             case .failure(let error): report(.failure(error))
@@ -65,6 +81,7 @@ extension OutboxRun {
                     report(.failure(Self.otherEntry))
                     break
                 }
+                if self.plan.entries[known.id] == nil { self.place(known) }
                 report(.success(known.id))
             case .success(.added(let sequence, let replaced)):
                 self.revision = self.revision.map { $0 + 1 }
@@ -79,6 +96,7 @@ extension OutboxRun {
                 self.events.send(.enqueued(entry))
                 report(.success(entry.id))
             }
+            self.addingCount -= 1
             self.advance()
         }
     }
@@ -92,7 +110,6 @@ extension OutboxRun {
         _ report: @escaping @Sendable (Result<OutboxID, NetworkError>) -> Void
     ) {
         perform(store.receipt(of: id)) { result in
-            self.addingCount -= 1
             report(
                 result.flatMap { receipt in
                     if let receipt, self.forms.isOther(receipt, than: entry, content) {
@@ -100,6 +117,7 @@ extension OutboxRun {
                     }
                     return .success(id)
                 })
+            self.addingCount -= 1
             self.advance()
         }
     }

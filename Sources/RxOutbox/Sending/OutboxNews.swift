@@ -12,21 +12,25 @@ extension OutboxRun {
     func operate(_ change: OutboxChange) -> Observable<Void, NetworkError> {
         Observable { observer in
             guard observer.scope.isOpen else { return }
-            self.perform(self.store.change(change, under: nil)) { result in
-                let report: Result<Void, NetworkError> = result.flatMap { outcome in
+            // Not in the lane of the outbox, which takes no more work after its end.
+            _ = self.store.change(change, under: nil).observe(
+                onNext: { outcome in
                     guard case .applied = outcome else {
-                        return .failure(
-                            NetworkError(.undelivered, "the outbox has no dead letter \(change.id)"))
+                        let error = NetworkError(
+                            .undelivered, "the outbox has no dead letter \(change.id)")
+                        return observer.scope.enter { observer.emitOnly(.failure(error)) }
                     }
-                    return .success(())
-                }
-                if case .success = report {
-                    self.count(.applied(nil))
-                    self.apply(change)
-                    self.advance()
-                }
-                observer.scope.enter { observer.emitOnly(report) }
-            }
+                    self.scope.enter {
+                        self.count(.applied(nil))
+                        self.apply(change)
+                        self.advance()
+                    }
+                    observer.scope.enter { observer.emitOnly(.success(())) }
+                },
+                onEnd: { completion in
+                    guard case .failed(let error) = completion else { return }
+                    observer.scope.enter { observer.emitOnly(.failure(error)) }
+                })
         }
     }
 
@@ -48,7 +52,6 @@ extension OutboxRun {
     func watch(
         _ id: OutboxID, _ owner: Scope, _ receive: @escaping @Sendable (OutboxUpdate) -> Void
     ) {
-        guard scope.isOpen else { return receive(.closed) }
         let watcher = OutboxWatcher(receive)
         owner.onClose {
             self.scope.enter { self.watchers.remove(watcher, of: id) }
@@ -58,7 +61,7 @@ extension OutboxRun {
             if let entry { watcher.receive(.entry(entry)) }
             guard !self.isStopped else { return watcher.receive(.closed) }
             self.watchers.add(watcher, of: id)
-            if entry == nil, self.revision != nil { self.findReceipt(id) }
+            if entry == nil, self.revision != nil { self.findReceipt(id, mayBeStored: true) }
         }
     }
 
@@ -83,14 +86,19 @@ extension OutboxRun {
             usedKey: UsedKey(key, until: (entry.delivery.uncertainSince ?? date) + rules.lifetime))
     }
 
-    /// Tells what has become of an entry that the store does not have.
-    func findReceipt(_ id: OutboxID) {
-        guard let rules = configuration.receipts else { return publish(.gone, of: id) }
+    /// Tells what has become of an entry that the plan does not have.
+    ///
+    /// - Parameter mayBeStored: whether the store may have the entry, written by another process since it was loaded.
+    func findReceipt(_ id: OutboxID, mayBeStored: Bool) {
+        guard let rules = configuration.receipts else {
+            return mayBeStored ? load() : publish(.gone, of: id)
+        }
         perform(store.receipt(of: id)) { result in
             guard !self.isStopped, self.plan.entries[id] == nil else { return }
             switch result {
             case .success(let receipt?) where self.currentDate < receipt.delivered + rules.lifetime:
                 self.publish(.receipt(receipt), of: id)
+            case .success where mayBeStored: self.load()
             case .success: self.publish(.gone, of: id)
             // Loading asks again once the store works.
             case .failure(let error): self.storeFails(error)

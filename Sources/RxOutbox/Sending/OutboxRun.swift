@@ -27,6 +27,8 @@ final class OutboxRun: @unchecked Sendable {
     var revision: Int64?
     /// Whether the entries have been loaded since the lease was taken. What a former sender has done is not known before.
     private var isCurrent = false
+    /// Whether the session has loaded its credential, so that it is known whose entries may be sent.
+    private var isAccountKnown = false
     /// The number of times that the entries are being loaded.
     private var loadCount = 0
     /// The sequence number up to which the plan of a sender has all entries.
@@ -34,7 +36,7 @@ final class OutboxRun: @unchecked Sendable {
     /// Whether the plan lacks an entry of this outbox, since it may lack entries of others before it. Loading ends that.
     private(set) var isBehind = false
     var watchers = OutboxWatchers()
-    private var transfers: [OutboxID: Subscription] = [:]
+    private var transfers: [OutboxID: (subscription: Subscription, arrivals: ArrivalGuard)] = [:]
     /// Changes that the store has refused, to be repeated.
     private var unsaved: [@Sendable () -> Void] = []
     /// The number of entries that are being added.
@@ -90,13 +92,19 @@ final class OutboxRun: @unchecked Sendable {
             }
             .store(in: subscriptions)
         }
-        if let session = client.configuration.session {
-            session.events.subscribe { event in
-                guard case .loggedIn = event else { return }
-                self.scope.enter { self.wake { $0.endsWithLogin } }
-            }
-            .store(in: subscriptions)
+        guard let session = client.configuration.session else { return isAccountKnown = true }
+        session.events.subscribe { event in
+            guard case .loggedIn = event else { return }
+            self.scope.enter { self.wake { $0.endsWithLogin } }
         }
+        .store(in: subscriptions)
+        session.restore().subscribe {
+            self.scope.enter {
+                self.isAccountKnown = true
+                self.advance()
+            }
+        }
+        .store(in: subscriptions)
     }
 
     private func setOnline(_ isOnline: Bool) {
@@ -165,7 +173,7 @@ final class OutboxRun: @unchecked Sendable {
     private func cancelTransfers() {
         let running = transfers.sorted { $0.key < $1.key }
         transfers = [:]
-        for transfer in running { transfer.value.cancel() }
+        for transfer in running { transfer.value.subscription.cancel() }
     }
 
     /// Takes an entry that this outbox has added into the plan. A sender that may not know all entries before it in its
@@ -181,7 +189,7 @@ final class OutboxRun: @unchecked Sendable {
         load()
     }
 
-    private func load() {
+    func load() {
         loadCount += 1
         let holder = lease?.number
         perform(store.load()) { result in
@@ -214,7 +222,7 @@ final class OutboxRun: @unchecked Sendable {
             publish(.entry(placed), of: entry.id)
         }
         if isCurrent, isNew { plan.wake(at: currentDate) { $0.endsWithRelease } }
-        for id in watchers.ids where plan.entries[id] == nil { findReceipt(id) }
+        for id in watchers.ids where plan.entries[id] == nil { findReceipt(id, mayBeStored: false) }
         // In this order, so that nobody takes a sender for one without entries.
         showCounts()
         if !isDraining, isCurrent || lease == nil { setRole(isCurrent ? .sender : .standby) }
@@ -308,7 +316,7 @@ final class OutboxRun: @unchecked Sendable {
 
     /// Performs the steps that are due, and sets the timer for the next one.
     func advance() {
-        guard !isStopped, lease != nil, isCurrent, state.value.storeFailure == nil else {
+        guard !isStopped, lease != nil, isCurrent, isAccountKnown, state.value.storeFailure == nil else {
             if isDraining { finishDraining() }
             return showCounts()
         }
@@ -347,7 +355,7 @@ final class OutboxRun: @unchecked Sendable {
                 self.open(entry, content ?? Data())
             case .success(.gone):
                 self.plan.remove(entry.id)
-                self.findReceipt(entry.id)
+                self.findReceipt(entry.id, mayBeStored: false)
                 self.advance()
             case .success(.leaseLost): self.loseLease()
             case .failure(let error):
@@ -400,7 +408,7 @@ final class OutboxRun: @unchecked Sendable {
                 guard case .failed(let error) = completion else { return }
                 self.scope.enter { self.fail(id, error, arrivals) }
             })
-        if subscription.isActive { transfers[id] = subscription }
+        if subscription.isActive { transfers[id] = (subscription, arrivals) }
     }
 
     private func limits(of endpoint: some OutboxEndpoint, _ entry: OutboxEntry) -> ArrivalGuard.Limits {
@@ -433,7 +441,8 @@ final class OutboxRun: @unchecked Sendable {
         let mayHaveArrived = arrivals.mayHaveArrived
         let verdict = DeliveryRules.verdict(
             on: error, under: entry.guarantee, mayHaveArrived: mayHaveArrived,
-            hasAskedForOutcome: arrivals.hasAskedForOutcome, at: clock.currentDate)
+            hasAskedForOutcome: arrivals.hasAskedForOutcome, isOfLogin: arrivals.isOfLogin(error),
+            at: clock.currentDate)
         fail(entry, verdict, mayHaveArrived: mayHaveArrived)
     }
 
@@ -460,7 +469,7 @@ final class OutboxRun: @unchecked Sendable {
         save(.settle(entry.id, entry.delivery)) { outcome in
             guard case .applied = outcome else {
                 self.plan.remove(entry.id)
-                self.findReceipt(entry.id)
+                self.findReceipt(entry.id, mayBeStored: false)
                 return self.advance()
             }
             self.plan.settle(entry)
@@ -485,7 +494,6 @@ final class OutboxRun: @unchecked Sendable {
     // MARK: - The end
 
     func drain(within limit: Duration, _ report: @escaping @Sendable (Int) -> Void) {
-        guard scope.isOpen else { return report(state.value.counts.pending) }
         scope.enter {
             guard !self.isStopped else { return report(self.plan.counts.pending) }
             self.drainReports.append(report)
@@ -499,7 +507,9 @@ final class OutboxRun: @unchecked Sendable {
     /// Stops once nothing is to be done at this time.
     private func finishDraining() {
         guard isDraining, !isStopped, addingCount == 0, plan.busyCount == 0 else { return }
-        guard revision != nil && !isBehind || state.value.storeFailure != nil else { return }
+        guard revision != nil && !isBehind && isAccountKnown || state.value.storeFailure != nil else {
+            return
+        }
         stop()
     }
 
@@ -508,12 +518,15 @@ final class OutboxRun: @unchecked Sendable {
         scope.enter { self.stop() }
     }
 
+    /// The scope stays open: through it everybody gets a reply who comes, or is still waiting for one.
     private func stop() {
         guard !isStopped else { return }
         isStopped = true
         isDraining = true
         for timer in [wakeTimer, pollTimer, storeTimer, drainTimer] { timer.cancel() }
+        let running = transfers
         cancelTransfers()
+        saveUnsent(plan.sending.filter { running[$0]?.arrivals.mayHaveArrived != true })
         unsaved = []
         subscriptions.cancel()
         setRole(.closed)
@@ -527,8 +540,20 @@ final class OutboxRun: @unchecked Sendable {
         perform(release) { _ in
             self.perform(self.store.close()) { _ in
                 for report in reports { report(remaining) }
-                self.scope.close()
             }
+        }
+    }
+
+    /// Stores of attempts that were cancelled before a request was sent that they have certainly not arrived.
+    private func saveUnsent(_ ids: [OutboxID]) {
+        guard let lease else { return }
+        for id in ids {
+            let settlement = plan.fail(
+                id, .again(.interrupted, notBefore: nil), mayHaveArrived: false, at: currentDate,
+                random: RandomSource.fraction())
+            guard case .stored(let entry) = settlement else { continue }
+            // In the order of their subscriptions, so before the lease is released.
+            perform(store.change(.settle(id, entry.delivery), under: lease)) { _ in }
         }
     }
 }

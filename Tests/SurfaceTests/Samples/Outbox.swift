@@ -71,7 +71,7 @@ func writeOrders(_ client: Client, storedID: String) async throws {
     show(later)
 }
 
-func chooseRules(_ outbox: Outbox) {
+func chooseRules(_ outbox: Outbox) async throws {
     var rules = KeyRules.draft(lifetime: .seconds(6 * 3600))
     rules.field = "X-Request-Token"
     show(rules)
@@ -79,8 +79,10 @@ func chooseRules(_ outbox: Outbox) {
     let order = OutboxOrder("account-7", afterDeath: .release)
     show(order)
 
-    show(
-        outbox.enqueue(SaveSettings(theme: "dark"), key: .withoutKey(.atLeastOnce), replacing: "settings"))
+    let saving = try await outbox.enqueue(
+        SaveSettings(theme: "dark"), key: .withoutKey(.atLeastOnce), replacing: "settings"
+    ).value()
+    show(saving)
 }
 
 func operate(_ outbox: Outbox, _ id: OutboxID) async throws {
