@@ -151,6 +151,20 @@ import Testing
         #expect(store.state.withLock { $0.object } == Self.content)
     }
 
+    /// The size of the parts of a stream follows from its length, whatever part size was asked for, and no byte is left out.
+    @Test func streamOfKnownLength() throws {
+        let store = ObjectStore()
+        let fixture = Self.fixture(store)
+        let chunks = (0..<9).map { [UInt8](repeating: UInt8($0), count: 1 << 20) }
+        let stream = Observable<[UInt8], NetworkError>.sequence(chunks)
+        let recorder = start(
+            fixture, .stream(stream, length: 9 << 20), .multipart(options: .plain(partSize: 20)))
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+        #expect(store.state.withLock { $0.parts.count } == 2)
+        expectSame(store.state.withLock { $0.object ?? [] }, Array(chunks.joined()))
+    }
+
     /// An empty object has one empty part.
     @Test func empty() throws {
         let store = ObjectStore()

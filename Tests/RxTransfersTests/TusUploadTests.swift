@@ -79,6 +79,19 @@ import Testing
         #expect(recorder.failure?.code == .invalidResponse)
     }
 
+    /// A stream with more bytes than it announces fails, even if the server has as many as announced.
+    @Test func longerStream() throws {
+        let fixture = UploadFixture([
+            Self.options, .reply(201, Self.place), .reply(204, ["Upload-Offset": "45"]),
+            .reply(204, ["Upload-Offset": "90"]),
+        ])
+        let chunks = Observable<[UInt8], NetworkError>.sequence(
+            stride(from: 0, to: 100, by: 10).map { Array(UploadFixture.content[$0..<($0 + 10)]) })
+        let recorder = fixture.start(.stream(chunks, length: 90), by: .plainTus(partSize: 45))
+        try fixture.clock.run()
+        #expect(recorder.failure?.code == .bodyLength)
+    }
+
     /// A server that accepts nothing does not lead to endless requests.
     @Test func noProgress() throws {
         let fixture = UploadFixture { request, index in

@@ -15,6 +15,8 @@ public struct UploadContent: Sendable {
     let kind: Kind
 
     var isStream: Bool { if case .stream = kind { true } else { false } }
+    /// The number of bytes of a stream, if it is known.
+    var announcedLength: Int64? { if case .stream(_, let length) = kind { length } else { nil } }
 
     /// A file, read from the disk while it is sent.
     ///
@@ -222,8 +224,15 @@ final class UploadSource: @unchecked Sendable {
 
     private func receive(_ chunk: [UInt8]) {
         scope.lane.assertInside()
+        guard completion == nil else { return }
         buffer += chunk
         running?.update(chunk)
+        // Not only at its end: the server has the announced bytes before, and may call them complete.
+        if let announced, start + Int64(buffer.count) > announced {
+            let error = NetworkError(
+                .bodyLength, "the stream has more bytes than the announced \(announced)")
+            return receive(Completion<NetworkError>.failed(error))
+        }
         if !isPaused, Int64(buffer.count) > bufferSize {
             isPaused = true
             input?.pause()

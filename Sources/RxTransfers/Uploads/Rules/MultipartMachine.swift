@@ -177,6 +177,10 @@ struct MultipartMachine: Sendable {
 
     private mutating func send(_ number: Int, _ piece: UploadPiece) -> [Output] {
         isLoading = false
+        if let length = length(of: number), piece.count != length {
+            return fail(
+                NetworkError(.bodyLength, "part \(number) has \(piece.count) bytes instead of \(length)"))
+        }
         running[number] = piece
         next = number + 1
         if piece.isLast { isAtEnd = true }

@@ -19,12 +19,14 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
     /// The bytes of the running requests that have been handed to the network.
     private var sent: [Int: Int64] = [:]
     private var count = 0
+    /// The most bytes of a stream to keep, as far as the size of the parts allows.
+    private static var streamMemory: Int64 { 32 << 20 }
 
     override var isChecked: Bool {
         method.options.partDigest.flatMap(TransferDigest.checksumField) != nil
     }
     override var termination: UploadRequest? { machine?.termination }
-    override var bufferSize: Int64 { partSize(of: nil) }
+    override var bufferSize: Int64 { partSize(of: content.announcedLength) }
     override var slice: Int64? { 128 << 10 }
 
     init(
@@ -41,9 +43,12 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
     }
 
     override func begin(_ record: UploadRecord?) {
+        let partSize = record?.partSize ?? partSize(of: source?.total)
+        // The parts of a stream that are being sent are in memory, and the next one, too: 32 MiB in all.
+        let most = content.isStream ? max(1, Int(clamping: Self.streamMemory / partSize - 1)) : concurrency
         machine = MultipartMachine(
-            total: source?.total, partSize: record?.partSize ?? partSize(of: source?.total),
-            concurrency: concurrency, algorithm: method.options.partDigest,
+            total: source?.total, partSize: partSize, concurrency: min(concurrency, most),
+            algorithm: method.options.partDigest,
             mostFailures: method.options.retries)
         take(.begin(uploadID: record?.location))
     }
