@@ -425,6 +425,36 @@ import Testing
         #expect(recorder.failure?.code == .contentUnavailable)
     }
 
+    /// A server that claims more than was sent to it makes the upload fail, however long the content is.
+    @Test(arguments: [true, false])
+    func offsetBeyondWhatWasSent(isMismatch: Bool) throws {
+        let fixture = UploadFixture([
+            .reply(201, ["Location": "/uploads/7", "Upload-Complete": "?0"]),
+            isMismatch ? .reply(409, ["Upload-Offset": "81"]) : .failure(.connectionLost),
+            isMismatch ? .reply(204) : .reply(204, ["Upload-Offset": "81", "Upload-Complete": "?0"]),
+            .reply(204),
+        ])
+        let recorder = fixture.start(by: .plain(isKnown: true, partSize: 40))
+        try fixture.clock.run()
+        #expect(recorder.failure?.code == .invalidResponse)
+        #expect(fixture.sent().last == "DELETE /uploads/7")
+    }
+
+    /// A stream has no record, because another one might have other content: a cancelled upload is deleted.
+    @Test func streamsHaveNoRecord() throws {
+        let fixture = UploadFixture([
+            .reply(201, ["Location": "/uploads/7", "Upload-Complete": "?0"]), .stall, .reply(204),
+        ])
+        let chunks = Observable<[UInt8], NetworkError>.just(UploadFixture.content)
+        let recorder = fixture.start(
+            .stream(chunks), by: .plain(isKnown: true, partSize: 40), records: .file("/d/record"))
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(fixture.files.paths == ["/d/f"])
+        recorder.cancel()
+        try fixture.clock.run()
+        #expect(fixture.sent().last == "DELETE /uploads/7")
+    }
+
     /// Without a record a cancelled upload is deleted, since nothing could find it again.
     @Test func cancelling() throws {
         let fixture = UploadFixture([.interim(Self.place, then: [.stall]), .reply(204)])

@@ -33,7 +33,7 @@ extension Client {
     ///   - content: the content, as it is sent.
     ///   - endpoint: the endpoint of the upload, without a body. It makes the output from the last response.
     ///   - method: the protocol and its options. Default ``UploadMethod/resumable(isCareful:isKnown:options:)``.
-    ///   - records: the place of the record. Default beside the file; none for bytes and streams.
+    ///   - records: the place of the record. Default beside the file; none for bytes. A stream has none.
     ///   - files: the file system of the file and of the record. Default: the configuration's, or else the transport's.
     /// - Returns: the events of the upload. Fails with the last failure when too many followed each other without progress,
     ///   with `status` for a refusal, with `digestMismatch` if the server has other content, and with the codes above.

@@ -29,7 +29,8 @@ public struct UploadContent: Sendable {
     /// The chunks of a stream, which is subscribed to once.
     ///
     /// The bytes that the server has not confirmed are kept in memory, up to the size of one request, and the stream is
-    /// paused meanwhile. So an upload goes on after an interruption of the network, but not in another process.
+    /// paused meanwhile. So an upload goes on after an interruption of the network, but not in another process, and it has
+    /// no record: nothing could tell that another stream has the same content.
     ///
     /// - Parameters:
     ///   - chunks: the bytes, in chunks of any length.
@@ -53,7 +54,7 @@ extension UploadContent: RedactedDescription {
 extension NetworkError.Code {
     /// The file of an upload is not the same as when the upload began.
     public static let contentChanged = NetworkError.Code(rawValue: "contentChanged")
-    /// The server needs bytes of a stream that are not kept any more.
+    /// The server needs bytes of a stream that are not kept any more, or not read yet.
     public static let contentUnavailable = NetworkError.Code(rawValue: "contentUnavailable")
 }
 
@@ -142,7 +143,10 @@ final class UploadSource: @unchecked Sendable {
             return report(
                 .success(UploadPiece(offset: offset, count: count, isLast: offset + count == total)))
         }
-        guard offset >= start else { return report(.failure(.unavailable(offset))) }
+        // A stream can neither go back nor skip.
+        guard (start...start + Int64(buffer.count)).contains(offset) else {
+            return report(.failure(.unavailable(offset)))
+        }
         let limit = min(limit ?? bufferSize, bufferSize)
         if !hasBegun { begin(chunks) }
         fill(offset, limit, report)
@@ -159,7 +163,6 @@ final class UploadSource: @unchecked Sendable {
             waiting = { self.fill(offset, limit, report) }
             return resume()
         }
-        guard available >= 0 else { return report(.failure(.unavailable(offset))) }
         let count = min(limit, available)
         report(
             .success(
@@ -273,6 +276,6 @@ extension NetworkError {
     fileprivate static func unavailable(_ offset: Int64) -> NetworkError {
         NetworkError(
             .contentUnavailable,
-            "the server needs the content from byte \(offset) on, which is not available any more")
+            "the server needs the content from byte \(offset) on, which is not available")
     }
 }

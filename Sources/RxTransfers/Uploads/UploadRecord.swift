@@ -2,7 +2,7 @@ import FoundationEssentials
 public import RxHTTP
 public import RxLite
 
-/// The place of the record by which an upload goes on after the end of its process.
+/// The place of the record by which an upload goes on after the end of its process. An upload of a stream has none.
 public struct UploadRecords: Sendable {
     enum Place: Sendable {
         case automatic
@@ -13,7 +13,7 @@ public struct UploadRecords: Sendable {
 
     let place: Place
 
-    /// Beside the file, with the endings `.upload-….json` and `.upload-….lock`; none for bytes and streams.
+    /// Beside the file, with the endings `.upload-….json` and `.upload-….lock`; none for bytes.
     public static let automatic = UploadRecords(place: .automatic)
     /// No record: the upload ends with its subscription, and a cancelled one is deleted on the server.
     public static let none = UploadRecords(place: .none)

@@ -66,6 +66,8 @@ struct UploadMachine: Sendable {
     private(set) var total: Int64?
     /// The number of bytes that the server has confirmed.
     private(set) var offset: Int64 = 0
+    /// The end of the furthest content that was sent to the upload; not known of one in a record.
+    private var reach: Int64 = 0
 
     private let isRepeatable: Bool
     private let mostFailures: Int
@@ -104,8 +106,7 @@ struct UploadMachine: Sendable {
     mutating func receive(_ input: Input) -> [Output] {
         switch (input, phase) {
         case (_, .done): []
-        case (.begin(let place?), _):
-            query(at: place)
+        case (.begin(let place?), _): resume(at: place)
         case (.begin(nil), _): startAnew()
         case (.loaded(let piece, let total), .loading(let isCreation)):
             send(piece, total, isCreation: isCreation)
@@ -119,6 +120,12 @@ struct UploadMachine: Sendable {
     }
 
     // MARK: - Requests
+
+    /// Goes on with the upload of an earlier run.
+    private mutating func resume(at place: URL) -> [Output] {
+        reach = .max
+        return query(at: place)
+    }
 
     private mutating func query(at place: URL) -> [Output] {
         location = place
@@ -158,6 +165,7 @@ struct UploadMachine: Sendable {
     private mutating func send(_ piece: UploadPiece, _ total: Int64?, isCreation: Bool) -> [Output] {
         self.total = total ?? self.total
         if let error = excess() { return fail(error, isTerminating: true) }
+        reach = max(reach, piece.end)
         if isCreation {
             phase = .creating(piece)
             return [.send(dialect.creation(piece, total: self.total))]
@@ -274,7 +282,7 @@ struct UploadMachine: Sendable {
     ) -> [Output] {
         switch answer {
         case .offset(let offset, let isComplete):
-            if let total, offset > total { return fail(.beyond(offset, head), isTerminating: true) }
+            if isBeyond(offset) { return fail(.beyond(offset, head), isTerminating: true) }
             guard isComplete, let location else { return confirm(offset) + proceed(head, body) }
             // The response was lost; the server may send it again to a request that completes what is complete.
             guard !hasAskedForResult else { return finish(head, body) }
@@ -306,7 +314,7 @@ struct UploadMachine: Sendable {
             guard !hasAskedForResult || piece.count > 0, let offset, offset != piece.offset else {
                 return hasAskedForResult ? askAgain() : recover(error ?? .unexpected(head))
             }
-            if let total, offset > total { return fail(.beyond(offset, head), isTerminating: true) }
+            if isBeyond(offset) { return fail(.beyond(offset, head), isTerminating: true) }
             failures += 1
             guard failures <= mostFailures else { return fail(error ?? .unexpected(head)) }
             return rewind(to: offset) + proceed(head, body)
@@ -394,8 +402,7 @@ struct UploadMachine: Sendable {
     private mutating func restart(_ error: NetworkError) -> [Output] {
         guard restarts == 0 else { return fail(error) }
         restarts += 1
-        location = nil
-        offset = 0
+        (location, offset, reach) = (nil, 0, 0)
         return [.forget] + startAnew()
     }
 
@@ -427,6 +434,9 @@ struct UploadMachine: Sendable {
     }
 
     // MARK: - Offsets
+
+    /// Whether the server cannot have so many bytes of the content.
+    private func isBeyond(_ offset: Int64) -> Bool { offset > min(reach, total ?? .max) }
 
     /// The beginning of an upload that is new on the server.
     private mutating func begin() -> [Output] {

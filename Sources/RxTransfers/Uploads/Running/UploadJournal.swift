@@ -12,6 +12,8 @@ struct UploadJournal: Sendable {
         _ records: UploadRecords, of content: UploadContent, method: String, identity: String,
         in files: any FileSystem
     ) {
+        // A stream cannot prove that it has the content of an earlier one.
+        guard !content.isStream else { return nil }
         switch records.place {
         case .none: return nil
         case .file(let path):
