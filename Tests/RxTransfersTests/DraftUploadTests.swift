@@ -322,6 +322,30 @@ import Testing
         #expect(fixture.counts == [100, 0, 100])
     }
 
+    /// An upload that is gone after all of it was sent may be complete: only a request that may be sent twice is repeated.
+    @Test(arguments: [true, false])
+    func goneAfterTheEnd(isIdempotent: Bool) throws {
+        let fixture = UploadFixture([
+            .interim(Self.place, then: [.uploaded(bytes: 100, of: 100)] + .lost), .reply(404),
+            .reply(200, Self.complete),
+        ])
+        let recorder = fixture.start(
+            to: .post("/films", options: RequestOptions(isIdempotent: isIdempotent)))
+        try fixture.clock.run()
+        #expect(recorder.isFinished == isIdempotent)
+        #expect(fixture.sent() == ["POST /films", "HEAD /uploads/7"] + (isIdempotent ? ["POST /films"] : []))
+    }
+
+    /// The record of an upload that is gone stays until that of the new one replaces it.
+    @Test func goneKeepsTheRecord() throws {
+        let fixture = UploadFixture([.interim(Self.place, then: .lost), .reply(404), .stall])
+        let recorder = fixture.start()
+        try fixture.clock.run()
+        #expect(!recorder.isFinished)
+        #expect(fixture.sent() == ["POST /films", "HEAD /uploads/7", "POST /films"])
+        #expect(fixture.files.paths.contains { $0.hasSuffix(".json") })
+    }
+
     /// The server's digest of the whole proves the upload, or fails it.
     @Test(arguments: [true, false])
     func digests(isRight: Bool) throws {

@@ -109,7 +109,7 @@ import Testing
 
     /// The statuses after which the offset is asked for, begun anew, or given up.
     @Test(arguments: [
-        (423, true), (460, true), (500, true), (429, true), (403, true), (415, false), (401, false),
+        (423, true), (460, true), (500, true), (429, true), (403, false), (415, false), (401, false),
     ])
     func statuses(status: Int, isOvercome: Bool) throws {
         let fixture = UploadFixture { request, index in
@@ -123,6 +123,18 @@ import Testing
         let recorder = fixture.start(by: .plainTus())
         try fixture.clock.run()
         #expect(recorder.isFinished == isOvercome)
+    }
+
+    /// A question for the offset that is answered with 403 says that the upload has been removed: it is begun anew.
+    @Test func forbiddenQuestion() throws {
+        let fixture = UploadFixture([
+            Self.options, .reply(201, Self.place), .failure(.connectionLost), .reply(403),
+            .reply(201, ["Location": "/files/8"]), .reply(204, ["Upload-Offset": "100"]),
+        ])
+        let recorder = fixture.start(by: .plainTus())
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+        #expect(fixture.sent().last == "PATCH /files/8")
     }
 
     /// Checksums are sent with the algorithm that is wanted, or else the strongest that the server offers.

@@ -181,7 +181,7 @@ struct TusDialect: UploadDialect {
             // A checksum that does not match: the server has discarded the content.
             case 460: return .again
             // 403 for a resource that has been removed ("Head").
-            case 403 where kind != .creation: return .gone
+            case 403 where kind == .query: return .gone
             default: return common(head, to: kind)
             }
         }

@@ -81,6 +81,8 @@ struct UploadMachine: Sendable {
     private var hasStarted = false
     private var isPaused = false
     private var hasAskedForResult = false
+    /// Whether the server may have completed the upload, and the response was lost.
+    private var mayBeDone = false
     /// The time in the record at which the server removes the upload.
     private var savedExpiry: Date?
 
@@ -283,6 +285,7 @@ struct UploadMachine: Sendable {
         switch answer {
         case .offset(let offset, let isComplete):
             if isBeyond(offset) { return fail(.beyond(offset, head), isTerminating: true) }
+            mayBeDone = isComplete
             guard isComplete, let location else { return confirm(offset) + proceed(head, body) }
             // The response was lost; the server may send it again to a request that completes what is complete.
             guard !hasAskedForResult else { return finish(head, body) }
@@ -322,7 +325,7 @@ struct UploadMachine: Sendable {
             guard let outputs = shrink(piece, error, head) else { return fail(error ?? .unexpected(head)) }
             return outputs + (location.map { query(at: $0) } ?? startAnew())
         case .gone: return hasAskedForResult ? askAgain() : restart(error ?? .unexpected(head))
-        case .again: return recover(error ?? .unexpected(head))
+        case .again: return recover(error ?? .unexpected(head), after: piece, sent: piece.count)
         case .invalid(let message): return fail(.invalid(message, head))
         case .created, .refused:
             return hasAskedForResult ? askAgain() : fail(error ?? .unexpected(head))
@@ -374,14 +377,16 @@ struct UploadMachine: Sendable {
 
     private mutating func take(failure error: NetworkError, _ sent: Int64) -> [Output] {
         guard error.isRecoverable else { return fail(error) }
-        if case .creating(let piece) = phase { return recover(error, after: piece, sent: sent) }
-        return recover(error)
+        switch phase {
+        case .creating(let piece), .appending(let piece): return recover(error, after: piece, sent: sent)
+        default: return recover(error)
+        }
     }
 
     private mutating func recover(
         _ error: NetworkError, after piece: UploadPiece, sent: Int64
     ) -> [Output] {
-        let mayBeDone = piece.isLast && sent >= piece.count && !error.isUnsent
+        if piece.isLast, sent >= piece.count, !error.isUnsent { mayBeDone = true }
         guard location != nil || isRepeatable || !mayBeDone else { return fail(error) }
         return recover(error)
     }
@@ -400,10 +405,11 @@ struct UploadMachine: Sendable {
     }
 
     private mutating func restart(_ error: NetworkError) -> [Output] {
-        guard restarts == 0 else { return fail(error) }
+        guard restarts == 0, isRepeatable || !mayBeDone else { return fail(error) }
         restarts += 1
+        // The record stays until that of the new upload replaces it.
         (location, offset, reach) = (nil, 0, 0)
-        return [.forget] + startAnew()
+        return startAnew()
     }
 
     /// Makes the next requests smaller; `nil` if that is not possible.
