@@ -346,6 +346,20 @@ import Testing
         #expect(fixture.files.paths.contains { $0.hasSuffix(".json") })
     }
 
+    /// An upload that the server completes without all of the content fails, whichever response says so.
+    @Test(arguments: [true, false])
+    func closedEarly(isQuestion: Bool) throws {
+        let fixture = UploadFixture([
+            .reply(201, ["Location": "/uploads/7", "Upload-Complete": "?0"]),
+            isQuestion ? .failure(.connectionLost) : .reply(200, Self.complete),
+            .reply(204, ["Upload-Offset": "60", "Upload-Complete": "?1"]), .reply(200, Self.complete),
+        ])
+        let recorder = fixture.start(by: .plain(isKnown: true, partSize: 40))
+        try fixture.clock.run()
+        #expect(recorder.failure?.code == .invalidResponse)
+        #expect(recorder.kinds.allSatisfy { !$0.hasPrefix("finished") })
+    }
+
     /// The server's digest of the whole proves the upload, or fails it.
     @Test(arguments: [true, false])
     func digests(isRight: Bool) throws {

@@ -109,7 +109,10 @@ struct DraftDialect: UploadDialect {
             return .offset(offset, isComplete: isComplete == true)
         }
         // Whatever its status, it comes from the endpoint, and nothing more can be appended.
-        if isComplete == true { return head.status.kind == .successful ? .complete : .refused }
+        if isComplete == true {
+            guard head.status.kind == .successful else { return .refused }
+            return piece.isLast && offset ?? piece.end == piece.end ? .complete : .invalid(.closedEarly)
+        }
         guard head.status.kind == .successful else {
             if head.status.code == 409, kind == .append { return .mismatch(offset: offset) }
             return common(head, to: kind)

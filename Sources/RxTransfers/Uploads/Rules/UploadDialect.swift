@@ -69,6 +69,11 @@ extension UploadDialect {
     }
 }
 
+extension String {
+    /// The message for an upload that is complete without all of the content.
+    static let closedEarly = "the server calls the upload complete, and does not have all of the content"
+}
+
 extension HTTPField.Name {
     static let uploadOffset = HTTPField.Name("Upload-Offset")!
     static let uploadLength = HTTPField.Name("Upload-Length")!

@@ -285,6 +285,7 @@ struct UploadMachine: Sendable {
         switch answer {
         case .offset(let offset, let isComplete):
             if isBeyond(offset) { return fail(.beyond(offset, head), isTerminating: true) }
+            guard !isComplete || offset == total else { return fail(.invalid(.closedEarly, head)) }
             mayBeDone = isComplete
             guard isComplete, let location else { return confirm(offset) + proceed(head, body) }
             // The response was lost; the server may send it again to a request that completes what is complete.
