@@ -297,6 +297,19 @@ import Testing
         #expect(files["/d/f"] == nil)
     }
 
+    /// A file that can only be requested as a whole does not start over for ever: bytes that were there before are no
+    /// progress.
+    @Test func failuresWithoutValidator() throws {
+        server.state.withLock {
+            $0.tag = nil
+            $0.breaks = Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, 20) })
+        }
+        let recorder = start(retries: 2)
+        try clock.run()
+        #expect(recorder.failure?.code == .partialBody)
+        #expect(ranges().count == 3)
+    }
+
     /// Two downloads to one path: the second fails.
     @Test func twoAtOnce() throws {
         let first = start()

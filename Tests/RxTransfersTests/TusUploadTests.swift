@@ -107,6 +107,23 @@ import Testing
         #expect(fixture.transport.requests.count < 12)
     }
 
+    /// A server that forgets what it had does not lead to endless requests: bytes that were there before are no progress.
+    @Test func noNewProgress() throws {
+        let fixture = UploadFixture { request, index in
+            switch request.method {
+            case .options: Self.options
+            case .post: .reply(201, Self.place)
+            case .head: .reply(200, ["Upload-Offset": "0"])
+            default:
+                request.headerFields[.uploadOffset] == "0"
+                    ? .reply(204, ["Upload-Offset": "50"]) : .failure(.connectionLost)
+            }
+        }
+        let recorder = fixture.start(by: .plainTus(partSize: 50))
+        try fixture.clock.advance(by: .seconds(100))
+        #expect(recorder.failure?.code == .connectionLost)
+    }
+
     /// The statuses after which the offset is asked for, begun anew, or given up.
     @Test(arguments: [
         (423, true), (460, true), (500, true), (429, true), (403, false), (415, false), (401, false),

@@ -31,6 +31,8 @@ final class PartedRun: @unchecked Sendable {
     private var arrival: (since: Duration, bytes: Int64)?
     private let reporter: RateReporter
     private var failures = 0
+    /// The most bytes that have ever been on the disk in this run: only more than these are progress.
+    private var mostWritten: Int64 = 0
     private var maySplit = true
     /// Whether the last resort, a request for the whole, has been taken.
     private var isWhole = false
@@ -125,6 +127,7 @@ final class PartedRun: @unchecked Sendable {
 
     private func begin() {
         guard let plan else { return }
+        mostWritten = plan.written
         let missing = plan.parts.filter { !$0.isComplete }
         most = wanted.isGradual ? 1 : wanted.most
         emit(.started(from: plan.written, parts: max(1, min(missing.count, most))))
@@ -308,8 +311,8 @@ final class PartedRun: @unchecked Sendable {
 
     private func record(_ offset: Int64, of slot: Int) {
         guard let part = plan?.part(at: slot) else { return }
-        if offset > part.position { failures = 0 }
         plan?.record(offset - part.start, of: slot)
+        if let written = plan?.written, written > mostWritten { (mostWritten, failures) = (written, 0) }
         report()
     }
 

@@ -66,6 +66,8 @@ struct UploadMachine: Sendable {
     private(set) var total: Int64?
     /// The number of bytes that the server has confirmed.
     private(set) var offset: Int64 = 0
+    /// The most bytes that the server has ever confirmed: only more than these are progress.
+    private var mostConfirmed: Int64 = 0
     /// The end of the furthest content that was sent to the upload; not known of one in a record.
     private var reach: Int64 = 0
 
@@ -453,7 +455,7 @@ struct UploadMachine: Sendable {
     }
 
     private mutating func confirm(_ offset: Int64) -> [Output] {
-        if offset > self.offset { failures = 0 }
+        if offset > mostConfirmed { (mostConfirmed, failures) = (offset, 0) }
         return rewind(to: offset)
     }
 
