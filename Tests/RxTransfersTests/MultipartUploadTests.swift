@@ -84,6 +84,16 @@ import Testing
         #expect(store.state.withLock { $0.object } == Self.content)
     }
 
+    /// A failure of all parts that are being sent counts once for each of them.
+    @Test func failureOfAllParts() throws {
+        let store = ObjectStore()
+        store.state.withLock { $0.faults = Array(repeating: 503, count: 5) }
+        let fixture = Self.fixture(store)
+        let recorder = start(fixture, .bytes(Self.content), Self.method(concurrency: 5))
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+    }
+
     /// Another run lists the parts, on several pages, and sends the missing ones.
     @Test func anotherRun() throws {
         let store = ObjectStore()

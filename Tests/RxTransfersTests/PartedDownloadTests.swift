@@ -297,6 +297,14 @@ import Testing
         #expect(files["/d/f"] == nil)
     }
 
+    /// A connection that breaks for several parts at once counts once for each of them.
+    @Test func failureOfSeveralParts() throws {
+        server.state.withLock { $0.breaks = [1: 0, 2: 0, 3: 0] }
+        let recorder = start(retries: 1)
+        try clock.run()
+        expectDone(recorder)
+    }
+
     /// A file that can only be requested as a whole does not start over for ever: bytes that were there before are no
     /// progress.
     @Test func failuresWithoutValidator() throws {

@@ -30,7 +30,8 @@ final class PartedRun: @unchecked Sendable {
     /// When the first bytes of this run arrived, and how many have arrived since.
     private var arrival: (since: Duration, bytes: Int64)?
     private let reporter: RateReporter
-    private var failures = 0
+    /// The failures of each part since the last progress: one broken connection interrupts all.
+    private var failures: [Int: Int] = [:]
     /// The most bytes that have ever been on the disk in this run: only more than these are progress.
     private var mostWritten: Int64 = 0
     private var maySplit = true
@@ -312,7 +313,7 @@ final class PartedRun: @unchecked Sendable {
     private func record(_ offset: Int64, of slot: Int) {
         guard let part = plan?.part(at: slot) else { return }
         plan?.record(offset - part.start, of: slot)
-        if let written = plan?.written, written > mostWritten { (mostWritten, failures) = (written, 0) }
+        if let written = plan?.written, written > mostWritten { (mostWritten, failures) = (written, [:]) }
         report()
     }
 
@@ -354,9 +355,10 @@ final class PartedRun: @unchecked Sendable {
     }
 
     private func retry(_ part: Int, _ error: NetworkError) {
-        failures += 1
-        guard failures <= options.retries else { return end(.failed(error)) }
-        let history = RetryHistory(count: failures - 1, clock: clock)
+        let count = failures[part, default: 0] + 1
+        failures[part] = count
+        guard count <= options.retries else { return end(.failed(error)) }
+        let history = RetryHistory(count: count - 1, clock: clock)
         var delay = options.backoff.delay(history, RandomSource.fraction)
         if let asked = error.retryAfter(now: clock.currentDate) { delay = max(delay, asked) }
         emit(.paused(error, for: delay))

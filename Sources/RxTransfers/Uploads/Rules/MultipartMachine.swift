@@ -65,7 +65,8 @@ struct MultipartMachine: Sendable {
     private var isLoading = false
     private var isAtEnd = false
     private var marker: String?
-    private var failures = 0
+    /// The failures of each request since the last progress: one broken connection interrupts several.
+    private var failures: [UploadRequest.Kind: Int] = [:]
     private var restarts = 0
     private var isOver = false
     private var isCompleting = false
@@ -223,7 +224,7 @@ struct MultipartMachine: Sendable {
             let checksum = algorithm.flatMap(TransferDigest.checksumField).flatMap { head[$0] }
             running[number] = nil
             done[number] = ObjectParts.Part(number: number, size: piece.count, tag: tag, checksum: checksum)
-            failures = 0
+            failures = [:]
             return [.confirmed(part: number, bytes: piece.count)] + proceed()
         case .completion:
             // Joining takes long, so that the status comes before the outcome is known.
@@ -251,9 +252,10 @@ struct MultipartMachine: Sendable {
     }
 
     private mutating func retry(_ kind: UploadRequest.Kind, _ error: NetworkError) -> [Output] {
-        failures += 1
-        guard failures <= mostFailures else { return fail(error) }
-        return [.wait(kind, failures: failures, error)]
+        let count = failures[kind, default: 0] + 1
+        failures[kind] = count
+        guard count <= mostFailures else { return fail(error) }
+        return [.wait(kind, failures: count, error)]
     }
 
     private mutating func again(_ kind: UploadRequest.Kind) -> [Output] {

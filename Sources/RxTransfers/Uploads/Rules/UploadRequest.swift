@@ -22,7 +22,7 @@ struct UploadPiece: Sendable, Equatable {
 /// A request of an upload, as the rules decide it; its content is read when it is sent.
 struct UploadRequest: Sendable, Equatable {
     /// The purpose of a request.
-    enum Kind: Sendable, Equatable {
+    enum Kind: Sendable, Hashable {
         /// Asks what the server supports.
         case discovery
         /// Creates the upload.
