@@ -24,6 +24,8 @@ import Testing
             var breaks: [Int: Int] = [:]
             /// Responds to requests for parts with this status.
             var refusal: Int?
+            /// Responds to all requests with this status.
+            var outage: Int?
             var ignoresRanges = false
             /// After so many requests another object is there.
             var changesAfter = Int.max
@@ -39,6 +41,7 @@ import Testing
             state.withLock { state in
                 let number = state.count
                 state.count += 1
+                if let outage = state.outage { return .status(.init(code: outage)) }
                 if number >= state.changesAfter, state.tag == "\"v1\"" {
                     state.tag = "\"v2\""
                     state.content = state.content.map { 255 - $0 }
@@ -187,6 +190,27 @@ import Testing
         expectDone(recorder)
         // A range, or else the whole as the last resort.
         #expect(ranges().last.map { $0.map { $0.hasSuffix("-199") } ?? true } == true)
+    }
+
+    /// A refusal of everything ends the download, and what all parts have stays for another run.
+    @Test(arguments: [401, 403, 404, 410])
+    func refusalOfEverything(status: Int) throws {
+        server.state.withLock { $0.breaks = [2: 14] }
+        let first = start()
+        try clock.advance(by: .milliseconds(500))
+        server.state.withLock { $0.outage = status }
+        try clock.run()
+        #expect(first.failure?.head?.status.code == status)
+        // The content, and a mark of each part.
+        #expect(files["/d/f.part"]?.count == 232)
+        server.state.withLock { $0.outage = nil }
+        let second = start()
+        try clock.run()
+        expectDone(second)
+        guard case .started(from: 164, parts: _) = second.values.first else {
+            Issue.record("\(String(describing: second.values.first))")
+            return
+        }
     }
 
     /// A server that ignores ranges sends the whole.

@@ -35,6 +35,8 @@ final class PartedRun: @unchecked Sendable {
     /// The most bytes that have ever been on the disk in this run: only more than these are progress.
     private var mostWritten: Int64 = 0
     private var maySplit = true
+    /// Whether the draft still has several parts, of which the plan keeps only the first once a response brings the rest.
+    private var isUncut = false
     /// Whether the last resort, a request for the whole, has been taken.
     private var isWhole = false
     private var isEnding = false
@@ -216,6 +218,7 @@ final class PartedRun: @unchecked Sendable {
             self.laid(laid).flatMap { _ in .empty() },
             .deferred {
                 self.plan = laid
+                self.isUncut = false
                 self.most = self.wanted.isGradual ? 1 : self.wanted.most
                 self.emit(.started(from: 0, parts: laid.parts.count))
                 for part in laid.parts.dropFirst() { self.request(part.slot) }
@@ -234,6 +237,7 @@ final class PartedRun: @unchecked Sendable {
         run(slot, send(sent)) { head, rest throws(NetworkError) in
             guard let plan = self.plan else { throw NetworkError(.invalidResponse, "no part is missing") }
             switch plan.decide(head, for: slot) {
+            case .accept(let end) where self.isUncut: return self.write(single: rest, plan, end: end)
             case .accept(let end): return self.write(rest, to: slot, end: end)
             case .unsplit where plan.parts.count == 1:
                 // The server ignores ranges, and this is the whole.
@@ -245,6 +249,19 @@ final class PartedRun: @unchecked Sendable {
             case .invalid: throw .invalidPart(head)
             }
         }
+    }
+
+    /// Gives up what the other parts have, then writes the rest of the file from this response.
+    private func write(
+        single body: Observable<TransferEvent, NetworkError>, _ plan: PartedPlan, end: Int64
+    ) -> Observable<Int64, NetworkError> {
+        .concat([
+            cut(to: plan).flatMap { _ in .empty() },
+            .deferred {
+                self.isUncut = false
+                return self.write(body, to: 0, end: end)
+            },
+        ])
     }
 
     /// Writes the body behind what a part has, up to the part's end and to `end`.
@@ -339,7 +356,7 @@ final class PartedRun: @unchecked Sendable {
         default:
             if error.isRecoverable {
                 retry(part, error)
-            } else if error.code != .status, error.code != .invalidResponse {
+            } else if error.isFinal || error.code != .status && error.code != .invalidResponse {
                 end(.failed(error))
             } else if (plan?.parts.count ?? 0) > 1, maySplit {
                 unsplit(error)
@@ -373,22 +390,17 @@ final class PartedRun: @unchecked Sendable {
         }
     }
 
-    /// Requests all that is missing behind the first part at once.
+    /// Requests all that is missing behind the first part at once. The others stay on the disk until a response brings it.
     private func unsplit(_ error: NetworkError) {
-        guard maySplit, var plan else { return end(.failed(error)) }
-        maySplit = false
+        guard maySplit, plan != nil else { return end(.failed(error)) }
+        (maySplit, isUncut) = (false, true)
         stopParts()
-        plan.unsplit()
-        let single = plan
+        plan?.unsplit()
         emit(.startedOver)
-        // What the other parts have begun to write must not come after the draft has been cut off.
-        perform(cut(to: single)) {
-            self.plan = single
-            self.request(0)
-        }
+        if observer.scope.isOpen { request(0) }
     }
 
-    /// Stores a plan of one part, and cuts off the draft behind it.
+    /// Stores a plan of one part, and cuts off the draft behind it, once what has been begun to write is written.
     private func cut(to plan: PartedPlan) -> Observable<Void, NetworkError> {
         .concat([
             file.idle().flatMap { _ in .empty() },
@@ -544,6 +556,12 @@ extension NetworkError {
         var error = NetworkError(code, message)
         error.head = head
         return error
+    }
+
+    /// Whether no other request for the file would have another response.
+    fileprivate var isFinal: Bool {
+        guard code == .status, let head else { return false }
+        return [401, 404, 410].contains(head.status.code)
     }
 
     fileprivate static func refusedRanges(_ head: ResponseHead) -> NetworkError {
