@@ -286,6 +286,51 @@ import Testing
         #expect(fixture.files.paths == ["/d/f"])
     }
 
+    private static func lasting(_ seconds: Int) -> [String: String] {
+        [
+            "Upload-Complete": "?0", "Upload-Limit": "max-age=\(seconds)",
+            "Date": "Thu, 01 Jan 2026 00:00:00 GMT",
+        ]
+    }
+
+    /// A response that keeps the upload for longer moves the end of the record.
+    @Test(arguments: [true, false])
+    func maxAge(isMoved: Bool) throws {
+        let fixture = UploadFixture([
+            .reply(201, Self.lasting(100).merging(["Location": "/uploads/7"]) { $1 }),
+            .reply(204, Self.lasting(isMoved ? 800 : 100)), .stall, .stall,
+        ])
+        let first = fixture.start(by: .plain(isKnown: true, partSize: 40))
+        try fixture.clock.advance(by: .seconds(1))
+        first.cancel()
+        try fixture.clock.advance(by: .seconds(200))
+        let second = fixture.start(by: .plain(isKnown: true, partSize: 40))
+        try fixture.clock.run()
+        #expect(!second.isFinished)
+        #expect(fixture.sent().last == (isMoved ? "HEAD /uploads/7" : "POST /films"))
+    }
+
+    /// A run that goes on from a record moves its end, too.
+    @Test func maxAgeInAnotherRun() throws {
+        let fixture = UploadFixture([
+            .reply(201, Self.lasting(100).merging(["Location": "/uploads/7"]) { $1 }), .stall,
+            .reply(204, Self.lasting(800).merging(["Upload-Offset": "40"]) { $1 }), .stall, .stall,
+        ])
+        for seconds in [50, 200] {
+            let recorder = fixture.start(by: .plain(isKnown: true, partSize: 40))
+            try fixture.clock.advance(by: .seconds(1))
+            recorder.cancel()
+            try fixture.clock.advance(by: .seconds(seconds))
+        }
+        let third = fixture.start(by: .plain(isKnown: true, partSize: 40))
+        try fixture.clock.run()
+        #expect(!third.isFinished)
+        #expect(
+            fixture.sent() == [
+                "POST /films", "PATCH /uploads/7", "HEAD /uploads/7", "PATCH /uploads/7", "HEAD /uploads/7",
+            ])
+    }
+
     /// A file that has changed since is refused, whether its size, its time or its digest tells.
     @Test(arguments: [true, false])
     func changedFile(hasDigest: Bool) throws {

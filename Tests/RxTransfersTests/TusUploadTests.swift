@@ -186,6 +186,25 @@ import Testing
         #expect(recorder.kinds.contains("verified sha-256") == (sent != nil))
     }
 
+    /// Another run asks which checksums the server knows, and sends them.
+    @Test func checksumsInAnotherRun() throws {
+        let fixture = UploadFixture([
+            Self.options, .reply(201, Self.place), .stall, Self.options,
+            .reply(200, ["Upload-Offset": "40"]), .reply(204, ["Upload-Offset": "100"]),
+        ])
+        var method = UploadMethod.plainTus()
+        method.options.partDigest = .sha256
+        let first = fixture.start(by: method)
+        try fixture.clock.advance(by: .seconds(1))
+        first.cancel()
+        try fixture.clock.advance(by: .seconds(1))
+        let second = fixture.start(by: method)
+        try fixture.clock.run()
+        #expect(second.isFinished, "\(String(describing: second.failure))")
+        let digest = TransferDigest(of: UploadFixture.content[40...], .sha256).base64
+        #expect(fixture.transport.requests.last?.headerFields[.uploadChecksum] == "sha256 \(digest)")
+    }
+
     /// An upload that the server has removed by its own word (`Upload-Expires`) is begun anew, without a question; each
     /// response may move that time.
     @Test(arguments: [(false, 200, false), (false, 90, true), (true, 200, true), (true, 900, false)])

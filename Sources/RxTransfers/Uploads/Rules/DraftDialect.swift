@@ -54,11 +54,14 @@ struct DraftDialect: UploadDialect {
 
     mutating func learn(_ head: ResponseHead) {
         guard let numbers = StructuredItem.numbers(head[.uploadLimit], Self.limitNames) else { return }
+        let age = numbers["max-age"]
+        let date = head[.date].flatMap { Date(httpDate: $0) }
         limits = limits.updated(
             by: UploadLimits(
                 maxSize: numbers["max-size"], minSize: numbers["min-size"],
                 maxAppend: numbers["max-append-size"], minAppend: numbers["min-append-size"],
-                maxAge: numbers["max-age"].map { .seconds($0) }))
+                maxAge: age.map { .seconds($0) },
+                expires: age.flatMap { age in date.map { $0.addingTimeInterval(Double(age)) } }))
     }
 
     func creationLimit(total: Int64?) -> Int64? { isCareful ? 0 : partSize }

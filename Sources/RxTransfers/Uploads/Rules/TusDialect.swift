@@ -76,6 +76,9 @@ struct TusDialect: UploadDialect {
         return UploadRequest(kind: .discovery, target: .endpoint, method: .options)
     }
 
+    /// The checksums that the server knows.
+    var asksAlways: Bool { checksum != nil }
+
     mutating func discover(_ head: ResponseHead) throws(NetworkError) {
         // A server, or what stands before it, that does not answer OPTIONS may still take uploads.
         guard head.status.kind == .successful, let versions = head[.tusVersion] ?? head[.tusResumable] else {

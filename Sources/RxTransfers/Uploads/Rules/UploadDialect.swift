@@ -37,6 +37,8 @@ protocol UploadDialect: Sendable {
 
     /// The request that asks what the server supports, before the upload is created; `nil` if there is nothing to ask.
     func discovery(isPartial: Bool) -> UploadRequest?
+    /// Whether the server is asked also before an upload of an earlier run goes on.
+    var asksAlways: Bool { get }
     /// Whether the upload may be created after a response, or a refusal, to the discovery.
     mutating func discover(_ head: ResponseHead) throws(NetworkError)
     /// Takes the limits from a response.
@@ -56,6 +58,8 @@ protocol UploadDialect: Sendable {
 }
 
 extension UploadDialect {
+    var asksAlways: Bool { false }
+
     /// The meaning of a status that all protocols share.
     func common(_ head: ResponseHead, to kind: UploadRequest.Kind) -> UploadAnswer {
         switch head.status.code {

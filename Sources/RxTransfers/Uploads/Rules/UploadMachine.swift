@@ -128,7 +128,19 @@ struct UploadMachine: Sendable {
     /// Goes on with the upload of an earlier run.
     private mutating func resume(at place: URL) -> [Output] {
         reach = .max
-        return query(at: place)
+        // The record was written by another clock than the server's, so that its first answer renews it.
+        savedExpiry = .distantPast
+        return ask(at: place)
+    }
+
+    /// Asks for the offset; before, for what the server offers, if that matters for the rest of the content.
+    private mutating func ask(at place: URL) -> [Output] {
+        location = place
+        guard !hasDiscovered, dialect.asksAlways, let request = dialect.discovery(isPartial: false) else {
+            return query(at: place)
+        }
+        phase = .discovering
+        return [.send(request)]
     }
 
     private mutating func query(at place: URL) -> [Output] {
@@ -246,7 +258,7 @@ struct UploadMachine: Sendable {
     private mutating func discover(_ head: ResponseHead) -> [Output] {
         do throws(NetworkError) { try dialect.discover(head) } catch { return fail(error) }
         hasDiscovered = true
-        return create()
+        return location.map { query(at: $0) } ?? create()
     }
 
     private mutating func take(
@@ -403,8 +415,7 @@ struct UploadMachine: Sendable {
     }
 
     private mutating func goOn() -> [Output] {
-        if let location { return query(at: location) }
-        return startAnew()
+        location.map { ask(at: $0) } ?? startAnew()
     }
 
     private mutating func restart(_ error: NetworkError) -> [Output] {
