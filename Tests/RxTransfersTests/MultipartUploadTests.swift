@@ -94,6 +94,30 @@ import Testing
         #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
     }
 
+    /// Fields about the new object go with the creation, conditions with the completion, and a key with all requests.
+    @Test func headerFields() throws {
+        let store = ObjectStore()
+        let fixture = Self.fixture(store)
+        let recorder = fixture.start(
+            .bytes(Self.content), by: Self.method(),
+            to: .put(
+                "/bucket/film",
+                headers: [
+                    "x-amz-storage-class": "GLACIER", "If-None-Match": "*",
+                    "x-amz-server-side-encryption-customer-key": "k",
+                ]))
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+        let sent = fixture.sent(
+            "x-amz-storage-class", "If-None-Match", "x-amz-server-side-encryption-customer-key")
+        let key = "x-amz-server-side-encryption-customer-key=k"
+        #expect(sent.first == "POST /bucket/film x-amz-storage-class=GLACIER \(key)")
+        #expect(sent.dropFirst().dropLast().allSatisfy { $0 == "PUT /bucket/film \(key)" })
+        #expect(sent.last == "POST /bucket/film If-None-Match=* \(key)")
+        #expect(
+            fixture.transport.requests[1].headerFields[HTTPField.Name("x-amz-checksum-sha256")!] != nil)
+    }
+
     /// Another run lists the parts, on several pages, and sends the missing ones.
     @Test func anotherRun() throws {
         let store = ObjectStore()

@@ -64,7 +64,7 @@ struct TransferSender: Sendable {
         _ request: UploadRequest, _ body: Body, to place: URL, isOwn: Bool
     ) -> Observable<TransferEvent, NetworkError> {
         var options = options
-        var headers = headers(isOwn: isOwn && request.kind == .creation)
+        var headers = headers(of: request, isOwn: isOwn)
         for field in request.fields { headers[field.name.rawName] = field.value }
         if !body.isEmpty, headers[HTTPField.Name.contentType.rawName] == nil {
             headers[HTTPField.Name.contentType.rawName] = "application/octet-stream"
@@ -76,15 +76,29 @@ struct TransferSender: Sendable {
         return client.stream(endpoint)
     }
 
-    /// The endpoint's header fields; without those about its content for other requests than its own.
-    private func headers(isOwn: Bool) -> Headers {
-        guard !isOwn else { return fields }
+    /// The endpoint's header fields that a request may have: those about the content and the new upload go with the creation
+    /// alone, and conditions with the request that makes the resource, which for S3 is the last one.
+    private func headers(of request: UploadRequest, isOwn: Bool) -> Headers {
+        let isCreation = isOwn && request.kind == .creation
+        let isConditional = request.kind == .completion || isCreation && request.query.isEmpty
         return Headers(
-            fields.fields.filter {
-                let name = $0.name.lowercased()
-                return !name.hasPrefix("content-") && !name.hasPrefix("upload-")
+            fields.fields.filter { field in
+                let name = field.name.lowercased()
+                if name == "if-match" || name == "if-none-match" { return isConditional }
+                return isCreation || !Self.isOfCreation(name)
             })
     }
+
+    /// Whether a header field, in lower case, is about the content or the new upload.
+    private static func isOfCreation(_ name: String) -> Bool {
+        if name.hasPrefix("content-") || name.hasPrefix("upload-") { return true }
+        return name.hasPrefix("x-amz-") && !lasting.contains { name.hasPrefix($0) }
+    }
+
+    /// The fields of S3 that all requests of an upload have.
+    private static let lasting = [
+        "x-amz-server-side-encryption-customer-", "x-amz-request-payer", "x-amz-expected-bucket-owner",
+    ]
 
     /// Sends a request to another origin, which gets nothing but what the protocol needs.
     private func sendElsewhere(
