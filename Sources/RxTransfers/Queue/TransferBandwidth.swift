@@ -35,6 +35,12 @@ public final class TransferBandwidth: Sendable {
         set { bucket.withLock { $0.rate = newValue.map { max(1, $0) } } }
     }
 
+    /// The least of this limit and of those that it is part of; `nil` for none.
+    var narrowest: Int64? { [bytesPerSecond, whole?.narrowest].compactMap { $0 }.min() }
+
+    /// The most bytes to move at once: those of a tenth of a second, so that a change of the limit shows soon.
+    var slice: Int { narrowest.map { Int(clamping: max(1 << 10, $0 / 10)) } ?? .max }
+
     /// Counts bytes that have been moved.
     ///
     /// - Returns: how long to wait before the next bytes.
@@ -76,23 +82,85 @@ extension Observable where Element == [UInt8] {
     func limited(by bandwidth: TransferBandwidth?, on clock: any Scheduler) -> Observable {
         guard let bandwidth else { return self }
         return Observable(scheduler: scheduler) { observer in
-            let scope = observer.scope.child()
-            let timer = OperatorTimer(clock, in: scope)
-            self.subscribe(
-                Observer(
-                    scope: scope,
-                    next: { chunk in
-                        observer.next(chunk)
-                        guard scope.isOpen else { return }
-                        let wait = bandwidth.take(chunk.count, at: clock.now)
-                        guard wait > .zero else { return }
-                        scope.pause()
-                        timer.set(after: wait) { scope.resume() }
-                    },
-                    end: { completion in
-                        scope.close()
-                        observer.end(completion)
-                    }))
+            let chunks = LimitedChunks(bandwidth, clock, into: observer)
+            self.subscribe(Observer(scope: chunks.scope, next: chunks.receive, end: chunks.end))
         }
+    }
+}
+
+/// The running chunks of one limited stream: passes them on in slices, with a wait after each, in which the source is paused.
+private final class LimitedChunks<Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial. Debug builds check that.
+
+    /// The longest wait after which the limit is looked at again.
+    private static var step: Duration { .seconds(1) }
+
+    let scope: Scope
+    private let bandwidth: TransferBandwidth
+    private let clock: any Scheduler
+    private let observer: Observer<[UInt8], Failure>
+    private let timer: OperatorTimer
+    /// The bytes that have arrived, and have not been passed on.
+    private var waiting: ArraySlice<UInt8> = []
+    private var completion: Completion<Failure>?
+    private var isPassing = false
+
+    init(
+        _ bandwidth: TransferBandwidth, _ clock: any Scheduler, into observer: Observer<[UInt8], Failure>
+    ) {
+        self.bandwidth = bandwidth
+        self.clock = clock
+        self.observer = observer
+        scope = observer.scope.child()
+        timer = OperatorTimer(clock, in: scope)
+        scope.onResume { self.proceed() }
+    }
+
+    @Sendable
+    func receive(_ chunk: [UInt8]) {
+        scope.lane.assertInside()
+        waiting += chunk
+        proceed()
+    }
+
+    @Sendable
+    func end(_ completion: Completion<Failure>) {
+        scope.lane.assertInside()
+        self.completion = completion
+        endIfAllIsPassedOn()
+    }
+
+    private func proceed() {
+        guard !isPassing else { return }
+        isPassing = true
+        while !waiting.isEmpty, scope.isOpen, !scope.isPaused {
+            let slice = Array(waiting.prefix(min(waiting.count, bandwidth.slice)))
+            waiting = waiting.dropFirst(slice.count)
+            observer.next(slice)
+            guard scope.isOpen else { break }
+            let wait = bandwidth.take(slice.count, at: clock.now)
+            if wait > .zero {
+                scope.pause()
+                resume(after: wait)
+            }
+        }
+        isPassing = false
+        endIfAllIsPassedOn()
+    }
+
+    /// Ends the pause after a time, or earlier or later if the limit changes meanwhile.
+    private func resume(after wait: Duration) {
+        guard wait > .zero else { return scope.resume() }
+        let (step, limit) = (min(wait, Self.step), bandwidth.narrowest)
+        timer.set(after: step) {
+            let isSame = self.bandwidth.narrowest == limit
+            self.resume(after: isSame ? wait - step : self.bandwidth.take(0, at: self.clock.now))
+        }
+    }
+
+    private func endIfAllIsPassedOn() {
+        guard let completion, waiting.isEmpty, !isPassing, scope.isOpen else { return }
+        scope.close()
+        observer.end(completion)
     }
 }
