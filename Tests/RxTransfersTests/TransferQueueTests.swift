@@ -212,6 +212,72 @@ import Testing
         #expect(lost.values.isEmpty && lost.failure?.code == .file)
     }
 
+    /// A write that fails does not hold up what was added meanwhile.
+    @Test func failedWrite() throws {
+        let files = MemoryFileSystem(on: clock, latency: .milliseconds(10))
+        let queue = queue(files: files)
+        try clock.advance(by: .seconds(1))
+        files.fail(.replace, of: "/d/queue.json", "full")
+        let first = Recorder(queue.add(Job(name: "a", seconds: 100)), on: clock)
+        let second = Recorder(queue.add(Job(name: "b", seconds: 100)), on: clock)
+        try clock.advance(by: .seconds(1))
+        #expect(first.failure?.code == .file)
+        #expect(second.values == [2])
+    }
+
+    /// A job that cannot be decoded does not take others with it, and stays in a file beside the queue's.
+    @Test func unreadableJob() throws {
+        let files = MemoryFileSystem(on: clock)
+        let jobs = [#"{"name":"a","seconds":1}"#, #"{"title":"b"}"#]
+        let items = jobs.enumerated().map { index, job in
+            #"{"id":\#(index + 1),"isPaused":false,"job":\#(job),"priority":1}"#
+        }
+        let content = Array("[\(items.joined(separator: ","))]".utf8)
+        files["/d/queue.json"] = content
+        let first = queue(limit: 0, files: files)
+        first.add(Job(name: "c", seconds: 1))
+        try clock.advance(by: .seconds(1))
+        #expect(states(first) == ["a waiting", "c waiting"])
+        #expect(files["/d/queue.json.unreadable"] == content)
+        let second = queue(limit: 0, files: files)
+        try clock.advance(by: .seconds(1))
+        #expect(states(second) == ["a waiting", "c waiting"])
+        #expect(files["/d/queue.json.unreadable"] == content)
+    }
+
+    /// A file that cannot be read is not replaced, and adding tells why.
+    @Test func unreadableFile() throws {
+        let files = MemoryFileSystem(on: clock)
+        let content = Array("[]".utf8)
+        files["/d/queue.json"] = content
+        files.fail(.read, of: "/d/queue.json")
+        let queue = queue(files: files)
+        let added = Recorder(queue.add(Job(name: "a", seconds: 1)), on: clock)
+        try clock.run()
+        #expect(added.failure?.code == .file)
+        #expect(files["/d/queue.json"] == content)
+        #expect(states(queue) == ["a finished"])
+    }
+
+    /// A large chunk is passed on in slices, and a new limit reaches a wait that runs.
+    @Test func changedBandwidth() throws {
+        let bandwidth = TransferBandwidth(bytesPerSecond: 1)
+        let chunks = Observable<[UInt8], NetworkError>.just([UInt8](repeating: 0, count: 512 << 10))
+        let recorder = Recorder(
+            Observable(scheduler: clock) { chunks.subscribe($0) }.limited(by: bandwidth, on: clock), on: clock
+        )
+        try clock.advance(by: .seconds(5))
+        #expect(recorder.values.map(\.count) == [1024])
+        bandwidth.bytesPerSecond = 10_000
+        try clock.advance(by: .seconds(5))
+        let bytes = recorder.values.reduce(0) { $0 + $1.count }
+        #expect((30_000...60_000).contains(bytes))
+        bandwidth.bytesPerSecond = nil
+        try clock.advance(by: .seconds(1))
+        #expect(recorder.isFinished)
+        #expect(recorder.values.reduce(0) { $0 + $1.count } == 512 << 10)
+    }
+
     /// A bandwidth that two streams share.
     @Test func bandwidth() throws {
         let bandwidth = TransferBandwidth(bytesPerSecond: 1000)

@@ -84,7 +84,8 @@ public final class TransferQueue<Job: Codable & Sendable>: Sendable {
 
     /// All transfers in their order, finished and failed ones until they are removed.
     public var items: Property<[Item]> { Property(core.items) }
-    /// The progress of all transfers together. The rate is that of the last ten seconds.
+    /// The progress of all transfers together. The rate is that of the last ten seconds. The total is `nil` until each transfer
+    /// has told its own, so as long as one has never been started.
     public var progress: Property<TransferRate> { Property(core.progress) }
     /// The limit of bytes per second for the queue's transfers, if they use it.
     public let bandwidth: TransferBandwidth
@@ -96,8 +97,9 @@ public final class TransferQueue<Job: Codable & Sendable>: Sendable {
     ///   - scheduler: the scheduler on which the transfers are started.
     ///   - limit: the most transfers that run at the same time. Default 3.
     ///   - bandwidth: the limit of bytes per second. Default none, until one is set.
-    ///   - path: the file with the queue; a queue of another process must not use it. Default `nil`: the queue ends with its
-    ///     process.
+    ///   - path: the file with the queue; a queue of another process must not use it. Transfers that cannot be decoded are
+    ///     kept in a file with the ending `.unreadable` in addition. If the file cannot be read, it stays as it is, and
+    ///     adding transfers fails. Default `nil`: the queue ends with its process.
     ///   - files: the file system of `path`.
     ///   - reachability: the source of the network's status. Default none: the status is `unknown`.
     ///   - allows: whether a transfer may run with this status of the network, and with all else that the app knows, such as
@@ -198,6 +200,8 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     private var saver = WriteCoalescer()
     /// Whether the file has been read.
     private var isLoaded = false
+    /// Why the file must not be written: it could not be read.
+    private var obstacle: NetworkError?
     private var early: [() -> Void] = []
 
     init(
@@ -222,6 +226,13 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         var isPaused: Bool
     }
 
+    /// A transfer of the file, if it can be decoded.
+    private struct Entry: Decodable {
+        let stored: Stored?
+
+        init(from decoder: any Decoder) { stored = try? Stored(from: decoder) }
+    }
+
     // MARK: - Start and end
 
     func begin() {
@@ -233,12 +244,11 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
                 for transfer in running { transfer.cancel() }
             }
             self.watch()
-            guard let path = self.path, let files = self.files else { return self.load(nil) }
+            guard let path = self.path, let files = self.files else { return self.load([]) }
             _ = files.contents(of: path, limit: 64 << 20).observe(
-                onNext: { bytes in self.scope.enter { self.load(bytes) } },
+                onNext: { bytes in self.scope.enter { self.read(bytes, of: path, in: files) } },
                 onEnd: { completion in
-                    // A file that cannot be read is as good as none; the next change replaces it.
-                    if case .failed = completion { self.scope.enter { self.load(nil) } }
+                    if case .failed(let error) = completion { self.scope.enter { self.load([], error) } }
                 })
         }
     }
@@ -258,10 +268,31 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     func reconsider() { enter { self.advance(isChanged: false) } }
 
-    private func load(_ bytes: [UInt8]?) {
+    /// Takes over the transfers of the file. If some cannot be decoded, the file is copied behind earlier ones before it is
+    /// replaced.
+    private func read(_ bytes: [UInt8]?, of path: String, in files: any FileSystem) {
+        guard let bytes else { return load([]) }
+        let entries = try? JSONDecoder().decode([Entry].self, from: Data(bytes))
+        let stored = entries?.compactMap(\.stored) ?? []
+        guard stored.count != entries?.count else { return load(stored) }
+        let copy = path + ".unreadable"
+        let copied: Observable<Int64, NetworkError> = files.status(of: copy).flatMap(.concat) { status in
+            files.append(.just(bytes), to: copy, at: status?.size ?? 0)
+        }
+        _ = copied.observe(onNext: { _ in }) { completion in
+            self.scope.enter {
+                switch completion {
+                case .finished: self.load(stored, isChanged: true)
+                case .failed(let error): self.load(stored, error)
+                }
+            }
+        }
+    }
+
+    private func load(_ stored: [Stored], _ error: NetworkError? = nil, isChanged: Bool = false) {
         guard !isLoaded else { return }
         isLoaded = true
-        let stored = bytes.flatMap { try? JSONDecoder().decode([Stored].self, from: Data($0)) } ?? []
+        obstacle = error
         plan = QueuePlan(
             limit: plan.limit,
             restoring: stored.map { stored in
@@ -272,7 +303,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         let early = early
         self.early = []
         for work in early { work() }
-        advance(isChanged: false)
+        advance(isChanged: isChanged)
     }
 
     func stop() { scope.cancel() }
@@ -362,6 +393,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     private func whenSaved(_ report: @escaping @Sendable (Result<Void, NetworkError>) -> Void) {
         guard path != nil else { return report(.success(())) }
+        if let obstacle { return report(.failure(obstacle)) }
         let saved = Observable<Void, NetworkError>.create { emitter in
             self.scope.enter { if !self.saver.wait(emitter) { emitter.finish() } }
         }
@@ -374,7 +406,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     }
 
     private func save() {
-        guard path != nil else { return }
+        guard path != nil, obstacle == nil else { return }
         saver.recordChange(isUrgent: true)
         write()
     }
@@ -409,7 +441,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
             if case .failed(let error) = completion { waiter.fail(error) } else { waiter.finish() }
         }
         // Changes that came meanwhile; a failed write is repeated with the next change.
-        if isSaved, saver.isDue { write() }
+        if saver.isDue, saver.isAwaited { write() }
     }
 }
 
