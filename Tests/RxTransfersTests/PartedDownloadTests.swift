@@ -286,6 +286,34 @@ import Testing
         }
     }
 
+    /// A process may be killed between two steps: a complete draft with its marks is complete, and one for several parts that
+    /// is shorter than the file has the beginning of it.
+    @Test(arguments: [true, false])
+    func killedBetweenSteps(isComplete: Bool) throws {
+        let head = ResponseHead(status: .ok, headerFields: [.eTag: "\"v1\"", .contentLength: "200"])
+        var plan = PartedPlan(of: "http://shop.test/f", from: head)
+        plan.divide(for: 4, least: 1)
+        let marks = plan.marks
+        if isComplete { plan.join() }
+        files["/d/f.part.json"] = try plan.encoded()
+        files["/d/f.part"] = isComplete ? Self.content + marks : Array(Self.content.prefix(50))
+        let recorder = start()
+        try clock.run()
+        expectDone(recorder)
+        #expect(ranges().isEmpty == isComplete)
+        #expect(ranges().allSatisfy { $0 != nil && $0 != "bytes=0-199" })
+    }
+
+    /// A longer draft of one part is no complete one: it may have parts with holes between.
+    @Test func longerDraft() throws {
+        let head = ResponseHead(status: .ok, headerFields: [.eTag: "\"v1\"", .contentLength: "200"])
+        files["/d/f.part.json"] = try PartedPlan(of: "http://shop.test/f", from: head).encoded()
+        files["/d/f.part"] = [UInt8](repeating: 0, count: 232)
+        let recorder = start()
+        try clock.run()
+        expectDone(recorder)
+    }
+
     /// A record of another file, or a broken one, is no reason to fail.
     @Test(arguments: [
         #"{"url":"http://other.test/f","etag":"\"v1\"","length":200,"starts":[50]}"#, "{", "[1",

@@ -51,6 +51,8 @@ struct PartedPlan: Sendable, Equatable {
     private(set) var slots: [Int64]
     /// The parts in their order, which together are the file.
     private(set) var parts: [Part]
+    /// Whether all of the content was on the disk when the record was written, so that a longer draft has marks behind it.
+    private var isJoined = false
 
     /// The bytes on the disk.
     var written: Int64 { parts.reduce(0) { $0 + $1.written } }
@@ -89,6 +91,7 @@ struct PartedPlan: Sendable, Equatable {
         else { return nil }
         slots = starts
         parts = [Part(slot: 0, start: 0, end: record.length)]
+        isJoined = stored.isJoined == true && starts.count == 1
     }
 
     /// The size that the draft has while its parts are written; `nil` for one slot, where the content decides it.
@@ -97,8 +100,13 @@ struct PartedPlan: Sendable, Equatable {
         return length + DownloadRecord.markSize * Int64(slots.count)
     }
 
-    /// Whether a draft of this size belongs to the record.
-    func fits(_ size: Int64) -> Bool { draftSize.map { $0 == size } ?? (size <= length ?? .max) }
+    /// Whether a draft of this size belongs to the record. One for several slots that is shorter than the file has only the
+    /// beginning of it: the record comes before the marks, and the draft is cut off before the record of one slot comes.
+    func fits(_ size: Int64) -> Bool {
+        guard let length else { return true }
+        if let draftSize { return size == draftSize || size < length }
+        return size <= (isJoined ? length + DownloadRecord.markSize * Int64(Self.mostSlots) : length)
+    }
 
     /// The offset of a slot's mark in the draft; `nil` if there is one slot.
     func mark(of slot: Int) -> Int64? {
@@ -143,10 +151,11 @@ struct PartedPlan: Sendable, Equatable {
         for index in parts.indices { parts[index].received = parts[index].written }
     }
 
-    /// Takes over what the draft of one slot has.
+    /// Takes over the beginning of the file, as one part.
     mutating func restore(size: Int64) {
-        parts[0].written = size
-        parts[0].received = size
+        slots = [0]
+        parts = [Part(slot: 0, start: 0, end: length, written: size, received: size)]
+        isJoined = false
     }
 
     /// The most parts at a time.
@@ -166,6 +175,7 @@ struct PartedPlan: Sendable, Equatable {
         /// The offset of each slot after the first.
         var starts: [Int64]?
         var digests: [String]?
+        var isJoined: Bool?
     }
 
     /// The record, which a download in one part understands as well.
@@ -174,7 +184,7 @@ struct PartedPlan: Sendable, Equatable {
         let stored = Stored(
             url: record.url, etag: record.etag, lastModified: record.lastModified, length: record.length,
             name: record.name, starts: slots.count > 1 ? Array(slots.dropFirst()) : nil,
-            digests: digests.isEmpty ? nil : digests.map(\.description))
+            digests: digests.isEmpty ? nil : digests.map(\.description), isJoined: isJoined ? true : nil)
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -233,17 +243,12 @@ struct PartedPlan: Sendable, Equatable {
 
     /// Gives the first part all that is missing behind it. What other parts have is given up, so that one response can
     /// bring the rest.
-    mutating func unsplit() {
-        let written = parts[0].written
-        slots = [0]
-        parts = [Part(slot: 0, start: 0, end: length, written: written, received: written)]
-    }
+    mutating func unsplit() { restore(size: parts[0].written) }
 
     /// Makes one part of all, which are complete.
     mutating func join() {
-        let written = written
-        slots = [0]
-        parts = [Part(slot: 0, start: 0, end: length, written: written, received: written)]
+        restore(size: written)
+        isJoined = true
     }
 
     /// Records how far a part is written.

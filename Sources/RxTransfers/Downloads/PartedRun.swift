@@ -77,10 +77,8 @@ final class PartedRun: @unchecked Sendable {
 
     /// Finds out what the draft has of each part.
     private func restore(_ plan: PartedPlan, _ size: Int64) {
-        guard let length = plan.length, plan.draftSize != nil else {
-            var plan = plan
-            plan.restore(size: size)
-            return resume(plan)
+        guard let length = plan.length, plan.draftSize == size else {
+            return restoreBeginning(of: plan, size)
         }
         let (files, draft) = (file.files, file.draft)
         let pieces = files.read(draft, from: length, count: size - length)
@@ -99,10 +97,25 @@ final class PartedRun: @unchecked Sendable {
         }
     }
 
-    private func resume(_ plan: PartedPlan) {
+    /// Takes over a draft of one part, without the marks that may still be behind it.
+    private func restoreBeginning(of plan: PartedPlan, _ size: Int64) {
+        perform(file.files.extent(of: file.draft, from: 0)) { extent in
+            var plan = plan
+            let isStored = plan.slots.count == 1
+            let written = min(size, extent, plan.length ?? .max)
+            plan.restore(size: written)
+            let restored = plan
+            let cut: Observable<Int64, NetworkError> =
+                written < size ? self.file.append(.empty(), at: written) : .just(written)
+            self.perform(cut) { _ in self.resume(restored, isStored: isStored) }
+        }
+    }
+
+    /// - Parameter isStored: whether the record is that of the plan.
+    private func resume(_ plan: PartedPlan, isStored: Bool = true) {
         guard plan.written > 0 else { return requestWhole() }
         let laid = divided(plan)
-        perform(plan.slots == laid.slots ? .just(()) : self.laid(laid)) {
+        perform(isStored && plan.slots == laid.slots ? .just(()) : self.laid(laid)) {
             self.plan = laid
             self.begin()
         }
@@ -400,15 +413,13 @@ final class PartedRun: @unchecked Sendable {
         if observer.scope.isOpen { request(0) }
     }
 
-    /// Stores a plan of one part, and cuts off the draft behind it, once what has been begun to write is written.
+    /// Cuts off the draft behind the part of a plan of one part, once what has been begun to write is written, then stores the
+    /// plan: before, the shorter draft counts as the beginning of the file.
     private func cut(to plan: PartedPlan) -> Observable<Void, NetworkError> {
         .concat([
             file.idle().flatMap { _ in .empty() },
-            stored(plan).flatMap { _ in .empty() },
-            .deferred { [file] in
-                file.append(.empty(), at: plan.parts[0].written).flatMap { _ in .empty() }
-            },
-            .just(()),
+            file.append(.empty(), at: plan.written).flatMap { _ in .empty() },
+            stored(plan),
         ])
     }
 
@@ -491,9 +502,11 @@ final class PartedRun: @unchecked Sendable {
         let size = plan.written
         var whole = plan
         whole.join()
-        // Cutting off the marks syncs the content, too.
+        // Setting the size syncs the content, too, before the record says that it is complete.
         let moved: Observable<Void, NetworkError> = .concat([
-            cut(to: whole).flatMap { _ in .empty() },
+            file.append(.empty(), at: plan.draftSize ?? size).flatMap { _ in .empty() },
+            stored(whole).flatMap { _ in .empty() },
+            file.append(.empty(), at: size).flatMap { _ in .empty() },
             .deferred { [file] in file.moveDraft().flatMap { _ in .empty() } },
             .deferred { [file] in file.removeRecord() },
         ])
