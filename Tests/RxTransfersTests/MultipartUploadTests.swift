@@ -214,12 +214,38 @@ import Testing
         arguments: [
             (0, nil, 8 << 20), (1 << 30, nil, 8 << 20), (100_000_000_000, nil, 10 << 20),
             (5_000_000_000_000, nil, 477 << 20), (1 << 30, 6 << 20, 6 << 20),
-            (5_000_000_000_000, 6 << 20, 477 << 20), (nil, 6 << 20, 6 << 20),
+            (5_000_000_000_000, 6 << 20, 477 << 20), (nil, 6 << 20, 6 << 20), (nil, 0, 1),
+            (nil, Int64.max, 5 << 30),
         ] as [(Int64?, Int64?, Int64)])
     func partSizes(total: Int64?, wanted: Int64?, size: Int64) {
         let found = MultipartMachine.partSize(of: total, wanted: wanted)
         #expect(found == size)
         if let total { #expect(total / found < 10_000 || total % found == 0) }
+    }
+
+    /// A record with a size that no part may have is none.
+    @Test(arguments: [0, -1, Int64.max])
+    func brokenRecords(partSize: Int64) throws {
+        let record = UploadRecord(method: "s3-multipart", target: "t", location: "u", partSize: partSize)
+        let bytes = try record.encoded()
+        #expect(UploadRecord.read(bytes) == nil)
+    }
+
+    /// Lists of parts that lead back to an earlier one come to an end.
+    @Test func alternatingMarkers() {
+        var machine = MultipartMachine(
+            total: 100, partSize: 20, concurrency: 1, algorithm: nil, mostFailures: 1)
+        _ = machine.receive(.begin(uploadID: "u"))
+        var lists = 0
+        for marker in [2, 1, 2, 1] {
+            let next = "<NextPartNumberMarker>\(marker)</NextPartNumberMarker>"
+            let body = "<R><IsTruncated>true</IsTruncated>\(next)</R>"
+            let head = ResponseHead(status: .ok, headerFields: [:])
+            for output in machine.receive(.responded(.query, head, Array(body.utf8))) {
+                if case .send(let request) = output, request.kind == .query { lists += 1 }
+            }
+        }
+        #expect(lists == 1)
     }
 
     /// A file over sockets, with a fault between.

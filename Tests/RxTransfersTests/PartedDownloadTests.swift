@@ -326,6 +326,17 @@ import Testing
         expectDone(recorder)
     }
 
+    /// Fewer parts than one count as one, in another run, too.
+    @Test func noParts() throws {
+        let first = start()
+        try clock.advance(by: .milliseconds(3))
+        first.cancel()
+        try clock.run()
+        let second = start(.count(0))
+        try clock.run()
+        expectDone(second)
+    }
+
     /// A download in one part continues what one in several has begun, and the reverse.
     @Test func otherKinds() throws {
         let first = start()
@@ -455,6 +466,12 @@ import Testing
         // Its old end is not reached any more.
         #expect(plan.receive(32 << 20, of: plan.parts[1].slot) == 16 << 20)
         #expect(plan.split(least: 16 << 20) == nil)
+    }
+
+    /// A record with a length that leaves no offsets for marks is none.
+    @Test func hugeLength() {
+        let record = #"{"url":"http://shop.test/f","etag":"\"v1\"","length":\#(Int64.max),"starts":[50]}"#
+        #expect(PartedPlan(Array(record.utf8), url: "http://shop.test/f") == nil)
     }
 
     /// What is on the disk makes the parts of another run: a part that went on beyond the start of another slot included.

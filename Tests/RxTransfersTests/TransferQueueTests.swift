@@ -298,6 +298,18 @@ import Testing
         #expect(one.isFinished && other.isFinished)
     }
 
+    /// A total that is too large for a number is not known.
+    @Test func hugeTotals() {
+        var plan = QueuePlan<Job>(limit: 2)
+        for _ in 0..<2 {
+            let id = plan.add(Job(name: "a", seconds: 1), .normal)
+            plan.change(id) { $0.progress = TransferRate(bytes: .max, expected: .max) }
+        }
+        let total = plan.total
+        #expect(total.bytes == .max)
+        #expect(total.expected == nil)
+    }
+
     /// The rate is that of the last seconds, and gives the time that is left.
     @Test func rates() {
         var meter = RateMeter()

@@ -23,7 +23,8 @@ public enum PartedDownload {
 
         /// This number of parts from the start, up to 64, of whatever size, unless the server refuses ranges.
         public static func count(_ count: Int) -> Parts {
-            Parts(most: count, least: 1, asksFirst: false, isGradual: false)
+            Parts(
+                most: max(1, min(count, PartedPlan.mostParts)), least: 1, asksFirst: false, isGradual: false)
         }
     }
 

@@ -79,7 +79,7 @@ struct PartedPlan: Sendable, Equatable {
 
     /// The plan of a record; `nil` if it is none, or that of another file. Nothing of it is written yet.
     init?(_ bytes: [UInt8], url: String) {
-        guard let record = DownloadRecord(bytes), record.url == url,
+        guard let record = DownloadRecord(bytes), record.url == url, record.length ?? 0 <= Self.mostLength,
             let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes))
         else { return nil }
         self.record = record
@@ -158,6 +158,8 @@ struct PartedPlan: Sendable, Equatable {
         isJoined = false
     }
 
+    /// The most bytes of a file, so that its marks have offsets, too.
+    static let mostLength = Int64.max / 2
     /// The most parts at a time.
     static let mostParts = 64
     /// The most slots for each part, so that what one part leaves over is split again.

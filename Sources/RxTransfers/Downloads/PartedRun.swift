@@ -221,6 +221,9 @@ final class PartedRun: @unchecked Sendable {
         whole body: Observable<TransferEvent, NetworkError>, _ head: ResponseHead
     ) -> Observable<Int64, NetworkError> {
         var plan = PartedPlan(of: url, from: head)
+        guard plan.length ?? 0 <= PartedPlan.mostLength else {
+            return .fail(.invalid("the server announces a file that no disk can hold", head))
+        }
         let isRefused = head[.acceptRanges]?.lowercased().trimmingBlanks() == "none"
         if maySplit, wanted.asksFirst ? PartedPlan.offersRanges(head) : !isRefused { plan = divided(plan) }
         let laid = plan

@@ -79,14 +79,21 @@ struct QueuePlan<Job: Codable & Sendable>: Sendable {
         return (stopped, started)
     }
 
-    /// The progress of all transfers together, finished ones included; the total is known once each one's is.
+    /// The progress of all transfers together, finished ones included; the total is known once each one's is, unless it is
+    /// too large for a number.
     var total: (bytes: Int64, expected: Int64?) {
         var (bytes, expected): (Int64, Int64?) = (0, 0)
         for item in items {
             if case .failed = item.state { continue }
-            bytes += item.progress?.bytes ?? 0
-            expected = expected.flatMap { sum in item.progress?.expected.map { sum + $0 } }
+            bytes = Self.sum(bytes, item.progress?.bytes ?? 0) ?? .max
+            expected = expected.flatMap { sum in item.progress?.expected.flatMap { Self.sum(sum, $0) } }
         }
         return (bytes, expected)
+    }
+
+    /// The sum; `nil` if it is too large for a number.
+    private static func sum(_ first: Int64, _ second: Int64) -> Int64? {
+        let (sum, isOver) = first.addingReportingOverflow(second)
+        return isOver ? nil : sum
     }
 }

@@ -83,8 +83,13 @@ final class UploadSource: @unchecked Sendable {
     // Of a stream.
     private var announced: Int64?
     private var buffer: [UInt8] = []
-    /// The offset of the first byte in the buffer.
+    /// The index in the buffer of the first byte that is kept. Those before are removed once they are the greater part, since
+    /// that moves the rest.
+    private var first = 0
+    /// The offset of the first byte that is kept.
     private var start: Int64 = 0
+    /// The number of bytes that are kept.
+    private var kept: Int64 { Int64(buffer.count - first) }
     private var running: TransferDigest.Running?
     private var hasBegun = false
     private var completion: Completion<NetworkError>?
@@ -144,7 +149,7 @@ final class UploadSource: @unchecked Sendable {
                 .success(UploadPiece(offset: offset, count: count, isLast: offset + count == total)))
         }
         // A stream can neither go back nor skip.
-        guard (start...start + Int64(buffer.count)).contains(offset) else {
+        guard (start...start + kept).contains(offset) else {
             return report(.failure(.unavailable(offset)))
         }
         let limit = min(limit ?? bufferSize, bufferSize)
@@ -157,7 +162,7 @@ final class UploadSource: @unchecked Sendable {
         _ report: @escaping @Sendable (Result<UploadPiece, NetworkError>) -> Void
     ) {
         if case .failed(let error) = completion { return report(.failure(error)) }
-        let available = start + Int64(buffer.count) - offset
+        let available = start + kept - offset
         // A byte more, which shows that the piece is not the last.
         guard completion != nil || available > limit else {
             waiting = { self.fill(offset, limit, report) }
@@ -184,7 +189,8 @@ final class UploadSource: @unchecked Sendable {
         case .bytes(let bytes):
             return .bytes(Array(bytes[Int(piece.offset)..<Int(piece.end)]))
         case .stream:
-            return .bytes(Array(buffer[Int(piece.offset - start)..<Int(piece.end - start)]))
+            return .bytes(
+                Array(buffer[(first + Int(piece.offset - start))..<(first + Int(piece.end - start))]))
         }
     }
 
@@ -210,9 +216,12 @@ final class UploadSource: @unchecked Sendable {
     /// Drops the bytes before an offset, which the server has confirmed.
     func release(upTo offset: Int64) {
         guard case .stream = place, offset > start else { return }
-        let count = min(Int(offset - start), buffer.count)
-        buffer.removeFirst(count)
-        start += Int64(count)
+        let count = min(offset - start, kept)
+        first += Int(count)
+        start += count
+        guard first > buffer.count / 2 else { return }
+        buffer.removeFirst(first)
+        first = 0
     }
 
     // MARK: - The stream
@@ -231,12 +240,12 @@ final class UploadSource: @unchecked Sendable {
         buffer += chunk
         running?.update(chunk)
         // Not only at its end: the server has the announced bytes before, and may call them complete.
-        if let announced, start + Int64(buffer.count) > announced {
+        if let announced, start + kept > announced {
             let error = NetworkError(
                 .bodyLength, "the stream has more bytes than the announced \(announced)")
             return receive(Completion<NetworkError>.failed(error))
         }
-        if !isPaused, Int64(buffer.count) > bufferSize {
+        if !isPaused, kept > bufferSize {
             isPaused = true
             input?.pause()
         }
@@ -247,7 +256,7 @@ final class UploadSource: @unchecked Sendable {
         input?.close()
         self.completion = completion
         if case .finished = completion {
-            let length = start + Int64(buffer.count)
+            let length = start + kept
             if let announced, announced != length {
                 self.completion = .failed(
                     NetworkError(

@@ -40,14 +40,25 @@ struct MultipartMachine: Sendable {
     /// The least size of each part but the last.
     static let leastPart: Int64 = 5 << 20
 
+    /// The sizes that a part may have.
+    static let partSizes: ClosedRange<Int64> = 1...(5 << 30)
+
     /// The size of the parts of an object: a whole number of MiB, so that there are at most ``mostParts``.
     ///
     /// - Parameter wanted: the size that the caller wants.
     static func partSize(of total: Int64?, wanted: Int64?) -> Int64 {
-        if let wanted, total.map({ $0 / Int64(mostParts) < wanted }) ?? true { return max(1, wanted) }
-        let least = ((total ?? 0) + Int64(mostParts) - 1) / Int64(mostParts)
-        let mebibyte: Int64 = 1 << 20
-        return max(8 * mebibyte, (least + mebibyte - 1) / mebibyte * mebibyte)
+        var size = wanted ?? 0
+        let least = count(of: total ?? 0, by: Int64(mostParts))
+        if wanted == nil || size < least {
+            let mebibyte: Int64 = 1 << 20
+            size = max(8 * mebibyte, count(of: least, by: mebibyte) * mebibyte)
+        }
+        return min(max(size, partSizes.lowerBound), partSizes.upperBound)
+    }
+
+    /// The number of pieces of at most `size` bytes.
+    private static func count(of total: Int64, by size: Int64) -> Int64 {
+        total / size + (total % size > 0 ? 1 : 0)
     }
 
     private let total: Int64?
@@ -159,7 +170,7 @@ struct MultipartMachine: Sendable {
     private mutating func proceed() -> [Output] {
         if let total {
             // An empty object has one empty part.
-            let count = max(1, Int((total + partSize - 1) / partSize))
+            let count = max(1, Int(clamping: Self.count(of: total, by: partSize)))
             while done[next] != nil, next <= count { next += 1 }
             isAtEnd = next > count
         }
@@ -209,7 +220,8 @@ struct MultipartMachine: Sendable {
                     done[part.number] = part
                 }
             }
-            if let marker, marker != self.marker, done.count <= Self.mostParts {
+            // Only a marker beyond the last one leads to an end.
+            if let marker, let number = Int(marker), number > self.marker.flatMap({ Int($0) }) ?? 0 {
                 self.marker = marker
                 return [.send(listing)]
             }
