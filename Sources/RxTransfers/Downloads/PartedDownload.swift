@@ -59,7 +59,7 @@ public enum PartedDownload {
         public var digest: TransferDigest?
         /// Whether a file without any digest to compare with fails with `digestMismatch`. Default false.
         public var requiresDigest = false
-        /// The most failures in a row, without progress between, after which the download goes on. Default 5.
+        /// The most failures of a part in a row, without progress of any between, after which the download goes on. Default 5.
         public var retries = 5
         /// The wait after each failure; a server's `Retry-After` is the least wait. Default: full jitter from 300 ms up to
         /// 30 s.

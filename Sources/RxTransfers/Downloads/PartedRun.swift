@@ -32,7 +32,7 @@ final class PartedRun: @unchecked Sendable {
     private let reporter: RateReporter
     /// The failures of each part since the last progress: one broken connection interrupts all.
     private var failures: [Int: Int] = [:]
-    /// The most bytes that have ever been on the disk in this run: only more than these are progress.
+    /// The most bytes that have been on the disk in this run, since the parts were given up: only more are progress.
     private var mostWritten: Int64 = 0
     private var maySplit = true
     /// Whether the draft still has several parts, of which the plan keeps only the first once a response brings the rest.
@@ -274,7 +274,7 @@ final class PartedRun: @unchecked Sendable {
         .concat([
             cut(to: plan).flatMap { _ in .empty() },
             .deferred {
-                self.isUncut = false
+                (self.isUncut, self.mostWritten) = (false, plan.written)
                 return self.write(body, to: 0, end: end)
             },
         ])
@@ -378,7 +378,7 @@ final class PartedRun: @unchecked Sendable {
                 unsplit(error)
             } else if plan?.parts.isEmpty == false, !isWhole {
                 // A request without a range shows whether the ranges were the reason.
-                (isWhole, maySplit) = (true, false)
+                (isWhole, maySplit, mostWritten) = (true, false, 0)
                 emit(.startedOver)
                 requestWhole()
             } else {

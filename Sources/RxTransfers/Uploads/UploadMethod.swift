@@ -28,7 +28,8 @@ public struct UploadMethod: Sendable {
         /// The algorithm of the digest that each request carries, if the protocol has one and the server supports it.
         /// Default none.
         public var partDigest: TransferDigest.Algorithm?
-        /// The most failures in a row, without progress between, after which the upload goes on. Default 5.
+        /// The most failures in a row, of each part that is sent beside others, without progress between, after which the
+        /// upload goes on. Default 5.
         public var retries = 5
         /// The wait after each failure; a server's `Retry-After` is the least wait. Default: full jitter from 300 ms up to
         /// 30 s.
@@ -94,7 +95,8 @@ public struct UploadMethod: Sendable {
     /// parts cost nothing.
     ///
     /// - Parameters:
-    ///   - concurrency: the most requests at the same time. Default 4.
+    ///   - concurrency: the most requests at the same time. Default 4. A stream has fewer if their parts, and one more that is
+    ///     being read, would need more than 32 MiB.
     ///   - options: the options that all protocols share. With ``Options/partDigest`` SHA-256, CRC-32C, CRC-32 or
     ///     CRC-64/NVME the server compares a checksum of each part, and with MD5 `Content-MD5`.
     public static func multipart(concurrency: Int = 4, options: Options = Options()) -> UploadMethod {

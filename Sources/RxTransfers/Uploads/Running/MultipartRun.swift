@@ -43,7 +43,7 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
     }
 
     override func begin(_ record: UploadRecord?) {
-        let partSize = record?.partSize ?? partSize(of: source?.total)
+        let partSize = record?.partSize ?? self.partSize(of: source?.total)
         // The parts of a stream that are being sent are in memory, and the next one, too: 32 MiB in all.
         let most = content.isStream ? max(1, Int(clamping: Self.streamMemory / partSize - 1)) : concurrency
         machine = MultipartMachine(
