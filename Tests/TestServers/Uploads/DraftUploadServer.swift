@@ -107,6 +107,9 @@ private final class DraftUploadResources: Sendable {
         if head.method == "OPTIONS" { return try exchange.respond(204, limits(isRequired: true)) }
         guard head.path.hasPrefix("/uploads/") else { return try create(exchange, number) }
         let index = Int(head.path.dropFirst(9)) ?? -1
+        awaitEnd {
+            state.withLock { $0.uploads.indices.contains(index) && $0.uploads[index].owner != nil }
+        }
         let found = state.withLock { state in
             guard state.uploads.indices.contains(index), !state.uploads[index].isGone else { return false }
             if state.uploads[index].owner != nil {

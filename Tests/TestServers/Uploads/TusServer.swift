@@ -124,6 +124,9 @@ private final class TusResources: Sendable {
         }
         if head.method == "POST", head.path == "/files" { return try create(exchange, number, settings) }
         let index = head.path.hasPrefix("/files/") ? Int(head.path.dropFirst(7)) ?? -1 : -1
+        awaitEnd {
+            state.withLock { $0.uploads.indices.contains(index) && $0.uploads[index].owner != nil }
+        }
         let status = state.withLock { state -> Int? in
             guard state.uploads.indices.contains(index) else { return 404 }
             guard !state.uploads[index].isGone else { return 410 }

@@ -1,5 +1,11 @@
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The faults of a server of uploads, for its requests with content in their order.
 public enum UploadFault: Sendable {
     /// Ends the connection after so many bytes of the content, with a reset unless the request may create the upload.
@@ -45,6 +51,11 @@ public struct UploadLog: Sendable {
     public var received: Int { entries.reduce(0) { $0 + $1.received } }
     /// The methods of all requests.
     public var methods: [String] { entries.map(\.method) }
+}
+
+/// Waits a little for the request before, which may have ended for the client, and not yet on its thread of the server.
+func awaitEnd(of isProcessed: () -> Bool) {
+    for _ in 0..<50 where isProcessed() { usleep(2000) }
 }
 
 extension RawServer.Request {
