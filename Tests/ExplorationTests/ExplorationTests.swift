@@ -19,15 +19,29 @@ import Testing
         #expect(summary.unreached == [])
     }
 
+    /// The same seed gives the same run, and a run leaves nothing behind.
     @Test(arguments: House.scenarios.map(\.name))
-    func theSameSeedGivesTheSameRun(_ name: String) throws {
+    func seedsAndMemory(_ name: String) throws {
         let scenario = try #require(House.scenarios.first { $0.name == name })
         for seed in UInt64(1)...10 {
-            let first = try Simulation(seed: seed).run(scenario.run)
-            let second = try Simulation(seed: seed).run(scenario.run)
-            #expect(!first.events.isEmpty)
-            #expect(first.events == second.events)
+            let (first, second) = (try releasedRun(seed, scenario.run), try releasedRun(seed, scenario.run))
+            #expect(!first.isEmpty)
+            #expect(first == second)
         }
+    }
+
+    private func releasedRun(
+        _ seed: UInt64, _ scenario: @escaping Simulation.Scenario
+    ) throws -> [SimulationEvent] {
+        weak var released: Simulation?
+        let events: [SimulationEvent]
+        do {
+            let simulation = Simulation(seed: seed)
+            released = simulation
+            events = try simulation.run(scenario).events
+        }
+        #expect(released == nil, "seed \(seed)")
+        return events
     }
 
     @Test func aRunThatThrowsLeavesNothingBehind() {
@@ -43,19 +57,5 @@ import Testing
             }
         }
         #expect(released == nil)
-    }
-
-    @Test(arguments: House.scenarios.map(\.name))
-    func aRunLeavesNothingBehind(_ name: String) throws {
-        let scenario = try #require(House.scenarios.first { $0.name == name })
-        for seed in UInt64(1)...30 {
-            weak var released: Simulation?
-            do {
-                let simulation = Simulation(seed: seed)
-                released = simulation
-                try simulation.run(scenario.run)
-            }
-            #expect(released == nil, "seed \(seed)")
-        }
     }
 }
