@@ -106,7 +106,7 @@ for index in "${selected[@]}"; do
         if [ "$code" = 0 ]; then
             result=SURVIVES
         # A time limit (124), a failed expectation, a violated invariant, or a crash.
-        elif [ "$code" = 124 ] || grep -qE '✘|violated|signal code' "$log"; then
+        elif [ "$code" = 124 ] || grep -qE '✘|fails with the seed|signal code' "$log"; then
             result=noticed
         else
             result="is not checked: $(tail -1 "$log")"
