@@ -16,7 +16,7 @@ import Synchronization
 /// A download that is too fast applies backpressure to its connections, and an upload waits before it reads more of its
 /// content. Thread-safe.
 public final class TransferBandwidth: Sendable {
-    private let bucket: Mutex<TokenBucket>
+    private let bucket: Mutex<ByteBucket>
     private let whole: TransferBandwidth?
 
     /// Creates a limit.
@@ -25,7 +25,7 @@ public final class TransferBandwidth: Sendable {
     ///   - bytesPerSecond: the limit, at least 1. Default `nil`: none, until one is set.
     ///   - whole: the limit that this one shares with others, in addition. Default none.
     public init(bytesPerSecond: Int64? = nil, within whole: TransferBandwidth? = nil) {
-        bucket = Mutex(TokenBucket(rate: bytesPerSecond))
+        bucket = Mutex(ByteBucket(rate: bytesPerSecond))
         self.whole = whole
     }
 
@@ -51,7 +51,7 @@ public final class TransferBandwidth: Sendable {
 }
 
 /// The bytes that may be moved at a time: a tenth of a second's worth at once, and then as many as the rate allows.
-struct TokenBucket: Sendable {
+struct ByteBucket: Sendable {
     /// The bytes per second; `nil` for no limit.
     var rate: Int64?
     private var tokens = 0.0

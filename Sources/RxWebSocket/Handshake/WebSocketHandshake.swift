@@ -100,7 +100,7 @@ package struct WebSocketHandshake: Sendable {
 
     /// The value of `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2).
     package static func accept(for key: String) -> String {
-        Base64.text(of: SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+        Base64.text(of: HandshakeHash.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 }
 
