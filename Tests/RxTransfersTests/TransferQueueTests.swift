@@ -210,6 +210,10 @@ import Testing
         let lost = Recorder(second.add(contentsOf: jobs), on: clock)
         try clock.advance(by: .seconds(1))
         #expect(lost.values.isEmpty && lost.failure?.code == .file)
+        // Nothing has changed since, and the former change is written again.
+        let later = Recorder(second.add(contentsOf: []), on: clock)
+        try clock.advance(by: .seconds(1))
+        #expect(later.values == [[]])
     }
 
     /// A write that fails does not hold up what was added meanwhile.

@@ -99,9 +99,10 @@ final class PartedRun: @unchecked Sendable {
 
     /// Takes over a draft of one part, without the marks that may still be behind it.
     private func restoreBeginning(of plan: PartedPlan, _ size: Int64) {
-        perform(file.files.extent(of: file.draft, from: 0)) { extent in
+        // A draft of one part was synchronized before its record. Holes in it may be compressed zeros.
+        let isStored = plan.slots.count == 1
+        perform(isStored ? .just(size) : file.files.extent(of: file.draft, from: 0)) { extent in
             var plan = plan
-            let isStored = plan.slots.count == 1
             let written = min(size, extent, plan.length ?? .max)
             plan.restore(size: written)
             let restored = plan
@@ -234,7 +235,7 @@ final class PartedRun: @unchecked Sendable {
             self.laid(laid).flatMap { _ in .empty() },
             .deferred {
                 self.plan = laid
-                self.isUncut = false
+                if self.isUncut { (self.isUncut, self.mostWritten) = (false, 0) }
                 self.most = self.wanted.isGradual ? 1 : self.wanted.most
                 self.emit(.started(from: 0, parts: laid.parts.count))
                 for part in laid.parts.dropFirst() { self.request(part.slot) }

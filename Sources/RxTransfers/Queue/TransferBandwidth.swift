@@ -119,7 +119,13 @@ private final class LimitedChunks<Failure: Error>: @unchecked Sendable {
     @Sendable
     func receive(_ chunk: [UInt8]) {
         scope.lane.assertInside()
-        waiting += chunk
+        guard waiting.isEmpty, !isPassing, !scope.isPaused, chunk.count <= bandwidth.slice else {
+            waiting += chunk
+            return proceed()
+        }
+        isPassing = true
+        pass(chunk)
+        isPassing = false
         proceed()
     }
 
@@ -136,16 +142,20 @@ private final class LimitedChunks<Failure: Error>: @unchecked Sendable {
         while !waiting.isEmpty, scope.isOpen, !scope.isPaused {
             let slice = Array(waiting.prefix(min(waiting.count, bandwidth.slice)))
             waiting = waiting.dropFirst(slice.count)
-            observer.next(slice)
-            guard scope.isOpen else { break }
-            let wait = bandwidth.take(slice.count, at: clock.now)
-            if wait > .zero {
-                scope.pause()
-                resume(after: wait)
-            }
+            pass(slice)
         }
         isPassing = false
         endIfAllIsPassedOn()
+    }
+
+    /// Passes bytes on, and pauses for the time that they take.
+    private func pass(_ slice: [UInt8]) {
+        observer.next(slice)
+        guard scope.isOpen else { return }
+        let wait = bandwidth.take(slice.count, at: clock.now)
+        guard wait > .zero else { return }
+        scope.pause()
+        resume(after: wait)
     }
 
     /// Ends the pause after a time, or earlier or later if the limit changes meanwhile.

@@ -395,7 +395,10 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         guard path != nil else { return report(.success(())) }
         if let obstacle { return report(.failure(obstacle)) }
         let saved = Observable<Void, NetworkError>.create { emitter in
-            self.scope.enter { if !self.saver.wait(emitter) { emitter.finish() } }
+            self.scope.enter {
+                // After a failed write, or a change that could not be encoded, nobody else writes.
+                if self.saver.wait(emitter) { self.write() } else { emitter.finish() }
+            }
         }
         _ = saved.observe(onNext: { _ in }) { completion in
             switch completion {

@@ -287,7 +287,8 @@ struct UploadMachine: Sendable {
             guard let outputs = shrink(piece, error, head) else { return fail(error ?? .unexpected(head)) }
             return outputs + (location.map { query(at: $0) } ?? startAnew())
         case .again: return recover(error ?? .unexpected(head), after: piece, sent: sent)
-        case .invalid(let message): return fail(.invalid(message, head))
+        case .invalid(let message):
+            return fail(.invalid(message, head), isForgetting: message == .closedEarly)
         case .offset, .mismatch, .gone, .refused: return fail(error ?? .unexpected(head))
         }
     }
@@ -299,7 +300,9 @@ struct UploadMachine: Sendable {
         switch answer {
         case .offset(let offset, let isComplete):
             if isBeyond(offset) { return fail(.beyond(offset, head), isTerminating: true) }
-            guard !isComplete || offset == total else { return fail(.invalid(.closedEarly, head)) }
+            guard !isComplete || offset == total else {
+                return fail(.invalid(.closedEarly, head), isForgetting: true)
+            }
             mayBeDone = isComplete
             guard isComplete, let location else { return confirm(offset) + proceed(head, body) }
             // The response was lost; the server may send it again to a request that completes what is complete.
@@ -310,7 +313,8 @@ struct UploadMachine: Sendable {
             return confirm(offset) + [.send(dialect.append(piece, total: total, at: location))]
         case .gone: return restart(error ?? .unexpected(head))
         case .again: return recover(error ?? .unexpected(head))
-        case .invalid(let message): return fail(.invalid(message, head))
+        case .invalid(let message):
+            return fail(.invalid(message, head), isForgetting: message == .closedEarly)
         default: return fail(error ?? .unexpected(head))
         }
     }
@@ -341,7 +345,8 @@ struct UploadMachine: Sendable {
             return outputs + (location.map { query(at: $0) } ?? startAnew())
         case .gone: return hasAskedForResult ? askAgain() : restart(error ?? .unexpected(head))
         case .again: return recover(error ?? .unexpected(head), after: piece, sent: piece.count)
-        case .invalid(let message): return fail(.invalid(message, head))
+        case .invalid(let message):
+            return fail(.invalid(message, head), isForgetting: message == .closedEarly)
         case .created, .refused:
             return hasAskedForResult ? askAgain() : fail(error ?? .unexpected(head))
         }
@@ -422,7 +427,7 @@ struct UploadMachine: Sendable {
         guard restarts == 0, isRepeatable || !mayBeDone else { return fail(error) }
         restarts += 1
         // The record stays until that of the new upload replaces it.
-        (location, offset, reach) = (nil, 0, 0)
+        (location, offset, mostConfirmed, reach) = (nil, 0, 0, 0)
         return startAnew()
     }
 
@@ -438,13 +443,18 @@ struct UploadMachine: Sendable {
         return []
     }
 
-    private mutating func fail(_ error: NetworkError, isTerminating: Bool = false) -> [Output] {
+    /// - Parameters:
+    ///   - isTerminating: whether the upload is ended on the server, too.
+    ///   - isForgetting: whether nothing goes on from the upload any more.
+    private mutating func fail(
+        _ error: NetworkError, isTerminating: Bool = false, isForgetting: Bool = false
+    ) -> [Output] {
         phase = .done
         var outputs: [Output] = [.stop]
-        if isTerminating, let location {
-            if let request = dialect.termination(at: location) { outputs.append(.terminate(request)) }
-            outputs.append(.forget)
+        if isTerminating, let location, let request = dialect.termination(at: location) {
+            outputs.append(.terminate(request))
         }
+        if isForgetting || isTerminating && location != nil { outputs.append(.forget) }
         return outputs + [.fail(error)]
     }
 
