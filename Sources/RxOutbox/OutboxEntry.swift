@@ -83,8 +83,17 @@ public struct OutboxEntry: Sendable, Hashable, Codable {
     /// Whether the endpoint is sealed.
     public var isSealed: Bool { terms.isSealed }
 
+    /// The name under which a store keeps the given key of a delivered entry, as ``UsedKey/key``: the key, behind the account
+    /// if the entry has one. `nil` if the key was not given.
+    public var usedKeyName: String? {
+        guard terms.isKeyGiven == true, let key = guarantee.key else { return nil }
+        return account.map { "\($0)\n\(key)" } ?? key
+    }
+
     /// The line of entries that are sent one after another; `nil` for an entry that is independent of all others.
-    var line: String? { terms.order.map { "o" + $0.key } ?? terms.topic.map { "t" + $0 } }
+    var line: String? {
+        terms.order.map { "o" + $0.key } ?? terms.topic.map { "t\(account ?? "")\n\($0)" }
+    }
     /// Whether the entry keeps those behind it in its line from being sent when it is dead.
     var blocksWhenDead: Bool { terms.order?.afterDeath == .block }
 

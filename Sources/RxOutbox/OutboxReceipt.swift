@@ -66,7 +66,7 @@ public struct OutboxReceipt: Sendable, Hashable, Codable {
 /// A key of ``OutboxKey/given(_:_:)`` with which an entry has been delivered. A store keeps it as long as the server may, so
 /// that the key does not begin a second life in the outbox.
 public struct UsedKey: Sendable, Hashable, Codable {
-    /// The key.
+    /// The key, with the account of the entry, see ``OutboxEntry/usedKeyName``.
     public let key: String
     /// The end of the key's life with the server.
     public let until: Date
@@ -74,7 +74,7 @@ public struct UsedKey: Sendable, Hashable, Codable {
     /// Creates the memory of a key.
     ///
     /// - Parameters:
-    ///   - key: the key.
+    ///   - key: the key, with the account of the entry.
     ///   - until: the end of the key's life with the server.
     public init(_ key: String, until: Date) {
         self.key = key

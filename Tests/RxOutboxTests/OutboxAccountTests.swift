@@ -45,6 +45,22 @@ import Testing
         }
     }
 
+    /// A given key is that of an account, also after its entry was delivered.
+    @Test func givenKeysOfAccounts() throws {
+        let session = Session()
+        let fixture = OutboxFixture(session: session)
+        let outbox = try fixture.outbox()
+        var ids: [OutboxID] = []
+        for account in ["anna", "ben", "ben"] {
+            session.logIn(with: Credential(token: account, account: account))
+            ids.append(try fixture.enqueue(outbox, 1, key: .given("profile-1", .stripe)).id)
+            try fixture.clock.advance(by: .seconds(10))
+        }
+        #expect(ids[0] != ids[1] && ids[1] == ids[2])
+        let tokens = fixture.transport.requests.map { $0.headerFields[.authorization] }
+        #expect(tokens == ["Bearer anna", "Bearer ben"])
+    }
+
     /// A failed login is no answer to the entry, which waits for the next login.
     @Test(arguments: [400, 401, 500])
     func failedLogins(status: Int) throws {

@@ -41,6 +41,24 @@ import Testing
         #expect(progress.isFinished && fixture.store.entries.isEmpty)
     }
 
+    /// A topic is that of an account: it neither replaces the entries of another one nor waits for them.
+    @Test func topicsOfAccounts() throws {
+        let session = Session()
+        let fixture = OutboxFixture(session: session)
+        let outbox = try fixture.outbox()
+        fixture.reachability.set(.unreachable)
+        session.logIn(with: Credential(token: "a", account: "anna"))
+        _ = try fixture.enqueue(outbox, 1, replacing: "settings")
+        session.logIn(with: Credential(token: "b", account: "ben"))
+        _ = try fixture.enqueue(outbox, 2, replacing: "settings")
+        fixture.reachability.set(.wifi)
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.sent == [2])
+        session.logIn(with: Credential(token: "a", account: "anna"))
+        try fixture.clock.advance(by: .seconds(10))
+        #expect(fixture.sent == [2, 1])
+    }
+
     /// An entry that is refused while a later one of its topic waits is replaced by it, and does not block it.
     @Test func refusedTopics() throws {
         let fixture = OutboxFixture([.status(.badRequest, after: .seconds(5))])

@@ -129,7 +129,7 @@ import Testing
         _ = try await add(first, to: subject.store)
         let receipt = OutboxReceipt(
             id: first.id, delivered: Self.start, isSealed: false, content: Data(),
-            usedKey: UsedKey("k", until: Self.start + 60))
+            usedKey: UsedKey(try #require(first.usedKeyName), until: Self.start + 60))
         _ = try await subject.store.change(.complete(first.id, receipt), under: nil).value()
         #expect(try await subject.store.receipt(of: first.id).value() == nil)
         func again(_ id: String, at date: Date) -> OutboxEntry {

@@ -76,7 +76,7 @@ public final class SharedOutboxStore: OutboxStore {
                 record.garbage.append(place)
                 return Outcome(reading: known.content) { .exists(known.entry, $0) }
             }
-            if let key = entry.guarantee.key, let used = record.usedKeys[key], used.until > entry.created {
+            if let key = entry.usedKeyName, let used = record.usedKeys[key], used.until > entry.created {
                 record.garbage.append(place)
                 return Outcome(.delivered(used.id))
             }
@@ -275,18 +275,27 @@ public final class SharedOutboxStore: OutboxStore {
         var waiting: [Change] = []
         var isRunning = false
         /// The record as it was written or read last.
-        var known: (record: OutboxRecord, version: ExpectedVersion)?
+        var known: Known?
         var lease = HeldLease()
         var requestCount = 0
     }
 
+    /// The record as it is stored, with the number of its bytes.
+    private struct Known {
+        var record: OutboxRecord
+        var version: ExpectedVersion
+        var size: Int
+    }
+
     /// A change of the record, or a look at it.
-    private final class Change: Sendable {
+    private struct Change: Sendable {
         let lease: OutboxLease?
         /// A record that must exist before the change.
         let blob: (key: String, data: Data, lifetime: Duration?)?
         let isLook: Bool
         let isAddition: Bool
+        /// Whether the blob has been written, and the change is made without others, since together they had no room.
+        var isAlone = false
         /// Changes the record; returns the report for when that is durable. Called again if another process was faster.
         let make: @Sendable (inout OutboxRecord) -> @Sendable () -> Void
         let refuse: @Sendable () -> Void
@@ -379,7 +388,8 @@ public final class SharedOutboxStore: OutboxStore {
                 queue.isRunning = false
                 return []
             }
-            let count = queue.waiting.prefix { $0.isLook == first.isLook }.count
+            let count =
+                first.isAlone ? 1 : queue.waiting.prefix { $0.isLook == first.isLook && !$0.isAlone }.count
             defer { queue.waiting.removeFirst(count) }
             return Array(queue.waiting.prefix(count))
         }
@@ -402,7 +412,9 @@ public final class SharedOutboxStore: OutboxStore {
         guard let change = rest.first else {
             return ready.isEmpty ? proceed() : commit(ready, isFresh: false)
         }
-        guard let blob = change.blob else { return prepare(rest.dropFirst(), ready + [change]) }
+        guard let blob = change.blob, !change.isAlone else {
+            return prepare(rest.dropFirst(), ready + [change])
+        }
         let bytes = Array(blob.data)
         Self.perform(shared.swap(blob.key, to: bytes, expecting: .any, under: nil, for: blob.lifetime)) {
             result in
@@ -452,7 +464,8 @@ public final class SharedOutboxStore: OutboxStore {
         guard let bytes = try? Array(JSONEncoder().encode(record)) else {
             return end(batch) { $0.fail(OutboxRecord.damage) }
         }
-        guard bytes.count <= Self.fullSize || !batch.contains(where: \.isAddition) else {
+        // An entry that replaces others may take less.
+        guard bytes.count <= max(Self.fullSize, known.size) || !batch.contains(where: \.isAddition) else {
             return batch.count > 1 ? commitEach(batch[...]) : refuse(batch[0])
         }
         let written = record
@@ -461,7 +474,9 @@ public final class SharedOutboxStore: OutboxStore {
             result in
             switch result {
             case .success(.swapped(let version)):
-                self.queue.withLock { $0.known = (written, .exactly(version)) }
+                self.queue.withLock {
+                    $0.known = Known(record: written, version: .exactly(version), size: bytes.count)
+                }
                 self.clean(garbage)
                 self.end(batch, reports)
             case .success(.conflict):
@@ -500,7 +515,12 @@ public final class SharedOutboxStore: OutboxStore {
     /// One of the changes makes the record too large; the others are made.
     private func commitEach(_ rest: ArraySlice<Change>) {
         guard let change = rest.first else { return }
-        queue.withLock { $0.waiting.insert(contentsOf: rest.dropFirst(), at: 0) }
+        let others = rest.dropFirst().map { change in
+            var change = change
+            change.isAlone = true
+            return change
+        }
+        queue.withLock { $0.waiting.insert(contentsOf: others, at: 0) }
         commit([change], isFresh: false)
     }
 
@@ -526,15 +546,18 @@ public final class SharedOutboxStore: OutboxStore {
     /// Reads the record.
     private func read(
         _ report:
-            @escaping @Sendable (Result<(record: OutboxRecord, version: ExpectedVersion), NetworkError>) ->
-            Void
+            @escaping @Sendable (Result<Known, NetworkError>) -> Void
     ) {
         Self.perform(shared.read(recordKey)) { result in
             let known = result.flatMap {
-                entry -> Result<(record: OutboxRecord, version: ExpectedVersion), NetworkError> in
-                guard let entry else { return .success((OutboxRecord(), .absent)) }
+                entry -> Result<Known, NetworkError> in
+                guard let entry else {
+                    return .success(Known(record: OutboxRecord(), version: .absent, size: 0))
+                }
                 return Result { () throws(NetworkError) in
-                    (try OutboxRecord(json: Data(entry.bytes)), .exactly(entry.version))
+                    Known(
+                        record: try OutboxRecord(json: Data(entry.bytes)), version: .exactly(entry.version),
+                        size: entry.bytes.count)
                 }
             }
             self.queue.withLock { $0.known = try? known.get() }

@@ -72,7 +72,8 @@ enum DeliveryRules {
             return verdict
         }
         // The server says itself that it has not executed the request.
-        if !hasAskedForOutcome, error.code == .retryLater || error.code == .loginExpired { return verdict }
+        let isRefused = isOfLogin || error.code == .retryLater || error.code == .loginExpired
+        if !hasAskedForOutcome, isRefused { return verdict }
         return .dead(.uncertain(reason))
     }
 

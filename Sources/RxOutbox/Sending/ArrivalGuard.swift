@@ -16,6 +16,8 @@ final class ArrivalGuard: Interceptor {
         var isSingle = false
         /// Whether the request itself executes nothing.
         var isSafe = false
+        /// Whether the request carries the credential of a session, so that a login may precede it.
+        var usesSession = false
         /// How long after the first request that may have arrived another one is safe; `nil` for ever.
         var safeTime: Duration?
         /// When a request of a former attempt may have arrived first; `nil` if certainly none has.
@@ -62,9 +64,12 @@ final class ArrivalGuard: Interceptor {
         case .cancelled, .shutDown, .keyExpired, .entryExpired, .repetition: return false
         default: break
         }
+        guard limits.usesSession else { return false }
         if error.refusedLogin != nil { return true }
         return record.withLock { record in
-            record.uncertainCount == 0 && (error.code == .status || record.status != nil)
+            // A redirect that is not followed fails without a status.
+            if let status = record.status, 300..<400 ~= status { return false }
+            return record.uncertainCount == 0 && (error.status != nil || record.status != nil)
                 && error.status?.code != record.status
         }
     }

@@ -61,7 +61,10 @@ extension OutboxRun {
             if let entry { watcher.receive(.entry(entry)) }
             guard !self.isStopped else { return watcher.receive(.closed) }
             self.watchers.add(watcher, of: id)
-            if entry == nil, self.revision != nil { self.findReceipt(id, mayBeStored: true) }
+            guard entry == nil else { return }
+            // What is being loaded may have been read before the entry was written.
+            if self.loadCount > 0 { self.lateWatched.insert(id) }
+            if self.revision != nil { self.findReceipt(id, mayBeStored: true) }
         }
     }
 
@@ -77,9 +80,7 @@ extension OutboxRun {
             forms.receipt(
                 of: entry, content, response, hiding: response.request.redaction, rules, at: date)
         }
-        guard entry.terms.isKeyGiven == true, case .key(let key, let rules) = entry.guarantee else {
-            return result
-        }
+        guard let key = entry.usedKeyName, case .key(_, let rules) = entry.guarantee else { return result }
         return OutboxReceipt(
             id: entry.id, delivered: date, isSealed: result?.isSealed ?? false,
             content: result?.content ?? Data(),

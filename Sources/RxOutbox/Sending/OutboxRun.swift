@@ -30,7 +30,9 @@ final class OutboxRun: @unchecked Sendable {
     /// Whether the session has loaded its credential, so that it is known whose entries may be sent.
     private var isAccountKnown = false
     /// The number of times that the entries are being loaded.
-    private var loadCount = 0
+    private(set) var loadCount = 0
+    /// The entries that somebody has begun to watch while entries were being loaded.
+    var lateWatched: Set<OutboxID> = []
     /// The sequence number up to which the plan of a sender has all entries.
     private var knownSequence: Int64 = 0
     /// Whether the plan lacks an entry of this outbox, since it may lack entries of others before it. Loading ends that.
@@ -47,11 +49,15 @@ final class OutboxRun: @unchecked Sendable {
     private var isStoreTimerSet = false
     var isDraining = false
     var isStopped = false
+    /// The number of changes that are still to be stored at the end.
+    private var savingCount = 0
     private var drainReports: [@Sendable (Int) -> Void] = []
-    private lazy var wakeTimer = OperatorTimer(clock, in: scope)
-    private lazy var pollTimer = OperatorTimer(clock, in: scope)
-    private lazy var storeTimer = OperatorTimer(clock, in: scope)
-    private lazy var drainTimer = OperatorTimer(clock, in: scope)
+    /// Closed at the end, unlike the scope itself.
+    private lazy var timing = scope.child()
+    private lazy var wakeTimer = OperatorTimer(clock, in: timing)
+    private lazy var pollTimer = OperatorTimer(clock, in: timing)
+    private lazy var storeTimer = OperatorTimer(clock, in: timing)
+    private lazy var drainTimer = OperatorTimer(clock, in: timing)
 
     private static let storeDelays = Duration.seconds(1)...Duration.seconds(60)
     /// The longest sleep, since a virtual or a changed clock may be far from what was expected.
@@ -222,7 +228,12 @@ final class OutboxRun: @unchecked Sendable {
             publish(.entry(placed), of: entry.id)
         }
         if isCurrent, isNew { plan.wake(at: currentDate) { $0.endsWithRelease } }
-        for id in watchers.ids where plan.entries[id] == nil { findReceipt(id, mayBeStored: false) }
+        let late = lateWatched
+        lateWatched = []
+        for id in watchers.ids where plan.entries[id] == nil && !late.contains(id) {
+            findReceipt(id, mayBeStored: false)
+        }
+        if late.contains(where: { plan.entries[$0] == nil }) { load() }
         // In this order, so that nobody takes a sender for one without entries.
         showCounts()
         if !isDraining, isCurrent || lease == nil { setRole(isCurrent ? .sender : .standby) }
@@ -415,6 +426,8 @@ final class OutboxRun: @unchecked Sendable {
         var limits = ArrivalGuard.Limits()
         limits.isSingle = entry.guarantee == .atMostOnce
         limits.isSafe = endpoint.method == .get || endpoint.method == .head
+        limits.usesSession =
+            client.configuration.session != nil && endpoint.options.usesSession != false
         if case .key(_, let rules) = entry.guarantee { limits.safeTime = rules.safeTime }
         limits.uncertainSince = plan.uncertainSince(before: entry.id)
         limits.expires = entry.expires
@@ -523,37 +536,50 @@ final class OutboxRun: @unchecked Sendable {
         guard !isStopped else { return }
         isStopped = true
         isDraining = true
-        for timer in [wakeTimer, pollTimer, storeTimer, drainTimer] { timer.cancel() }
+        timing.close()
         let running = transfers
         cancelTransfers()
-        saveUnsent(plan.sending.filter { running[$0]?.arrivals.mayHaveArrived != true })
+        let unsent = plan.sending.filter { running[$0]?.arrivals.mayHaveArrived != true }
         unsaved = []
         subscriptions.cancel()
         setRole(.closed)
         for id in watchers.ids { publish(.closed, of: id) }
-        let lease = lease
-        self.lease = nil
-        let reports = drainReports
-        drainReports = []
-        let remaining = plan.counts.pending
-        let release = lease.map { store.release($0) } ?? .just(())
-        perform(release) { _ in
-            self.perform(self.store.close()) { _ in
-                for report in reports { report(remaining) }
+        saveUnsent(unsent) {
+            let lease = self.lease
+            self.lease = nil
+            let reports = self.drainReports
+            self.drainReports = []
+            let remaining = self.plan.counts.pending
+            let release = lease.map { self.store.release($0) } ?? .just(())
+            self.perform(release) { _ in
+                self.perform(self.store.close()) { _ in
+                    for report in reports { report(remaining) }
+                }
             }
         }
     }
 
     /// Stores of attempts that were cancelled before a request was sent that they have certainly not arrived.
-    private func saveUnsent(_ ids: [OutboxID]) {
-        guard let lease else { return }
-        for id in ids {
+    private func saveUnsent(_ ids: [OutboxID], then finish: @escaping @Sendable () -> Void) {
+        guard let lease else { return finish() }
+        let changes = ids.compactMap { id -> OutboxChange? in
             let settlement = plan.fail(
                 id, .again(.interrupted, notBefore: nil), mayHaveArrived: false, at: currentDate,
                 random: RandomSource.fraction())
-            guard case .stored(let entry) = settlement else { continue }
-            // In the order of their subscriptions, so before the lease is released.
-            perform(store.change(.settle(id, entry.delivery), under: lease)) { _ in }
+            return switch settlement {
+            case .stored(let entry): .settle(id, entry.delivery)
+            case .superseded: .complete(id, nil)
+            case .delivered, nil: nil
+            }
+        }
+        guard !changes.isEmpty else { return finish() }
+        savingCount = changes.count
+        for change in changes {
+            // Whether it succeeds or not: the next run repeats what is not stored, as far as that is safe.
+            perform(store.change(change, under: lease)) { _ in
+                self.savingCount -= 1
+                if self.savingCount == 0 { finish() }
+            }
         }
     }
 }

@@ -73,7 +73,7 @@ public final class MemoryOutboxStore: OutboxStore {
             if let key = entry.guarantee.key, let id = contents.ids[key], let row = contents.rows[id] {
                 return .exists(row.entry, row.content)
             }
-            if let key = entry.guarantee.key, let used = contents.usedKeys[key], used.until > entry.created {
+            if let key = entry.usedKeyName, let used = contents.usedKeys[key], used.until > entry.created {
                 return .delivered(used.id)
             }
             let replaced = entry.topic.map { topic in

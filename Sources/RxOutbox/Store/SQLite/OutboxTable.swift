@@ -193,7 +193,7 @@ struct OutboxTable {
 
     /// The entry that was delivered with a given key within the life of the key.
     private func delivered(_ entry: OutboxEntry) throws -> OutboxID? {
-        guard entry.terms.isKeyGiven == true, let key = entry.guarantee.key,
+        guard let key = entry.usedKeyName,
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT * FROM usedKey WHERE key = ?"), arguments: [key])
         else { return nil }
