@@ -46,6 +46,10 @@ git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' 
     [ -f "$file" ] || continue
     cmp -s "$file" "$scratch/$file" || { mkdir -p "$scratch/$(dirname "$file")" && cp "$file" "$scratch/$file"; }
 done
+# Files that have been removed or renamed since the last run.
+(cd "$scratch" && find Sources Tests Playground -type f -print0) | while IFS= read -r -d '' file; do
+    [ -f "$file" ] || rm "$scratch/$file"
+done
 
 # Only the targets that the bugs need are built.
 targets=$(for index in "${selected[@]}"; do
