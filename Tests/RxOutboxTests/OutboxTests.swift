@@ -247,6 +247,8 @@ import Testing
         for number in 1...50 { _ = try fixture.enqueue(outbox, number, order: "a") }
         try fixture.clock.advance(by: .seconds(31 * 24 * 3600))
         #expect(fixture.sent.isEmpty)
+        // Not even tried.
+        #expect(fixture.store.entries.allSatisfy { $0.delivery.attempts == 0 })
         #expect(!outbox.state.value.isOnline)
         fixture.reachability.set(.cellular)
         try fixture.clock.advance(by: .seconds(10))
