@@ -10,7 +10,7 @@ final class CacheChange: Sendable {
     private let cache: ResponseCache
     private let servers: ServerPair?
     private let mayBeUpgraded: Bool
-    /// What the request itself may outdate, whatever its response names.
+    /// The responses that the request itself may outdate, whatever its own response names.
     private let targets: [CacheSelection]
     private let isOver = Atomic<Bool>(false)
 

@@ -19,7 +19,8 @@ import Synchronization
 ///
 /// All entries are one record of the shared store, and each endpoint is another. Changes made at the same time share a
 /// write. A record has at most 8 MiB. An enqueue beyond 4 MiB, which is enough for some 5,000 entries, fails with `tooLarge`:
-/// the rest is for the failures of those entries, which are stored as well. An entry is as durable as the shared store: that of a Redis that keeps its data in memory is lost with it.
+/// the rest is for the failures of those entries, which are stored as well. An entry is as durable as the shared store: that
+/// of a Redis that keeps its data in memory is lost with it.
 ///
 /// A process that is killed while it enqueues may leave the record of an endpoint behind that belongs to no entry.
 ///

@@ -62,7 +62,7 @@ extension OutboxRun {
             guard !self.isStopped else { return watcher.receive(.closed) }
             self.watchers.add(watcher, of: id)
             guard entry == nil else { return }
-            // What is being loaded may have been read before the entry was written.
+            // The entries that are being loaded may have been read before this one was written.
             if self.loadCount > 0 { self.lateWatched.insert(id) }
             if self.revision != nil { self.findReceipt(id, mayBeStored: true) }
         }
