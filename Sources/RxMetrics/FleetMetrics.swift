@@ -72,8 +72,7 @@ extension FleetEvent {
         case .login(.superseded): count(.supersededCredentials)
         case .login(.loggedOut): count(.logouts)
         case .limit: count(.closures)
-        case .circuit(_, .opened): count(.openings)
-        case .circuit(_, .closed): break
+        case .circuit(_, let time): if time != nil { count(.openings) }
         case .invalidation: count(.invalidations)
         case .degraded: setDegraded(true)
         case .recovered: setDegraded(false)

@@ -25,8 +25,7 @@ import Testing
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "MessageSignatureError", "MessageSignatureError.Code", "OAuth.Metadata",
             "CircuitBreaker", "CircuitBreaker.Policy", "PayloadPath", "RequestLimiter", "RequestLimits",
-            "RequestLimits.Closure",
-            "RequestLimits.Sharing", "NetworkError.TLSFailure", "TransferMetrics",
+            "NetworkError.TLSFailure", "TransferMetrics",
         ],
         "has content that the app requested, and shows it": [
             "StreamResumption.Received", "ServerSentEvent", "WebSocketMessage",

@@ -28,8 +28,7 @@ func shareLimit(over store: any SharedStore, as name: String, url: String) async
     let fleet = Fleet(sharing: store, as: name, lifetime: .seconds(3))
     var configuration = ClientConfiguration(baseURL: url)
     configuration.options.retry = .never
-    configuration.hostLimits = RequestLimits(
-        rate: .perSecond(100), sharing: RequestLimits.Sharing(fleet.quota, scope: "key"))
+    configuration.hostLimits = RequestLimits(rate: .perSecond(100)).shared(through: fleet.quota, scope: "key")
     let client = Client(configuration: configuration)
     fleet.events.subscribe { event in
         switch event {

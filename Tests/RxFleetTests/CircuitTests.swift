@@ -45,8 +45,8 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.retry = .never
         configuration.circuitBreaker = CircuitBreaker.Policy(
-            failureRatio: 0.5, minimumRequests: 4, openDuration: .seconds(30),
-            sharing: CircuitBreaker.Sharing(fleet.circuits))
+            failureRatio: 0.5, minimumRequests: 4, openDuration: .seconds(30)
+        ).shared(through: fleet.circuits)
         return Process(
             connection: connection, fleet: fleet,
             client: Client(configuration: configuration, transport: transport), transport: transport,
@@ -92,11 +92,10 @@ import Testing
         try clock.advance(by: .milliseconds(50))
         #expect(sent(processes) == 7 + 12)
         for process in processes {
-            let changes = process.events.values.compactMap { event -> CircuitBreaker.Change? in
-                if case .circuit("https://shop.test:443", let change) = event { change } else { nil }
+            let times = process.events.values.compactMap { event -> Duration? in
+                if case .circuit("https://shop.test:443", let time) = event { time ?? .zero } else { nil }
             }
-            let opened = CircuitBreaker.Change.opened(for: .seconds(30))
-            #expect(changes == [opened, opened, opened, .closed])
+            #expect(times == [.seconds(30), .seconds(30), .seconds(30), .zero])
         }
         #expect(store.keys.allSatisfy { !$0.hasPrefix("circuit:") })
     }

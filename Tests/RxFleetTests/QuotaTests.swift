@@ -34,8 +34,7 @@ import Testing
             let quota = FleetQuota(in: connection, clock: clock) { count }
             var configuration = ClientConfiguration(baseURL: "https://shop.test")
             configuration.options.retry = .never
-            configuration.hostLimits = RequestLimits(
-                rate: rate, sharing: RequestLimits.Sharing(quota, scope: scope))
+            configuration.hostLimits = RequestLimits(rate: rate).shared(through: quota, scope: scope)
             let transport = ScriptedTransport(on: clock) { _ in answer(number) }
             return Process(
                 store: connection, quota: quota,
@@ -155,8 +154,8 @@ import Testing
         for fleet in fleets {
             var configuration = ClientConfiguration(baseURL: "https://shop.test")
             configuration.options.retry = .never
-            configuration.hostLimits = RequestLimits(
-                rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(fleet.quota, scope: "key"))
+            configuration.hostLimits = RequestLimits(rate: .perSecond(100, burst: 20))
+                .shared(through: fleet.quota, scope: "key")
             let client = Client(configuration: configuration, transport: transport)
             for _ in 0..<2000 { client.get("/x").subscribe(onFailure: { _ in }) }
         }
@@ -189,8 +188,7 @@ import Testing
         for process in processes {
             process.client.get("/x").subscribe()
             var other = ClientConfiguration(baseURL: "https://other.test")
-            other.hostLimits = RequestLimits(
-                rate: .perSecond(1), sharing: RequestLimits.Sharing(process.quota))
+            other.hostLimits = RequestLimits(rate: .perSecond(1)).shared(through: process.quota)
             Client(configuration: other, transport: process.transport).get("/x").subscribe()
         }
         try clock.run()

@@ -365,8 +365,8 @@ import Testing
         quota.events.subscribe { event in events.update { $0.append("\("\(event)".prefix { $0 != ":" })") } }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.retry = .never
-        configuration.hostLimits = RequestLimits(
-            rate: .perSecond(50, burst: 5), sharing: RequestLimits.Sharing(quota, scope: "key"))
+        configuration.hostLimits = RequestLimits(rate: .perSecond(50, burst: 5))
+            .shared(through: quota, scope: "key")
         let client = Client(
             configuration: configuration, transport: ServingTransport { _ in .json("1") })
         func request() async throws { _ = try await client.get("/x").value() }

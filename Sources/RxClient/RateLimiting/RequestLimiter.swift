@@ -198,7 +198,7 @@ public final class RequestLimiter: Sendable {
 
 /// The limits of concurrent requests and of their rate.
 ///
-/// With ``sharing``, the rate is that of all processes that use the same quota. A limiter then reserves permits in
+/// With RxFleet, the rate can be that of all processes that share a quota. A limiter then reserves permits in
 /// batches, each for about a second of its own demand, so that a busy process asks once for many requests. A permit that
 /// has not been used two seconds after its time is dropped. A 429 of any process, and fields of a response that say that
 /// no requests are left, hold all of them. While the quota cannot be reached, each process takes its share of the rate
@@ -210,13 +210,23 @@ public struct RequestLimits: Sendable, Hashable {
     public var rate: RequestRate?
     /// The quota that the rate is shared through. `nil`: the rate is that of this process. Without a ``rate`` it has no
     /// effect; ``concurrency`` is not shared.
-    public var sharing: RequestLimits.Sharing?
+    private(set) var sharing: RequestLimits.Sharing?
 
     /// Creates limits.
-    public init(concurrency: Int? = nil, rate: RequestRate? = nil, sharing: RequestLimits.Sharing? = nil) {
+    public init(concurrency: Int? = nil, rate: RequestRate? = nil) {
         self.concurrency = concurrency
         self.rate = rate
-        self.sharing = sharing
+    }
+
+    /// The limits with a rate that several processes share.
+    ///
+    /// - Parameters:
+    ///   - quota: the quota.
+    ///   - scope: the name of the quota; `nil`: each host has its own.
+    package func sharing(_ quota: any SharedQuota, scope: String?) -> RequestLimits {
+        var limits = self
+        limits.sharing = Sharing(quota: quota, scope: scope)
+        return limits
     }
 
     var isNone: Bool { concurrency == nil && rate == nil }

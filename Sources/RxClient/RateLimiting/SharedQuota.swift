@@ -1,11 +1,11 @@
-public import RxHTTP
-public import RxLite
+package import RxHTTP
+package import RxLite
 
-/// A quota of requests that several processes share. RxFleet has one over a store; an app can bring another.
+/// A quota of requests that several processes share. RxFleet has one over a store.
 ///
 /// A limiter reserves permits in small batches, so that a request rarely waits for the quota: see ``RequestLimits``.
 /// Thread-safe.
-public protocol SharedQuota: AnyObject, Sendable {
+package protocol SharedQuota: AnyObject, Sendable {
     /// Reserves permits for requests of this process, in the order of the reservations of all processes. One value, then
     /// completion.
     ///
@@ -31,18 +31,18 @@ public protocol SharedQuota: AnyObject, Sendable {
 
 extension RequestLimits {
     /// Permits reserved from a ``SharedQuota``.
-    public struct Permits: Sendable, Hashable {
+    package struct Permits: Sendable, Hashable {
         /// The number of permits; 0 if none can be reserved now.
-        public var count: Int
+        package var count: Int
         /// The time until the first permit may be used; without permits, the time until it is worth asking again.
-        public var wait: Duration
+        package var wait: Duration
         /// The time between two permits. A burst is permits without a gap.
-        public var gap: Duration
+        package var gap: Duration
         /// How many of the permits may be used together with the first one, beyond the first. Default 0.
-        public var burst: Int
+        package var burst: Int
 
         /// Creates a batch.
-        public init(count: Int, wait: Duration = .zero, gap: Duration = .zero, burst: Int = 0) {
+        package init(count: Int, wait: Duration = .zero, gap: Duration = .zero, burst: Int = 0) {
             self.count = count
             self.wait = wait
             self.gap = gap
@@ -53,14 +53,14 @@ extension RequestLimits {
 
 extension RequestLimits {
     /// A period in which the server allows no requests.
-    public struct Closure: Sendable, Hashable {
+    package struct Closure: Sendable, Hashable {
         /// The name of what is limited.
-        public var scope: String
+        package var scope: String
         /// The rest of the period.
-        public var duration: Duration
+        package var duration: Duration
 
         /// Creates a closure.
-        public init(scope: String, duration: Duration) {
+        package init(scope: String, duration: Duration) {
             self.scope = scope
             self.duration = duration
         }
@@ -69,31 +69,20 @@ extension RequestLimits {
 
 extension RequestLimits {
     /// How ``RequestLimits`` share their rate with other processes.
-    public struct Sharing: Sendable {
-        /// The quota.
-        public var quota: any SharedQuota
+    struct Sharing: Sendable {
+        let quota: any SharedQuota
         /// The name of the quota, such as an API key's; requests to all hosts with these limits count together. `nil`: the
         /// host.
-        public var scope: String?
-
-        /// Shares a rate through `quota`.
-        ///
-        /// - Parameter scope: the name of the quota. Default `nil`: each host has its own.
-        public init(_ quota: any SharedQuota, scope: String? = nil) {
-            self.quota = quota
-            self.scope = scope
-        }
+        let scope: String?
     }
 }
 
 extension RequestLimits.Sharing: Hashable {
-    /// Whether both use the same quota and scope.
-    public static func == (one: RequestLimits.Sharing, other: RequestLimits.Sharing) -> Bool {
+    static func == (one: RequestLimits.Sharing, other: RequestLimits.Sharing) -> Bool {
         one.quota === other.quota && one.scope == other.scope
     }
 
-    /// Hashes the identity of the quota, and the scope.
-    public func hash(into hasher: inout Hasher) {
+    func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(quota))
         hasher.combine(scope)
     }

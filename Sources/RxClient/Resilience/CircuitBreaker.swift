@@ -13,8 +13,8 @@ import Synchronization
 ///
 /// A client with a policy has a breaker for each host; ``Client/circuitBreaker(of:)`` returns it. Errors of
 /// the transport and statuses from 500 on are failures. A refusal by the server (400 to 499), an error of the
-/// client itself (an invalid request, a full queue) and a cancellation are not. With ``Policy/sharing``, a circuit opens
-/// and closes for several processes. Safe from any thread.
+/// client itself (an invalid request, a full queue) and a cancellation are not. With RxFleet, a circuit opens and closes for
+/// several processes. Safe from any thread.
 public final class CircuitBreaker: Sendable {
     private let clock: SharedClock
     private let circuit: Mutex<Circuit>
@@ -128,19 +128,25 @@ extension CircuitBreaker {
         /// The circuits of other processes that open and close with these. A process whose circuit may be probed then asks
         /// for the right to do so; its other requests, and those of the other processes, fail until the outcome is known.
         /// Default `nil`: each process has its own.
-        public var sharing: CircuitBreaker.Sharing?
+        private(set) var sharing: CircuitBreaker.Sharing?
 
         /// Creates a policy.
         public init(
             failureRatio: Double = 0.5, minimumRequests: Int = 20, window: Duration = .seconds(10),
-            openDuration: Duration = .seconds(30), probes: Int = 1, sharing: CircuitBreaker.Sharing? = nil
+            openDuration: Duration = .seconds(30), probes: Int = 1
         ) {
             self.failureRatio = failureRatio
             self.minimumRequests = minimumRequests
             self.window = window
             self.openDuration = openDuration
             self.probes = probes
-            self.sharing = sharing
+        }
+
+        /// The policy with circuits that several processes share.
+        package func sharing(_ circuits: any SharedCircuits) -> Policy {
+            var policy = self
+            policy.sharing = Sharing(circuits: circuits)
+            return policy
         }
     }
 }

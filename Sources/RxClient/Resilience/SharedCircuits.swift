@@ -1,11 +1,11 @@
-public import RxHTTP
-public import RxLite
+package import RxHTTP
+package import RxLite
 
 /// Circuits that several processes share: a host that fails for one of them is spared by all, and one of them probes it.
-/// RxFleet has them over a store; an app can bring others.
+/// RxFleet has them over a store.
 ///
-/// Each process counts the failures of its own requests. See ``CircuitBreaker/Policy/sharing``. Thread-safe.
-public protocol SharedCircuits: AnyObject, Sendable {
+/// Each process counts the failures of its own requests. Thread-safe.
+package protocol SharedCircuits: AnyObject, Sendable {
     /// Tells the other processes that the circuit of a host has opened or closed in this one. Returns at once.
     func report(_ change: CircuitBreaker.Change, of host: String)
 
@@ -25,29 +25,23 @@ public protocol SharedCircuits: AnyObject, Sendable {
 
 extension CircuitBreaker {
     /// A change of a circuit.
-    public enum Change: Sendable, Hashable {
+    package enum Change: Sendable, Hashable {
         /// The circuit has opened, for a time from now.
         case opened(for: Duration)
         /// The circuit has closed.
         case closed
     }
 
-    /// How a ``Policy`` shares its circuits with other processes.
-    public struct Sharing: Sendable {
-        /// The circuits.
-        public var circuits: any SharedCircuits
-
-        /// Shares circuits.
-        public init(_ circuits: any SharedCircuits) { self.circuits = circuits }
+    /// The circuits that a ``Policy`` shares with other processes.
+    struct Sharing: Sendable {
+        let circuits: any SharedCircuits
     }
 }
 
 extension CircuitBreaker.Sharing: Hashable {
-    /// Whether both use the same circuits.
-    public static func == (one: CircuitBreaker.Sharing, other: CircuitBreaker.Sharing) -> Bool {
+    static func == (one: CircuitBreaker.Sharing, other: CircuitBreaker.Sharing) -> Bool {
         one.circuits === other.circuits
     }
 
-    /// Hashes the identity of the circuits.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(circuits)) }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(circuits)) }
 }

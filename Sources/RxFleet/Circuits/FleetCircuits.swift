@@ -1,20 +1,20 @@
 #if Fleet
 import FoundationEssentials
 public import RxClient
-public import RxHTTP
+package import RxHTTP
 public import RxLite
 
 /// The circuits of a fleet: a host that fails for one process is spared by all, and one of them probes it.
 ///
 /// ```swift
-/// configuration.circuitBreaker = CircuitBreaker.Policy(
-///     failureRatio: 0.5, sharing: CircuitBreaker.Sharing(FleetCircuits(in: store)))
+/// let circuits = FleetCircuits(in: store)
+/// configuration.circuitBreaker = CircuitBreaker.Policy(failureRatio: 0.5).shared(through: circuits)
 /// ```
 ///
 /// A process that opens a circuit tells the others by a message, and leaves an entry for those that start later. When the
 /// time is over, the first process with a request replaces the entry by its claim and probes the host. While the store cannot
 /// be reached, each process probes by itself. Thread-safe.
-public final class FleetCircuits: SharedCircuits {
+public final class FleetCircuits: Sendable {
     private let store: any SharedStore
     private let clock: any Scheduler
     private let timeLimit: Duration
@@ -52,7 +52,7 @@ public final class FleetCircuits: SharedCircuits {
     private static func entry(of host: String) -> String { "circuit:" + host }
 
     /// Tells all processes, also those that start later.
-    public func report(_ change: CircuitBreaker.Change, of host: String) {
+    package func report(_ change: CircuitBreaker.Change, of host: String) {
         var message = Message(writer: writer, host: host)
         let entry: Observable<SwapResult, NetworkError>
         switch change {
@@ -67,7 +67,7 @@ public final class FleetCircuits: SharedCircuits {
         case .closed:
             entry = store.swap(Self.entry(of: host), to: nil, expecting: .any, under: nil, for: nil)
         }
-        signal.send(.circuit(host: host, change))
+        signal.send(.circuit(host: host, openFor: change.openDuration))
         guard let data = try? JSONEncoder().encode(message) else { return }
         // The entry first: who receives the message finds it.
         Observable.concat([
@@ -79,7 +79,7 @@ public final class FleetCircuits: SharedCircuits {
     }
 
     /// The changes by other processes. A message that is not one is dropped.
-    public func changes(of host: String) -> Observable<CircuitBreaker.Change, Never> {
+    package func changes(of host: String) -> Observable<CircuitBreaker.Change, Never> {
         store.messages(of: Self.channel).flatMap(.concat) {
             [self] message -> Observable<CircuitBreaker.Change, Never> in
             switch message {
@@ -90,7 +90,7 @@ public final class FleetCircuits: SharedCircuits {
                     .compactMap { $0 == nil ? nil : .opened(for: Self.askingInterval) }
             case .message(let bytes):
                 guard let change = change(in: bytes, of: host) else { return .empty() }
-                signal.send(.circuit(host: host, change))
+                signal.send(.circuit(host: host, openFor: change.openDuration))
                 return .just(change)
             }
         }
@@ -107,12 +107,29 @@ public final class FleetCircuits: SharedCircuits {
     // MARK: - Probes
 
     /// Claims the probe of a host in the store.
-    public func mayProbe(_ host: String, for time: Duration) -> Observable<Bool, NetworkError> {
+    package func mayProbe(_ host: String, for time: Duration) -> Observable<Bool, NetworkError> {
         let limit = NetworkError(.idleTimeout, "the store has not replied within \(timeLimit)")
         let claim = store.swap(
             Self.entry(of: host), to: [2], expecting: .absent, under: nil,
             for: min(max(time, .seconds(1)), .seconds(86_400)))
         return claim.map { $0 != .conflict }.timeout(timeLimit, on: clock) { limit }
+    }
+}
+
+extension FleetCircuits: SharedCircuits {}
+
+extension CircuitBreaker.Change {
+    /// How long the circuit is open; `nil` if it has closed.
+    fileprivate var openDuration: Duration? { if case .opened(let time) = self { time } else { nil } }
+}
+
+extension CircuitBreaker.Policy {
+    /// The policy with circuits that open and close for all processes of a fleet. A process whose circuit may be probed asks
+    /// for the right to do so; its other requests, and those of the other processes, fail until the outcome is known.
+    ///
+    /// - Parameter circuits: the circuits of the fleet.
+    public func shared(through circuits: FleetCircuits) -> CircuitBreaker.Policy {
+        sharing(circuits)
     }
 }
 #endif

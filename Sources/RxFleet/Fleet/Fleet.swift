@@ -9,9 +9,8 @@ public import RxLite
 /// let fleet = Fleet(sharing: store, as: "worker 3")
 /// let session = Session(sharing: fleet.credential("shop", sealing: keys), login: { logIn() })
 /// configuration.session = session
-/// configuration.hostLimits = RequestLimits(
-///     rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(fleet.quota))
-/// configuration.circuitBreaker = CircuitBreaker.Policy(sharing: CircuitBreaker.Sharing(fleet.circuits))
+/// configuration.hostLimits = RequestLimits(rate: .perSecond(100, burst: 20)).shared(through: fleet.quota)
+/// configuration.circuitBreaker = CircuitBreaker.Policy().shared(through: fleet.circuits)
 /// configuration.cache = ResponseCache(store: TieredCacheStore(over: fleet.cache(sealing: keys)))
 /// fleet.join()
 /// ```

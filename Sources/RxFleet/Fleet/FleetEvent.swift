@@ -1,6 +1,5 @@
 #if Fleet
 public import RxCache
-public import RxClient
 public import RxHTTP
 
 /// An event in a fleet, as one process observes it.
@@ -11,8 +10,8 @@ public enum FleetEvent: Sendable {
     case limit(scope: String, closedFor: Duration)
     /// Another process has removed stored responses.
     case invalidation(CacheSelection)
-    /// The circuit of a host has opened or closed in this process or in another one.
-    case circuit(host: String, CircuitBreaker.Change)
+    /// The circuit of a host has opened for a time, or closed (`nil`), in this process or in another one.
+    case circuit(host: String, openFor: Duration?)
     /// The store cannot be reached, or refuses: what the fleet shares is done by this process alone until ``recovered``.
     case degraded(NetworkError)
     /// The store can be reached again.
@@ -41,8 +40,8 @@ extension FleetEvent: RedactedDescription {
         case .login(let event): "login: \(event)"
         case .limit(let scope, let time): "limit of \(scope.withoutSecrets) closed for \(time)"
         case .invalidation(let selection): "removed from the cache: \(selection)"
-        case .circuit(let host, .opened(let time)): "circuit of \(host) opened for \(time)"
-        case .circuit(let host, .closed): "circuit of \(host) closed"
+        case .circuit(let host, let time?): "circuit of \(host) opened for \(time)"
+        case .circuit(let host, nil): "circuit of \(host) closed"
         case .degraded(let error): "degraded: \(error)"
         case .recovered: "recovered"
         }

@@ -1,7 +1,7 @@
 #if Fleet
 import FoundationEssentials
 public import RxClient
-public import RxHTTP
+package import RxHTTP
 public import RxLite
 import Synchronization
 
@@ -9,13 +9,13 @@ import Synchronization
 ///
 /// ```swift
 /// let quota = FleetQuota(in: store)
-/// configuration.hostLimits = RequestLimits(
-///     rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "vendor key"))
+/// configuration.hostLimits = RequestLimits(rate: .perSecond(100, burst: 20))
+///     .shared(through: quota, scope: "vendor key")
 /// ```
 ///
 /// Permits are reserved ahead, in the order in which processes ask, and the reply says when they become usable. So a
 /// process asks once per batch and never polls. All processes must give a scope the same rate. Thread-safe.
-public final class FleetQuota: SharedQuota {
+public final class FleetQuota: Sendable {
     private let store: any SharedStore
     private let clock: any Scheduler
     private let timeLimit: Duration
@@ -57,7 +57,7 @@ public final class FleetQuota: SharedQuota {
     public var events: Observable<FleetEvent, Never> { signal.observable }
 
     /// Reserves permits in the store.
-    public func reserve(
+    package func reserve(
         _ count: Int, in scope: String, at rate: RequestRate
     ) -> Observable<RequestLimits.Permits, NetworkError> {
         let limit = NetworkError(.idleTimeout, "the store has not replied within \(timeLimit)")
@@ -109,7 +109,7 @@ public final class FleetQuota: SharedQuota {
     private static func closure(of scope: String) -> String { "limit:" + scope + ":closed" }
 
     /// Tells all processes, also those that start later, that the server allows no requests for a while.
-    public func close(_ scope: String, for duration: Duration) {
+    package func close(_ scope: String, for duration: Duration) {
         let milliseconds = Int64(min(max(duration / .milliseconds(1), 1), 86_400_000).rounded(.up))
         signal.send(.limit(scope: scope, closedFor: duration))
         let message = Message(writer: writer, scope: scope, milliseconds: milliseconds)
@@ -128,7 +128,7 @@ public final class FleetQuota: SharedQuota {
     }
 
     /// The closures by other processes. A message that is not one is dropped.
-    public var closures: Observable<RequestLimits.Closure, Never> {
+    package var closures: Observable<RequestLimits.Closure, Never> {
         store.messages(of: Self.channel).compactMap { [writer, signal] message in
             guard case .message(let bytes) = message,
                 let sent = try? JSONDecoder().decode(Message.self, from: Data(bytes)), sent.writer != writer,
@@ -138,6 +138,21 @@ public final class FleetQuota: SharedQuota {
             signal.send(.limit(scope: closure.scope, closedFor: closure.duration))
             return closure
         }
+    }
+}
+
+extension FleetQuota: SharedQuota {}
+
+extension RequestLimits {
+    /// The limits with a rate that is that of all processes of a fleet. Without a ``rate`` it has no effect; ``concurrency``
+    /// is not shared.
+    ///
+    /// - Parameters:
+    ///   - quota: the quota of the fleet.
+    ///   - scope: the name of the quota, such as an API key's; requests to all hosts with these limits count together.
+    ///     Default `nil`: each host has its own.
+    public func shared(through quota: FleetQuota, scope: String? = nil) -> RequestLimits {
+        sharing(quota, scope: scope)
     }
 }
 

@@ -308,8 +308,8 @@ extension FleetSimulation {
             let quota = FleetQuota(in: store, clock: clock) { count }
             var configuration = ClientConfiguration(baseURL: House.url)
             configuration.options.retry = .never
-            configuration.hostLimits = RequestLimits(
-                rate: .perSecond(1000, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "key"))
+            configuration.hostLimits = RequestLimits(rate: .perSecond(1000, burst: 20))
+                .shared(through: quota, scope: "key")
             let client = Client(configuration: configuration, transport: transport)
             // Half more than its share.
             for _ in 0..<max(2, 22_500 / count) { client.get("/x").subscribe(onFailure: { _ in }) }

@@ -55,8 +55,8 @@ import Testing
     private func client(_ answers: [ScriptedTransport.Reply]) -> (Client, ScriptedTransport) {
         fixture(
             {
-                $0.circuitBreaker = CircuitBreaker.Policy(
-                    minimumRequests: 4, openDuration: .seconds(30), sharing: CircuitBreaker.Sharing(circuits))
+                $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 4, openDuration: .seconds(30))
+                    .sharing(circuits)
             }, answers)
     }
 
@@ -130,8 +130,7 @@ import Testing
     /// The operator asks, too.
     @Test func streams() throws {
         let breaker = CircuitBreaker(
-            CircuitBreaker.Policy(minimumRequests: 1, sharing: CircuitBreaker.Sharing(circuits)), clock: clock
-        )
+            CircuitBreaker.Policy(minimumRequests: 1).sharing(circuits), clock: clock)
         circuits.news.send(.opened(for: .seconds(10)))
         try clock.advance(by: .seconds(10))
         circuits.set(.success(false))

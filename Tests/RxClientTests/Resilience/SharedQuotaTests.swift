@@ -67,8 +67,7 @@ import Testing
     ) -> (Client, ScriptedTransport) {
         fixture(
             {
-                $0.hostLimits = RequestLimits(
-                    rate: .perSecond(rate), sharing: RequestLimits.Sharing(quota, scope: scope))
+                $0.hostLimits = RequestLimits(rate: .perSecond(rate)).sharing(quota, scope: scope)
                 $0.allowsOtherOrigins = true
             }, answer: answer)
     }
@@ -107,8 +106,7 @@ import Testing
         for isRefusal in [true, false] {
             let fixture = ResilienceFixture()
             let quota = Quota(on: fixture.clock)
-            let limits = RequestLimits(
-                rate: .perSecond(100), sharing: RequestLimits.Sharing(quota, scope: "key"))
+            let limits = RequestLimits(rate: .perSecond(100)).sharing(quota, scope: "key")
             let (first, _) = fixture({ $0.hostLimits = limits }) { _ in
                 isRefusal
                     ? .status(.tooManyRequests, headers: [.retryAfter: "5"])

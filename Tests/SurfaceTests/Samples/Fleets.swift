@@ -8,9 +8,8 @@ func shareAFleet(_ store: any SharedStore, _ keys: SealingKeys) {
     let fleet = Fleet(sharing: store, as: "worker 3")
     let session = Session(sharing: fleet.credential("shop", sealing: keys), login: { logIn() })
     configuration.session = session
-    configuration.hostLimits = RequestLimits(
-        rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(fleet.quota))
-    configuration.circuitBreaker = CircuitBreaker.Policy(sharing: CircuitBreaker.Sharing(fleet.circuits))
+    configuration.hostLimits = RequestLimits(rate: .perSecond(100, burst: 20)).shared(through: fleet.quota)
+    configuration.circuitBreaker = CircuitBreaker.Policy().shared(through: fleet.circuits)
     configuration.cache = ResponseCache(store: TieredCacheStore(over: fleet.cache(sealing: keys)))
     fleet.join()
 
@@ -37,8 +36,7 @@ func shareALogin(_ store: any SharedStore, _ key: [UInt8]) throws {
 
 func shareALimit(_ store: any SharedStore) {
     let quota = FleetQuota(in: store, memberCount: { 8 })
-    let limits = RequestLimits(
-        rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "vendor key"))
+    let limits = RequestLimits(rate: .perSecond(100, burst: 20)).shared(through: quota, scope: "vendor key")
     show(limits)
 }
 
@@ -51,7 +49,7 @@ func shareACache(_ store: any SharedStore, _ keys: SealingKeys) {
 func shareCircuits(_ store: any SharedStore) {
     var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
     let circuits = FleetCircuits(in: store)
-    configuration.circuitBreaker = CircuitBreaker.Policy(sharing: CircuitBreaker.Sharing(circuits))
+    configuration.circuitBreaker = CircuitBreaker.Policy().shared(through: circuits)
     show(configuration)
 }
 

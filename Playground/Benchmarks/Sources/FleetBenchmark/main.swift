@@ -95,8 +95,8 @@ case "commands":
 
     configuration.session = nil
     let quota = FleetQuota(in: store)
-    configuration.hostLimits = RequestLimits(
-        rate: .perSecond(500, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "key"))
+    configuration.hostLimits = RequestLimits(rate: .perSecond(500, burst: 20))
+        .shared(through: quota, scope: "key")
     let limited = Client(configuration: configuration)
     before = store.commandCount
     let requests = Observable<Int, NetworkError>.sequence(Array(0..<count))

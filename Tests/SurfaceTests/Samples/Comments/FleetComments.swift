@@ -40,15 +40,15 @@ private func sealingKeys(_ key: [UInt8]) throws {
 private func fleetQuota(_ store: any SharedStore) {
     var configuration = ClientConfiguration()
     let quota = FleetQuota(in: store)
-    configuration.hostLimits = RequestLimits(
-        rate: .perSecond(100, burst: 20), sharing: RequestLimits.Sharing(quota, scope: "vendor key"))
+    configuration.hostLimits = RequestLimits(rate: .perSecond(100, burst: 20))
+        .shared(through: quota, scope: "vendor key")
     show(configuration)
 }
 
 private func fleetCircuits(_ store: any SharedStore) {
     var configuration = ClientConfiguration()
-    configuration.circuitBreaker = CircuitBreaker.Policy(
-        failureRatio: 0.5, sharing: CircuitBreaker.Sharing(FleetCircuits(in: store)))
+    let circuits = FleetCircuits(in: store)
+    configuration.circuitBreaker = CircuitBreaker.Policy(failureRatio: 0.5).shared(through: circuits)
     show(configuration)
 }
 
