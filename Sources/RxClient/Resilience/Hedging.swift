@@ -62,13 +62,22 @@ extension Observable where Failure == NetworkError {
     /// avoid, such as a status that is not temporary, fails the stream too; after any other failure, the stream waits
     /// for the other attempt, and the last failure is final.
     ///
+    /// A percentile is that of the earlier subscriptions to this stream.
+    ///
     /// - Parameters:
     ///   - hedging: the rule for the delay before the second attempt.
     ///   - isRepeatable: whether the request may be sent twice.
-    ///   - latencies: the latencies for percentiles. Default: those of this stream.
     ///   - mayRepeat: asked before the second attempt, for example ``RetryBudget/spend(for:)``. Default: always.
     public func hedge(
-        _ hedging: Hedging, if isRepeatable: Bool, among latencies: RecentLatencies = RecentLatencies(),
+        _ hedging: Hedging, if isRepeatable: Bool,
+        asking mayRepeat: @escaping @Sendable () -> Bool = { true }
+    ) -> Observable {
+        hedge(hedging, if: isRepeatable, among: RecentLatencies(), asking: mayRepeat)
+    }
+
+    /// - Parameter latencies: the latencies for percentiles.
+    func hedge(
+        _ hedging: Hedging, if isRepeatable: Bool, among latencies: RecentLatencies,
         asking mayRepeat: @escaping @Sendable () -> Bool = { true }
     ) -> Observable {
         guard isRepeatable, hedging.isOn else { return self }
@@ -193,7 +202,7 @@ extension NetworkError {
 // MARK: - Latencies
 
 /// The latencies of recent requests, for ``Hedging/percentile(_:initially:)``. Safe from any thread.
-public final class RecentLatencies: Sendable {
+final class RecentLatencies: Sendable {
     /// The number of latencies kept.
     private static let capacity = 128
     /// The minimum number of latencies for a percentile.
@@ -210,11 +219,8 @@ public final class RecentLatencies: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Creates an empty record.
-    public init() {}
-
     /// Records the latency of a request, or the time until it was given up.
-    public func record(_ latency: Duration) {
+    func record(_ latency: Duration) {
         contents.withLock { contents in
             contents.unsorted += 1
             if contents.latest.count < Self.capacity { return contents.latest.append(latency) }
@@ -227,7 +233,7 @@ public final class RecentLatencies: Sendable {
     /// ten. The last seven may not be counted yet.
     ///
     /// - Parameter share: from 0 to 1.
-    public func percentile(_ share: Double) -> Duration? {
+    func percentile(_ share: Double) -> Duration? {
         contents.withLock { contents in
             guard contents.latest.count >= Self.least else { return nil }
             if contents.sorted.isEmpty || contents.unsorted >= Self.batch {
