@@ -98,54 +98,41 @@ extension Endpoint {
     /// - Parameter change: changes the endpoint's options. Called for each request.
     public func with(
         _ change: @escaping @Sendable (inout RequestOptions) -> Void
-    ) -> EndpointWithOptions<Self> {
+    ) -> some Endpoint<Output> {
         EndpointWithOptions(base: self, change: change)
     }
 }
 
 /// An endpoint with other options: ``Endpoint/with(_:)``.
-public struct EndpointWithOptions<Base: Endpoint>: Endpoint {
-    /// The output of the endpoint.
-    public typealias Output = Base.Output
+struct EndpointWithOptions<Base: Endpoint>: Endpoint {
+    typealias Output = Base.Output
 
-    /// The endpoint whose options are changed.
-    public let base: Base
+    let base: Base
     let change: @Sendable (inout RequestOptions) -> Void
 
-    /// The path of the endpoint.
-    public var path: String { base.path }
-    /// The values of the path's placeholders.
-    public var pathValues: PathValues { base.pathValues }
-    /// The method of the endpoint.
-    public var method: HTTPRequest.Method { base.method }
-    /// The parameters of the endpoint.
-    public var parameters: Parameters { base.parameters }
-    /// The changed options.
-    public var options: RequestOptions {
+    var path: String { base.path }
+    var pathValues: PathValues { base.pathValues }
+    var method: HTTPRequest.Method { base.method }
+    var parameters: Parameters { base.parameters }
+    var options: RequestOptions {
         var options = base.options
         change(&options)
         return options
     }
 
-    /// The parameters as the endpoint rewrites them.
-    public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters {
-        try base.rewrite(parameters)
-    }
+    func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters { try base.rewrite(parameters) }
 
-    /// The output that the endpoint makes.
-    public func output(from response: Response) throws(NetworkError) -> Base.Output {
+    func output(from response: Response) throws(NetworkError) -> Base.Output {
         try base.output(from: response)
     }
 
-    /// Validates the response as the endpoint does.
-    public func validate(_ response: TypedResponse<Base.Output>) throws(NetworkError) {
+    func validate(_ response: TypedResponse<Base.Output>) throws(NetworkError) {
         try base.validate(response)
     }
 }
 
 extension EndpointWithOptions: RedactedDescription {
-    /// The description of the endpoint.
-    public var description: String { "\(base)" }
+    var description: String { "\(base)" }
 }
 
 extension Endpoint {

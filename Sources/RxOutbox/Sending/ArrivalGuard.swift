@@ -139,7 +139,7 @@ final class ArrivalGuard: Interceptor {
 
 extension Endpoint {
     /// The endpoint as an outbox sends it.
-    func guarded(by guarantee: DeliveryGuarantee, _ arrivals: ArrivalGuard) -> EndpointWithOptions<Self> {
+    func guarded(by guarantee: DeliveryGuarantee, _ arrivals: ArrivalGuard) -> some Endpoint<Output> {
         with { options in
             options.interceptors.exchange.append(arrivals)
             // Nobody waits in front of a screen.
