@@ -11,7 +11,7 @@ import Testing
             "TLSConfiguration",
         ],
         "holds closures, whose contents nothing prints": [
-            "Accessory", "CookieStorage", "DynamicHeader", "IdempotencyKeys", "PagingOptions", "PagingRule",
+            "Accessory", "CookieStorage", "PagingOptions", "PagingRule",
             "ParameterFormat",
             "ParameterSerializer", "PublicSuffixes", "Session.Expiry", "Signature", "StreamedBody",
             "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",

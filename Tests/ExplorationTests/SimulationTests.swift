@@ -144,7 +144,7 @@ import Testing
                 simulation.server("https://shop.test") { _ in .json("{}") }
                 simulation.process { process in
                     var configuration = ClientConfiguration(baseURL: "https://shop.test")
-                    configuration.options.interceptors.call.append(IdempotencyKeys())
+                    configuration.options.interceptors.call.append(.idempotencyKeys())
                     let client = Client(configuration: configuration, transport: process.transport)
                     let form = Parameters.multipart([.text("a", "b")])
                     process.subscribe("call", to: client.post("/a", form), describing: { "\($0.request.id)" })

@@ -260,7 +260,7 @@ enum PairTable {
                         call: [Waiting()], attempt: [Waiting()], exchange: [Waiting()])
                 }
             ),
-            ("keys", { $0.options.interceptors.call = [IdempotencyKeys()] })),
+            ("keys", { $0.options.interceptors.call = [.idempotencyKeys()] })),
     ]
 
     private static let configuration = [

@@ -26,7 +26,7 @@ import Testing
         RequestOptions(compression: .identity), RequestOptions(decodesContent: true),
         RequestOptions(continuePolicy: .never), RequestOptions(presentation: .all),
         RequestOptions(willStart: { _ in }), RequestOptions(tags: ["search"]),
-        RequestOptions(interceptors: Interceptors(call: [IdempotencyKeys()])),
+        RequestOptions(interceptors: Interceptors(call: [.idempotencyKeys()])),
     ])
     func areNotEmptyWithOneOption(_ options: RequestOptions) {
         #expect(!options.isEmpty)

@@ -14,7 +14,7 @@ import Testing
 
     @Test func aPostWithAKeyIsRetriedAfterAReset() async throws {
         let server = try RawServer { _ in [.respond(503, ["Connection": "close"], body: "no"), .close] }
-        let client = client(server, Interceptors(call: [IdempotencyKeys()]))
+        let client = client(server, Interceptors(call: [.idempotencyKeys()]))
         await #expect(throws: NetworkError.self) { try await client.post("/orders", ["goods": 7]).value() }
         let keys = server.record.requests.map { $0.field("Idempotency-Key") ?? "" }
         #expect(keys.count == 3 && Set(keys).count == 1 && keys[0].count == 38)
@@ -26,7 +26,7 @@ import Testing
             let body = request.target == "/whole" ? "{\"hello\": \"world\"}\n" : "{\"hello\": \"World\"}\n"
             return [.respond(200, ["Content-Digest": digest], body: body)]
         }
-        let client = client(server, Interceptors(exchange: [ContentDigestVerification()]))
+        let client = client(server, Interceptors(exchange: [.contentDigestVerification()]))
         #expect(try await client.get("/whole").value().text == "{\"hello\": \"world\"}\n")
         let error = await #expect(throws: NetworkError.self) { try await client.get("/damaged").value() }
         #expect(error?.code == .digestMismatch && error?.attempt == 3)

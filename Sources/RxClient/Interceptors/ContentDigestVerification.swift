@@ -1,31 +1,13 @@
 import HTTPTypes
-public import RxHTTP
-public import RxLite
+import RxHTTP
+import RxLite
 import Synchronization
 
-/// Verifies streamed bodies against the digests that the server sends (RFC 9530): `Content-Digest`, and
-/// `Repr-Digest` if the body is the whole representation. A body with another digest fails with
-/// `digestMismatch`.
-///
-/// ```swift
-/// configuration.options.interceptors.exchange.append(ContentDigestVerification())
-/// ```
-///
-/// Place it around exchanges. It requests SHA-256 and SHA-512 digests and disables content coding, because
-/// digests cover the bytes on the wire. A body that is coded nevertheless, or has no digest, counts as
-/// unverified. Stored responses with `Vary: Accept-Encoding` are not reused, because the cache does not know
-/// about the changed field.
-public struct ContentDigestVerification: Interceptor {
-    private let isRequired: Bool
+/// The interceptor ``Interceptor/contentDigestVerification(isRequired:)``.
+struct ContentDigestVerification: Interceptor {
+    let isRequired: Bool
 
-    /// Creates an interceptor.
-    ///
-    /// - Parameter isRequired: whether an unverified body of a successful response fails with
-    ///   `digestMismatch`. Default false.
-    public init(isRequired: Bool = false) { self.isRequired = isRequired }
-
-    /// Proceeds, and verifies the body as it arrives.
-    public func intercept(
+    func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard request.method != .head else { return next(request) }

@@ -130,6 +130,7 @@ final class ListedStage: Sendable {
     }
 
     init(_ interceptor: any Interceptor) {
+        let interceptor = (interceptor as? BuiltInInterceptor)?.interceptor ?? interceptor
         (requests, events, ends) = (Intercepting(interceptor), nil, nil)
         (rule, hooks) = ([], .request)
         type = Swift.type(of: interceptor)

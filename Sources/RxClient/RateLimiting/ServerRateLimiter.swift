@@ -1,20 +1,12 @@
 import FoundationEssentials
 import HTTPTypes
 import RawStructuredFieldValues
-public import RxHTTP
-public import RxLite
+import RxHTTP
+import RxLite
 import Synchronization
 
-/// Sends no more requests to a server than its responses allow: excess requests wait, in order of arrival.
-///
-/// ```swift
-/// configuration.options.interceptors.attempt.append(ServerRateLimiter())
-/// ```
-///
-/// It reads `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), their predecessors
-/// `RateLimit-Remaining` and `X-RateLimit-Remaining` with `-Reset` and `-Limit`, and the `Retry-After` of 429
-/// and 503 (RFC 9110 §10.2.3). Place it around attempts, and use it with one client only.
-public final class ServerRateLimiter: Interceptor {
+/// The interceptor ``Interceptor/serverRateLimits(longestWait:)``.
+final class ServerRateLimiter: Interceptor {
     private struct Contents {
         var queues: [Origin: RateLimitQueue] = [:]
         /// The number of queues kept before idle ones are dropped.
@@ -24,14 +16,9 @@ public final class ServerRateLimiter: Interceptor {
     private let longestWait: Duration
     private let contents = Mutex(Contents())
 
-    /// Creates a follower without known limits.
-    ///
-    /// - Parameter longestWait: the longest wait. A request that would have to wait longer, or longer than
-    ///   ``Timeouts/queue``, fails with `queueTimeout`; at once if that is certain. Default 60 s.
-    public init(longestWait: Duration = .seconds(60)) { self.longestWait = longestWait }
+    init(longestWait: Duration) { self.longestWait = longestWait }
 
-    /// Proceeds when the server allows it.
-    public func intercept(
+    func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard let origin = Origin(request.url) else { return next(request) }

@@ -14,7 +14,7 @@ extension House {
             configuration.retryBudget = RetryBudget(ratio: 0.2, floor: 0.3)
             configuration.options.retry = .exponentialBackoff(maxRetries: 3)
             let client = Client(configuration: configuration, transport: process.transport)
-            configuration.options.interceptors.call.append(IdempotencyKeys())
+            configuration.options.interceptors.call.append(.idempotencyKeys())
             let keyed = Client(configuration: configuration, transport: process.transport)
             let start = Int(process.scheduler.now / .milliseconds(1))
             process.every(.milliseconds(700)) { turn in

@@ -60,9 +60,9 @@ import Testing
         Change("willStart", joins: true) { $0.options.willStart = { _ in } },
         Change("accessories", joins: true) { $0.options.accessories = [Accessory()] },
         Change("tags") { $0.options.tags = ["list"] },
-        Change("interceptors", joins: true) { $0.options.interceptors.call = [IdempotencyKeys()] },
-        Change("interceptors") { $0.options.interceptors.attempt = [IdempotencyKeys()] },
-        Change("interceptors") { $0.options.interceptors.exchange = [IdempotencyKeys()] },
+        Change("interceptors", joins: true) { $0.options.interceptors.call = [.idempotencyKeys()] },
+        Change("interceptors") { $0.options.interceptors.attempt = [.idempotencyKeys()] },
+        Change("interceptors") { $0.options.interceptors.exchange = [.idempotencyKeys()] },
     ]
 
     private func client() -> (Client, ScriptedTransport) {

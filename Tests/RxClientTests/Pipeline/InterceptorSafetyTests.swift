@@ -273,7 +273,7 @@ import Testing
         ])
         let (client, transport) = client({ _ in wrong.next() }) {
             $0.files = fixture.files
-            $0.options.interceptors.exchange = [ContentDigestVerification()]
+            $0.options.interceptors.exchange = [.contentDigestVerification()]
         }
         let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: clock)
         try clock.run()

@@ -169,9 +169,9 @@ import Testing
     @Test func thePipelineIsDescribedAsAList() throws {
         let (client, _) = client({ _ in .json("1") }) {
             $0.session = Session { .never() }
-            $0.options.interceptors.call = [IdempotencyKeys()]
+            $0.options.interceptors.call = [.idempotencyKeys()]
         }
-        let own = RequestOptions(interceptors: Interceptors(exchange: [ContentDigestVerification()]))
+        let own = RequestOptions(interceptors: Interceptors(exchange: [.contentDigestVerification()]))
         #expect(
             client.pipeline(for: .get("/x", options: own)) == """
                 call

@@ -21,7 +21,7 @@ import Testing
 
     @Test func anIdempotencyKeyIsTheSameForAllAttemptsOfACallAndOfNoOther() throws {
         let script = Script([.failure(.connectionLost), .json("1"), .json("1")])
-        let (client, transport) = client({ _ in script.next() }, Interceptors(call: [IdempotencyKeys()]))
+        let (client, transport) = client({ _ in script.next() }, Interceptors(call: [.idempotencyKeys()]))
         for _ in 1...2 {
             let recorder = Recorder(client.post("/orders", ["goods": 7]), on: clock)
             try clock.run()
@@ -57,7 +57,7 @@ import Testing
                 // Only the first response has the fields: the others bring nothing new.
                 let said = HTTPFields(fields.map { HTTPField(name: $0, value: $1) })
                 return .json("1", headers: clock.now == .zero ? said : [:], after: .seconds(1))
-            }, Interceptors(attempt: [ServerRateLimiter()]))
+            }, Interceptors(attempt: [.serverRateLimits()]))
         client.get("/x").subscribe()
         try clock.advance(by: .seconds(1))
         for _ in 1...4 { client.get("/x").subscribe() }
@@ -72,7 +72,7 @@ import Testing
             { _ in
                 let fields: HTTPFields = [HTTPField.Name("RateLimit")!: #""a";r=3;t=3000"#]
                 return .json("1", headers: fields, after: .seconds(clock.now < .seconds(2) ? 2 : 1))
-            }, Interceptors(attempt: [ServerRateLimiter()]))
+            }, Interceptors(attempt: [.serverRateLimits()]))
         for _ in 1...5 { client.get("/x").subscribe() }
         try clock.advance(by: .seconds(2))
         let late = (1...4).map { _ in Recorder(client.get("/x"), on: clock) }
@@ -85,7 +85,7 @@ import Testing
         let clock = clock
         let (client, transport) = client(
             { _ in .json("1", headers: [HTTPField.Name("RateLimit")!: #""a";r=0;t=10"#]) },
-            Interceptors(attempt: [ServerRateLimiter()]))
+            Interceptors(attempt: [.serverRateLimits()]))
         client.get("/x").subscribe()
         try clock.advance(by: .seconds(1))
         let first = Recorder(client.get("/y"), on: clock)
@@ -100,7 +100,7 @@ import Testing
         let clock = clock
         let (client, transport) = client(
             { _ in clock.now < .seconds(3) ? .status(429, headers: [.retryAfter: "3"]) : .json("1") },
-            Interceptors(attempt: [ServerRateLimiter()]))
+            Interceptors(attempt: [.serverRateLimits()]))
         let first = Recorder(client.get("/x"), on: clock)
         try clock.advance(by: .seconds(1))
         let second = Recorder(client.get("/y"), on: clock)
@@ -112,7 +112,7 @@ import Testing
     @Test func aWaitThatIsTooLongIsAnErrorAtOnce() throws {
         let (client, _) = client(
             { _ in .json("1", headers: [HTTPField.Name("RateLimit")!: #""a";r=0;t=3600"#]) },
-            Interceptors(attempt: [ServerRateLimiter()]))
+            Interceptors(attempt: [.serverRateLimits()]))
         client.get("/x").subscribe()
         try clock.run()
         let late = Recorder(client.get("/x", options: RequestOptions(retry: .never)), on: clock)
@@ -144,7 +144,7 @@ import Testing
                     .chunk(Array(Self.body.utf8.prefix(7))), .chunk(Array(Self.body.utf8.dropFirst(7))),
                     .finish)
             },
-            Interceptors(exchange: [ContentDigestVerification()]))
+            Interceptors(exchange: [.contentDigestVerification()]))
         let options = RequestOptions(retry: .never)
         let whole = Recorder(client.get("/x", options: options), on: clock)
         let stream = Recorder(client.stream(.get("/x", options: options)), on: clock)
@@ -156,7 +156,7 @@ import Testing
 
     @Test func aDigestCanBeRequired() throws {
         let (client, _) = client(
-            { _ in .json("1") }, Interceptors(exchange: [ContentDigestVerification(isRequired: true)]))
+            { _ in .json("1") }, Interceptors(exchange: [.contentDigestVerification(isRequired: true)]))
         let recorder = Recorder(client.get("/x", options: RequestOptions(retry: .never)), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .digestMismatch)
@@ -165,7 +165,7 @@ import Testing
     @Test func anErrorStatusNeedsNoDigest() throws {
         let (client, _) = client(
             { _ in .json(#"{"message": "no such tea"}"#, status: .notFound) },
-            Interceptors(exchange: [ContentDigestVerification(isRequired: true)]))
+            Interceptors(exchange: [.contentDigestVerification(isRequired: true)]))
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .status && recorder.failure?.message == "no such tea")
@@ -173,7 +173,7 @@ import Testing
 
     @Test func aDynamicHeaderHasTheValueOfTheMoment() throws {
         let language = Mutex<String?>("de")
-        let header = DynamicHeader("Accept-Language") { language.withLock { $0 } }
+        let header = BuiltInInterceptor.dynamicHeader("Accept-Language") { language.withLock { $0 } }
         for (place, expected) in [
             (Interceptors(call: [header]), ["de", "de"]), (Interceptors(attempt: [header]), ["de", "it"]),
         ] {
@@ -203,7 +203,7 @@ import Testing
             $0.allowsOtherOrigins = true
             $0.secretFields = [HTTPField.Name("X-Key")!]
             $0.options.interceptors.call = [
-                DynamicHeader("X-Key") { "k" }, DynamicHeader("X-App") { "shop" },
+                .dynamicHeader("X-Key") { "k" }, .dynamicHeader("X-App") { "shop" },
             ]
         }
         for path in ["/x", "https://other.test/x"] { #expect(try run(client.get(path)).isFinished) }

@@ -255,7 +255,7 @@ extension TranscriptScenario {
         TranscriptScenario(
             "idempotent POST",
             [.when(.post, "/goods", lost, .goods([1])), .when(.post, "/keyed", lost, .goods([2]))],
-            { configuration, _ in configuration.options.interceptors.call = [IdempotencyKeys()] }
+            { configuration, _ in configuration.options.interceptors.call = [.idempotencyKeys()] }
         ) { fixture in
             fixture.start(fixture.client.request(GoodsList(method: .post)), as: "key")
             fixture.start(

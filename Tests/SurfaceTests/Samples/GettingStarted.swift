@@ -164,7 +164,7 @@ func optionsOfARequest(client: Client) -> Observable<Response, NetworkError> {
 }
 
 func sendALanguage(_ configuration: inout ClientConfiguration, language: Property<String>) {
-    configuration.options.interceptors.call.append(DynamicHeader("Accept-Language") { language.value })
+    configuration.options.interceptors.call.append(.dynamicHeader("Accept-Language") { language.value })
 }
 
 func readTheHead(client: Client) async throws {

@@ -27,9 +27,9 @@ struct AcceptLanguage: Interceptor {
 
 func addInterceptors() {
     var configuration = ClientConfiguration()
-    configuration.options.interceptors.call = [IdempotencyKeys(), AcceptLanguage(language: "zh-Hans")]
-    configuration.options.interceptors.attempt = [ServerRateLimiter(), AttemptTiming()]
-    configuration.options.interceptors.exchange = [ContentDigestVerification()]
+    configuration.options.interceptors.call = [.idempotencyKeys(), AcceptLanguage(language: "zh-Hans")]
+    configuration.options.interceptors.attempt = [.serverRateLimits(), AttemptTiming()]
+    configuration.options.interceptors.exchange = [.contentDigestVerification()]
     show(configuration)
 }
 

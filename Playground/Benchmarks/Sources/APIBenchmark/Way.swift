@@ -83,7 +83,7 @@ enum Way: String, CaseIterable, Sendable {
             configuration.options.retry = .exponentialBackoff(maxRetries: 2)
             if self == .intercepted {
                 configuration.options.interceptors = Interceptors(
-                    call: [IdempotencyKeys()], attempt: [Language()], exchange: [HeadCount()])
+                    call: [.idempotencyKeys()], attempt: [Language()], exchange: [HeadCount()])
             }
             let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
             if self == .metrics { client.recordMetrics(in: CountingFactory()) }

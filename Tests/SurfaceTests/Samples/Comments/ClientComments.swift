@@ -122,7 +122,7 @@ func showFailures(_ client: Client, _ configuration: inout ClientConfiguration) 
 }
 
 func dynamicHeader(_ configuration: inout ClientConfiguration, _ language: Property<String>) {
-    configuration.options.interceptors.call.append(DynamicHeader("Accept-Language") { language.value })
+    configuration.options.interceptors.call.append(.dynamicHeader("Accept-Language") { language.value })
 }
 
 private struct Upload: Endpoint {
@@ -184,11 +184,11 @@ func interceptors(_ configuration: inout ClientConfiguration, _ call: CallContex
     }
     configuration.options.interceptors.attempt.append(Timing())
 
-    configuration.options.interceptors.exchange.append(ContentDigestVerification())
+    configuration.options.interceptors.exchange.append(.contentDigestVerification())
 
-    configuration.options.interceptors.call.append(IdempotencyKeys())
+    configuration.options.interceptors.call.append(.idempotencyKeys())
 
-    configuration.options.interceptors.attempt.append(ServerRateLimiter())
+    configuration.options.interceptors.attempt.append(.serverRateLimits())
 }
 
 private struct Gate: Interceptor {

@@ -9,7 +9,7 @@ import Testing
             simulation.server("https://shop.test") { _ in .json("{}") }
             simulation.process { process in
                 var configuration = ClientConfiguration(baseURL: "https://shop.test")
-                configuration.options.interceptors.call.append(IdempotencyKeys())
+                configuration.options.interceptors.call.append(.idempotencyKeys())
                 let client = Client(configuration: configuration, transport: process.transport)
                 process.subscribe(
                     "order", to: client.post("/orders", ["item": 7]), describing: { "\($0.status.code)" })
