@@ -13,7 +13,7 @@ import Testing
         "holds closures, whose contents nothing prints": [
             "Accessory", "CookieStorage", "PagingOptions", "PagingRule",
             "ParameterFormat",
-            "ParameterSerializer", "PublicSuffixes", "Session.Expiry", "Signature", "StreamedBody",
+            "ParameterSerializer", "PublicSuffixes", "Signature", "StreamedBody",
             "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",
             "EventDecoder", "FileAppender",
         ],

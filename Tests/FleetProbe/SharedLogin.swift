@@ -33,7 +33,7 @@ func shareLogin(over store: any SharedStore, as name: String, url: String) async
     configuration.options.timeouts = Timeouts(total: .seconds(90))
     let plain = Client(configuration: configuration)
     let session = Session(
-        sharing: credential, loginAttemptLimit: Session.AttemptLimit(100, within: .seconds(1)),
+        sharing: credential, loginAttemptLimit: 100, loginAttemptWindow: .seconds(1),
         renewal: { current in
             plain.post("/token?process=\(name)", .form(["refresh_token": current.refreshToken ?? ""]))
                 .decode(Tokens.self).map { $0.credential }

@@ -85,7 +85,7 @@ import Testing
 
     /// The app can set the limit.
     @Test func chosenLimit() throws {
-        let fixture = LoginFixture(loginAttemptLimit: Session.AttemptLimit(1, within: .seconds(10)))
+        let fixture = LoginFixture(loginAttemptLimit: 1, loginAttemptWindow: .seconds(10))
         fixture.server.contents.withLock {
             $0.answers["/1"] = Array(repeating: .status(.unauthorized), count: 99)
         }

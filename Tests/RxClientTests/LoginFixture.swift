@@ -89,10 +89,10 @@ struct LoginFixture {
     init(
         on clock: VirtualScheduler = VirtualScheduler(startingAt: start),
         credential: Credential? = Credential(token: "old"), store: (any CredentialStore)? = nil,
-        expiry: Session.Expiry = .unauthorized(),
-        placement: CredentialPlacement = .bearer, requiresLogin: Bool = false,
-        loginAttemptLimit: Session.AttemptLimit = Session.AttemptLimit(),
-        onSecondRefusal: Session.SecondRefusal = .fail,
+        envelopeCodes: Set<String> = [], placement: CredentialPlacement = .bearer,
+        requiresLogin: Bool = false,
+        loginAttemptLimit: Int = 5, loginAttemptWindow: Duration = .seconds(30),
+        logsOutAfterSecondRefusal: Bool = false,
         cookies: CookieJar? = nil, cachePolicy: CachePolicy = .never,
         retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
         login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil,
@@ -109,9 +109,11 @@ struct LoginFixture {
             { @Sendable (credential: Credential) in renewal(plain, credential) }
         }
         session = Session(
-            credential: credential, store: store, expiry: expiry, placement: placement,
+            credential: credential, store: store,
+            isExpiry: { $0.meansExpiredLogin(envelopeCodes: envelopeCodes) }, placement: placement,
             requiresLogin: requiresLogin, loginAttemptLimit: loginAttemptLimit,
-            onSecondRefusal: onSecondRefusal,
+            loginAttemptWindow: loginAttemptWindow,
+            logsOutAfterSecondRefusal: logsOutAfterSecondRefusal,
             renewal: renewing, login: { login(plain) })
         configuration.session = session
         configuration.options.retry = retry

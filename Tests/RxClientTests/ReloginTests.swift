@@ -169,7 +169,7 @@ import Testing
     @Test(arguments: [200, 400])
     func envelopeCode(status: Int) throws {
         let fixture = LoginFixture(
-            expiry: .unauthorized(envelopeCodes: ["11010"]),
+            envelopeCodes: ["11010"],
             envelope: Envelope(code: "errcode", message: "msg", payload: "data", success: 200))
         let refusal = #"{"errcode": 11010, "msg": "expired"}"#
         fixture.server.contents.withLock {
@@ -239,8 +239,8 @@ import Testing
 
     /// A second refusal fails the request; by choice it also ends the session, with its event.
     @Test func secondRefusal() throws {
-        for choice in [Session.SecondRefusal.fail, .logOut] {
-            let fixture = LoginFixture(onSecondRefusal: choice)
+        for logsOut in [false, true] {
+            let fixture = LoginFixture(logsOutAfterSecondRefusal: logsOut)
             fixture.server.contents.withLock {
                 for path in ["/1", "/2"] {
                     $0.answers[path] = Array(repeating: .status(.unauthorized), count: 9)
@@ -253,7 +253,7 @@ import Testing
             #expect(fixture.server.logins == 1)
             let later = fixture.get("/3")
             try fixture.clock.run()
-            if choice == .fail {
+            if !logsOut {
                 #expect(fixture.eventTexts == ["renewed"])
                 #expect(later.values == ["\"/3\""])
                 #expect(tips.values.count == 2)
@@ -271,7 +271,7 @@ import Testing
 
     /// A refusal that a new login remedies does not end the session, nor does one of another kind.
     @Test func remediedRefusal() throws {
-        let fixture = LoginFixture(onSecondRefusal: .logOut)
+        let fixture = LoginFixture(logsOutAfterSecondRefusal: true)
         fixture.server.contents.withLock { $0.answers["/2"] = [.status(.unauthorized), .status(.notFound)] }
         let recorders = [fixture.get("/1"), fixture.get("/2")]
         try fixture.clock.run()

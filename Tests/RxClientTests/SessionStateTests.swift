@@ -149,7 +149,7 @@ import Testing
 
     /// The app can set the limit.
     @Test func chosenLimit() throws {
-        state = SessionState(credential: known, limit: Session.AttemptLimit(2, within: .seconds(10)))
+        state = SessionState(credential: known, limit: 2, window: .seconds(10))
         for second in 0..<2 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
         #expect(
             try fail(sentVersion(), at: 9).text

@@ -42,7 +42,7 @@ import Testing
             in: store.connection(on: clock, latency: .milliseconds(1)), key: "shop", sealing: try .test(),
             clock: clock)
         let session = Session(
-            sharing: credential, expiry: login.expiry, isRejection: OAuth.Login.isRejection,
+            sharing: credential, isExpiry: login.isExpiry, isRejection: OAuth.Login.isRejection,
             placement: login.placement, requiresLogin: true, clock: clock, renewal: { login.renew($0) },
             login: { login.logIn() })
         var configuration = ClientConfiguration(baseURL: "https://api.test")

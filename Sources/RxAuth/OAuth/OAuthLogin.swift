@@ -17,7 +17,7 @@ extension OAuth {
     /// let login = OAuth.Login(.discover("https://id.example.com"), client: client, grant: .clientCredentials)
     /// login.transport = transport
     /// let session = Session(
-    ///     sharing: fleet.credential("shop", sealing: keys), expiry: login.expiry, isRejection: OAuth.Login.isRejection,
+    ///     sharing: fleet.credential("shop", sealing: keys), isExpiry: login.isExpiry, isRejection: OAuth.Login.isRejection,
     ///     placement: login.placement, renewal: { login.renew($0) }, login: { login.logIn() })
     /// ```
     ///
@@ -137,8 +137,8 @@ extension OAuth {
 
         /// Detects an expired token (status 401), and a demand for more scopes or another authentication that has not been
         /// fulfilled before. A refused proof of DPoP says nothing about the token.
-        public var expiry: Session.Expiry {
-            .when { [self] error in
+        public var isExpiry: @Sendable (NetworkError) -> Bool {
+            { [self] error in
                 guard let head = error.head, [401, 403].contains(head.status.code) else { return false }
                 let challenges = OAuthChallenge.all(in: head)
                 if let url = challenges.lazy.compactMap(\.resourceMetadata).first {

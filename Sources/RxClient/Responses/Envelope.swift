@@ -25,7 +25,7 @@ public struct Envelope: Sendable {
     /// The codes that mean success. All other codes are failures.
     public var success: Codes
     /// The failure codes that mean that the login has expired: their errors are of the kind `loginExpired`,
-    /// and a session with ``Session/Expiry/unauthorized(envelopeCodes:)`` logs in again. Default: no codes.
+    /// and a session logs in again (`NetworkError.meansExpiredLogin`). Default: no codes.
     public var loginExpired: Codes
     /// The failure codes that mean that there is no content: their errors are of the kind `noContent`.
     /// Default: no codes.

@@ -188,8 +188,8 @@ extension Session {
     ///
     /// - Returns: the error, which says so if it ends the account.
     func handleSecondRefusal(_ error: NetworkError) -> NetworkError {
-        guard onSecondRefusal == .logOut, let credentialVersion = error.credentialVersion,
-            expiry.includes(error)
+        guard logsOutAfterSecondRefusal, let credentialVersion = error.credentialVersion,
+            isExpiry(error)
         else {
             return error
         }
@@ -253,28 +253,31 @@ extension Session {
     /// - Parameters:
     ///   - credential: the credential from earlier. Default `nil`: the first refused request logs in.
     ///   - store: the persistent storage of the credential. Default `nil`: the credential is kept in memory.
-    ///   - expiry: how to detect an expired login. Default: status 401.
+    ///   - isExpiry: whether a failed request means that the login has expired. Default: an envelope that says so, or status
+    ///     401.
     ///   - isRejection: whether a failed login means that the credentials are wrong. Default: an envelope failure, or a
     ///     status from 400 to 499 that is not transient.
     ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
     ///   - leeway: how long before its expiry a credential is renewed. Default 30 s.
     ///   - requiresLogin: whether the first request without a credential waits for a login. Default false.
-    ///   - loginAttemptLimit: the limit of unsuccessful logins. Default: five in 30 s.
-    ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
-    ///     ``Session/SecondRefusal/fail``: only the request fails.
+    ///   - loginAttemptLimit: the maximum number of unsuccessful logins within `loginAttemptWindow`. Default five.
+    ///   - loginAttemptWindow: the length of time in which logins count. Default 30 s.
+    ///   - logsOutAfterSecondRefusal: whether the session logs out if the server refuses a request again after a new login.
+    ///     Default false: only the request fails.
     ///   - clock: the clock for the login limit and expiry dates. Default: that of the session's first client.
     ///   - renewal: makes a new credential from the current one. Default `nil`: always `login`.
     ///   - login: gets a credential.
     public convenience init(
         credential: Credential? = nil,
         store: (any CredentialStore)? = nil,
-        expiry: Expiry = .unauthorized(),
+        isExpiry: @escaping @Sendable (NetworkError) -> Bool = { $0.meansExpiredLogin() },
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
         requiresLogin: Bool = false,
-        loginAttemptLimit: AttemptLimit = AttemptLimit(),
-        onSecondRefusal: SecondRefusal = .fail,
+        loginAttemptLimit: Int = 5,
+        loginAttemptWindow: Duration = .seconds(30),
+        logsOutAfterSecondRefusal: Bool = false,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) async throws -> Credential)? = nil,
         login: @escaping @Sendable () async throws -> Credential
@@ -283,10 +286,10 @@ extension Session {
             { @Sendable (credential: Credential) in Self.awaiting { try await renewal(credential) } }
         }
         self.init(
-            credential: credential, store: store, expiry: expiry, isRejection: isRejection,
+            credential: credential, store: store, isExpiry: isExpiry, isRejection: isRejection,
             placement: placement, leeway: leeway, requiresLogin: requiresLogin,
-            loginAttemptLimit: loginAttemptLimit,
-            onSecondRefusal: onSecondRefusal, clock: clock, renewal: renewing,
+            loginAttemptLimit: loginAttemptLimit, loginAttemptWindow: loginAttemptWindow,
+            logsOutAfterSecondRefusal: logsOutAfterSecondRefusal, clock: clock, renewal: renewing,
             login: { Self.awaiting(login) })
     }
 
@@ -304,6 +307,16 @@ extension Session {
 }
 
 extension NetworkError {
+    /// Whether the failure of a request means that its login has expired: the status 401, the envelope's
+    /// ``Envelope/loginExpired``, or one of these codes in the envelope.
+    ///
+    /// - Parameter envelopeCodes: further codes in the envelope. Default: none.
+    public func meansExpiredLogin(envelopeCodes: Set<String> = []) -> Bool {
+        if status?.code == 401 { return true }
+        guard let envelopeCode else { return false }
+        return code == .loginExpired || envelopeCodes.contains(envelopeCode)
+    }
+
     /// Whether a login that failed with this error will fail again with the same credentials.
     public var meansRejectedLogin: Bool {
         switch code {

@@ -158,7 +158,7 @@ extension Session {
     }
 
     func canRecover(from error: NetworkError) -> Bool {
-        error.isReplayable && error.credentialVersion != nil && expiry.includes(error)
+        error.isReplayable && error.credentialVersion != nil && isExpiry(error)
     }
 
     /// One value when the request that failed with `error` may be sent again: the version of the credential
@@ -214,7 +214,7 @@ extension Session {
 
 extension Observable where Failure == NetworkError {
     /// Lets `session` log in again when the server reports an expired login, once for all affected requests, and sends
-    /// the request once more. A second refusal is final; it may end the session (``Session/SecondRefusal``).
+    /// the request once more. A second refusal is final; it may end the session.
     public func relogin(through session: Session) -> Observable {
         Observable(scheduler: scheduler) { observer in
             self.handleEvents(onNext: { _ in session.recordSuccess() })

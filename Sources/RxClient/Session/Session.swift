@@ -35,11 +35,11 @@ public final class Session: Sendable {
     let renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)?
     let stored: StoredCredential?
     private let following = SubscriptionBag()
-    let expiry: Expiry
+    let isExpiry: @Sendable (NetworkError) -> Bool
     let isRejection: @Sendable (NetworkError) -> Bool
     let placement: CredentialPlacement
     let requiresLogin: Bool
-    let onSecondRefusal: SecondRefusal
+    let logsOutAfterSecondRefusal: Bool
     let clock: SharedClock
     /// Distinguishes the accounts of this session from the accounts of other sessions, in this process and in
     /// earlier ones.
@@ -84,7 +84,8 @@ public final class Session: Sendable {
     ///     logs in.
     ///   - store: the persistent storage of the credential, which several sessions may share. Its credential replaces
     ///     `credential` before the first request is sent. Default `nil`: the credential is kept in memory.
-    ///   - expiry: how to detect an expired login. Default: status 401.
+    ///   - isExpiry: whether a failed request means that the login has expired. Default: an envelope that says so, or status
+    ///     401.
     ///   - isRejection: whether a failed login means that the credentials are wrong, as opposed to a network
     ///     failure. Default: an envelope failure, or a status from 400 to 499 that is not transient.
     ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
@@ -95,9 +96,12 @@ public final class Session: Sendable {
     ///   - requiresLogin: whether the first request without a credential waits for a login. Default false: it
     ///     is sent without one, and the server's refusal starts the login. A request whose body can be sent
     ///     only once always waits, because it could not be sent again.
-    ///   - loginAttemptLimit: the limit of unsuccessful logins. Default: five in 30 s.
-    ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
-    ///     ``Session/SecondRefusal/fail``: only the request fails.
+    ///   - loginAttemptLimit: the maximum number of unsuccessful logins within `loginAttemptWindow`; after that, requests
+    ///     fail with `loginExpired`. A request that succeeds with a login's credential resets the count. Default five.
+    ///   - loginAttemptWindow: the length of time in which logins count. Default 30 s.
+    ///   - logsOutAfterSecondRefusal: whether the session logs out if the server does not accept the credential that a new
+    ///     login has just got for a request either: it removes the credential, sends ``Session/Event/loggedOut(_:)``, and
+    ///     does not log in until ``logIn(with:)``. Default false: only the request fails.
     ///   - clock: the clock for the login limit and expiry dates. Default: the virtual time of the session's
     ///     first client, if it has one, otherwise the system clock.
     ///   - renewal: makes a new credential from the current one, for example by its refresh token. A new credential
@@ -107,27 +111,29 @@ public final class Session: Sendable {
     public init(
         credential: Credential? = nil,
         store: (any CredentialStore)? = nil,
-        expiry: Expiry = .unauthorized(),
+        isExpiry: @escaping @Sendable (NetworkError) -> Bool = { $0.meansExpiredLogin() },
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
         requiresLogin: Bool = false,
-        loginAttemptLimit: AttemptLimit = AttemptLimit(),
-        onSecondRefusal: SecondRefusal = .fail,
+        loginAttemptLimit: Int = 5,
+        loginAttemptWindow: Duration = .seconds(30),
+        logsOutAfterSecondRefusal: Bool = false,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
         login: @escaping @Sendable () -> Observable<Credential, NetworkError>
     ) {
         self.login = login
         self.renewal = renewal
-        self.expiry = expiry
+        self.isExpiry = isExpiry
         self.isRejection = isRejection
         self.placement = placement
         self.requiresLogin = requiresLogin
-        self.onSecondRefusal = onSecondRefusal
+        self.logsOutAfterSecondRefusal = logsOutAfterSecondRefusal
         self.clock = SharedClock(clock)
         stored = store.map { [signal] store in StoredCredential(in: store, events: signal) }
-        let state = SessionState(credential: credential, limit: loginAttemptLimit, leeway: leeway)
+        let state = SessionState(
+            credential: credential, limit: loginAttemptLimit, window: loginAttemptWindow, leeway: leeway)
         contents = Mutex(Contents(state: state, isRestored: store == nil))
         stored?.changed.observable.subscribe { [weak self] in self?.followStore() }.store(in: following)
     }
@@ -140,13 +146,15 @@ public final class Session: Sendable {
     /// - Parameters:
     ///   - credential: the credential. Default `nil`: none until ``logIn(with:)``.
     ///   - store: the persistent storage of the credential. Default `nil`: the credential is kept in memory.
-    ///   - expiry: how to detect that the credential is refused. Default: status 401.
+    ///   - isExpiry: whether a failed request means that the credential is refused. Default: an envelope that says so, or
+    ///     status 401.
     ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
     public convenience init(
         credential: Credential? = nil, store: (any CredentialStore)? = nil,
-        expiry: Expiry = .unauthorized(), placement: CredentialPlacement = .bearer
+        isExpiry: @escaping @Sendable (NetworkError) -> Bool = { $0.meansExpiredLogin() },
+        placement: CredentialPlacement = .bearer
     ) {
-        self.init(credential: credential, store: store, expiry: expiry, placement: placement) {
+        self.init(credential: credential, store: store, isExpiry: isExpiry, placement: placement) {
             .fail(
                 NetworkError(.loginExpired, "the server refused the credential, and the session has no login")
             )
@@ -211,62 +219,11 @@ extension Session {
         case renewed
         /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called, here or in
         /// another session that shares the store: the login was refused, the server refused the credential of a new
-        /// login (``Session/SecondRefusal/logOut``), or the stored credential could not be read.
+        /// login of a session that logs out then, or the stored credential could not be read.
         case loggedOut(NetworkError?)
         /// The credential could not be saved; it stays in use, and is saved with the next change. Or the store could not
         /// be read again before a renewal.
         case storageFailed(NetworkError)
-    }
-}
-
-extension Session {
-    /// Distinguishes an expired login from other failures.
-    public struct Expiry: Sendable {
-        let includes: @Sendable (NetworkError) -> Bool
-
-        /// Detects an expired login by a rule.
-        public static func when(_ includes: @escaping @Sendable (NetworkError) -> Bool) -> Expiry {
-            Expiry(includes: includes)
-        }
-
-        /// Detects the status 401, the envelope's ``Envelope/loginExpired``, or one of these codes in the
-        /// envelope.
-        public static func unauthorized(envelopeCodes: Set<String> = []) -> Expiry {
-            when { error in
-                if error.status?.code == 401 { return true }
-                guard let code = error.envelopeCode else { return false }
-                return error.code == .loginExpired || envelopeCodes.contains(code)
-            }
-        }
-    }
-}
-
-extension Session {
-    /// The consequence of a second refusal: the server does not accept the credential that a new login has just got for a
-    /// request either.
-    public enum SecondRefusal: Sendable, Hashable {
-        /// The request fails with the refusal. A later request may log in again, within the ``Session/AttemptLimit``.
-        case fail
-        /// The request fails with the refusal, and the session logs out: it removes the credential and sends
-        /// ``Session/Event/loggedOut(_:)`` with the refusal. There is no further login until ``Session/logIn(with:)``.
-        case logOut
-    }
-}
-
-extension Session {
-    /// The limit of unsuccessful logins of a ``Session``. A request that succeeds with a login's credential
-    /// resets the count.
-    public struct AttemptLimit: Sendable, Hashable {
-        /// The number of logins within ``window``; after that, requests fail with `loginExpired`.
-        public var count: Int
-        /// The length of time in which logins count.
-        public var window: Duration
-
-        /// Creates a limit. Default five logins within 30 seconds.
-        public init(_ count: Int = 5, within window: Duration = .seconds(30)) {
-            self.count = count
-            self.window = window
-        }
     }
 }
 

@@ -47,7 +47,9 @@ struct SessionState {
         case loggedIn
     }
 
-    private let limit: Session.AttemptLimit
+    /// The maximum number of logins within the window that did not help.
+    private let limit: Int
+    private let window: Duration
     private let leeway: TimeInterval
     private(set) var credential: Credential?
     private(set) var phase = Phase.idle
@@ -68,10 +70,11 @@ struct SessionState {
     private var isLoginAhead = false
 
     init(
-        credential: Credential?, limit: Session.AttemptLimit = Session.AttemptLimit(),
+        credential: Credential?, limit: Int = 5, window: Duration = .seconds(30),
         leeway: Duration = .seconds(30)
     ) {
         self.limit = limit
+        self.window = window
         self.leeway = leeway / .seconds(1)
         hold(credential, obtained: nil)
     }
@@ -178,7 +181,7 @@ struct SessionState {
 
     private func limitError(_ cause: NetworkError?) -> NetworkError {
         .loginExpired(
-            "\(limit.count) logins within \(limit.window) did not restore access",
+            "\(limit) logins within \(window) did not restore access",
             because: cause ?? NetworkError(.loginExpired, ""))
     }
 
@@ -186,8 +189,8 @@ struct SessionState {
 
     private mutating func startLogin(_ date: Date, isAhead: Bool) -> Login? {
         // Dates in the future are from before the clock was set back.
-        loginDates.removeAll { !(0..<(limit.window / .seconds(1))).contains(date.timeIntervalSince($0)) }
-        guard loginDates.count < limit.count else { return nil }
+        loginDates.removeAll { !(0..<(window / .seconds(1))).contains(date.timeIntervalSince($0)) }
+        guard loginDates.count < limit else { return nil }
         loginDates.append(date)
         loginCount += 1
         isLoginAhead = isAhead

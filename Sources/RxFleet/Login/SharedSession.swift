@@ -18,28 +18,32 @@ extension Session {
     /// - Parameters:
     ///   - credential: the shared credential.
     ///   - initial: the credential from elsewhere, if the store has none. Default `nil`.
-    ///   - expiry: how to detect an expired login. Default: status 401.
+    ///   - isExpiry: whether a failed request means that the login has expired. Default: an envelope that says so, or status
+    ///     401.
     ///   - isRejection: whether a failed login means that the credentials are wrong. Default: an envelope failure, or a
     ///     status from 400 to 499 that is not transient.
     ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
     ///   - leeway: how long before its expiry a credential is renewed. Default 30 s.
     ///   - requiresLogin: whether the first request without a credential waits for a login. Default false.
-    ///   - loginAttemptLimit: the limit of unsuccessful logins of this process. Default: five in 30 s.
-    ///   - onSecondRefusal: what happens if the server refuses a request again after a new login. Default
-    ///     `fail`: only the request fails.
+    ///   - loginAttemptLimit: the maximum number of unsuccessful logins of this process within `loginAttemptWindow`. Default
+    ///     five.
+    ///   - loginAttemptWindow: the length of time in which logins count. Default 30 s.
+    ///   - logsOutAfterSecondRefusal: whether the session logs out if the server refuses a request again after a new login.
+    ///     Default false: only the request fails.
     ///   - clock: the clock for the login limit and expiry dates. Default: that of the session's first client.
     ///   - renewal: makes a new credential from the current one. Default `nil`: always `login`.
     ///   - login: gets a credential.
     public convenience init(
         sharing credential: SharedCredential,
         initial: Credential? = nil,
-        expiry: Session.Expiry = .unauthorized(),
+        isExpiry: @escaping @Sendable (NetworkError) -> Bool = { $0.meansExpiredLogin() },
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
         requiresLogin: Bool = false,
-        loginAttemptLimit: Session.AttemptLimit = Session.AttemptLimit(),
-        onSecondRefusal: Session.SecondRefusal = .fail,
+        loginAttemptLimit: Int = 5,
+        loginAttemptWindow: Duration = .seconds(30),
+        logsOutAfterSecondRefusal: Bool = false,
         clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
         login: @escaping @Sendable () -> Observable<Credential, NetworkError>
@@ -48,11 +52,12 @@ extension Session {
             { @Sendable (current: Credential) in credential.renewing(current) { renewal(current) } }
         }
         self.init(
-            credential: initial, store: credential, expiry: expiry,
+            credential: initial, store: credential, isExpiry: isExpiry,
             // A login follows a renewal whose response was lost, as it follows a refused one.
             isRejection: { $0.code == .renewalLost || isRejection($0) }, placement: placement, leeway: leeway,
             requiresLogin: requiresLogin, loginAttemptLimit: loginAttemptLimit,
-            onSecondRefusal: onSecondRefusal, clock: clock, renewal: renewing,
+            loginAttemptWindow: loginAttemptWindow,
+            logsOutAfterSecondRefusal: logsOutAfterSecondRefusal, clock: clock, renewal: renewing,
             login: { credential.gaining(by: login) })
     }
 }

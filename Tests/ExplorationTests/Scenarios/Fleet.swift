@@ -161,7 +161,7 @@ extension House {
                 in: store, key: "shop", sealing: SealingKeys(key), leaseTime: .seconds(3),
                 clock: process.scheduler)
             session = Session(
-                sharing: credential, loginAttemptLimit: Session.AttemptLimit(100, within: .seconds(1)),
+                sharing: credential, loginAttemptLimit: 100, loginAttemptWindow: .seconds(1),
                 renewal: { current in
                     plain.post(
                         "/token", query: ["refresh": current.refreshToken ?? ""],

@@ -160,7 +160,7 @@ package struct FleetSimulation {
         let plain = Client(configuration: configuration, transport: transport)
         let credential = SharedCredential(in: store, key: "shop", sealing: keys, clock: clock)
         let session = Session(
-            sharing: credential, loginAttemptLimit: Session.AttemptLimit(100, within: .seconds(1)),
+            sharing: credential, loginAttemptLimit: 100, loginAttemptWindow: .seconds(1),
             renewal: { current in
                 plain.post("/token", query: ["refresh": current.refreshToken ?? ""]).decode(Tokens.self)
                     .map(\.credential)

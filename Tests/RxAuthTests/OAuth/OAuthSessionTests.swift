@@ -419,7 +419,7 @@ import Testing
         let login = server.login(scopes: ["a"])
         accept("T1")
         let session = Session(
-            expiry: login.expiry, isRejection: OAuth.Login.isRejection, placement: login.placement,
+            isExpiry: login.isExpiry, isRejection: OAuth.Login.isRejection, placement: login.placement,
             requiresLogin: true, renewal: { login.renew($0) }, login: { login.logIn() })
         let arrivals = Recorder(login.tokens, on: server.clock)
         _ = try server.result(server.client(session).get("/api")).get()

@@ -257,7 +257,7 @@ import Testing
             }
         ) {
             $0.session = Session(
-                credential: Credential(token: "old"), expiry: .when { $0.code == .invalidResponse },
+                credential: Credential(token: "old"), isExpiry: { $0.code == .invalidResponse },
                 clock: clock
             ) { .just(Credential(token: "new")) }
         }

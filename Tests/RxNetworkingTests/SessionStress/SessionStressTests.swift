@@ -13,7 +13,7 @@ import Testing
         let server = try RawServer { judge.answer($0) }
         let store = RecordingStore(Credential(token: "g0"))
         let login = Client(baseURL: server.baseURL)
-        let session = Session(store: store, loginAttemptLimit: Session.AttemptLimit(.max)) {
+        let session = Session(store: store, loginAttemptLimit: .max) {
             login.post("/login").decode(Issued.self).map { Credential(token: $0.token) }
         }
         let renewals = Atomic(0)

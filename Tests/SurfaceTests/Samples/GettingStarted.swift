@@ -82,7 +82,7 @@ func retry() {
 
 func logInAgain() {
     let login = Client(baseURL: "https://api.example.com/v1")
-    let session = Session(expiry: .unauthorized(envelopeCodes: ["11010"])) {
+    let session = Session(isExpiry: { $0.meansExpiredLogin(envelopeCodes: ["11010"]) }) {
         login.post("/login", .json(["user": user, "password": password]))
             .decode(Login.self)
             .map { Credential(token: $0.token) }

@@ -88,7 +88,7 @@ func shareAnOAuthLogin(
     let login = OAuth.Login(.discover("https://id.example.com"), client: client, grant: .clientCredentials)
     login.transport = transport
     let session = Session(
-        sharing: fleet.credential("shop", sealing: keys), expiry: login.expiry,
+        sharing: fleet.credential("shop", sealing: keys), isExpiry: login.isExpiry,
         isRejection: OAuth.Login.isRejection,
         placement: login.placement, renewal: { login.renew($0) }, login: { login.logIn() })
     return session
