@@ -132,7 +132,7 @@ final class CallMetrics: CallRecord {
     }
 
     func begin(in lane: Lane) {}
-    func end(_ outcome: TrafficEvent.Summary.Outcome) {}
+    func end(_ outcome: RequestOutcome) {}
 
     func recordOutput() {
         if call.isPage { target.count(.pages) }

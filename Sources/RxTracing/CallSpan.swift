@@ -97,7 +97,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
         return exchange
     }
 
-    func end(_ outcome: TrafficEvent.Summary.Outcome) {
+    func end(_ outcome: RequestOutcome) {
         guard let span else { return }
         let (status, hadEnded) = progress.withLock { progress in
             defer { progress.hasEnded = true }

@@ -30,7 +30,7 @@ import Testing
         "has content that the app requested, and shows it": [
             "StreamResumption.Received", "ServerSentEvent", "WebSocketMessage",
         ],
-        "is printed inside the value that holds it": ["PagingState.Phase", "TrafficEvent.Summary.Outcome"],
+        "is printed inside the value that holds it": ["PagingState.Phase"],
         "is sent in header fields that are not secret": [
             "ContentDigest", "MessageSignatureParameters", "MessageVerifier.Policy",
             "MessageVerifier.Verified", "SignatureComponent", "WebhookVerifier.Message",

@@ -59,7 +59,7 @@ package protocol CallRecord: AnyObject, Sendable {
     func exchange(_ request: inout Request, to destination: ExchangeDestination) -> any ExchangeRecord
 
     /// The call has ended. Not called unless ``CallInstrument/watchesCalls``.
-    func end(_ outcome: TrafficEvent.Summary.Outcome)
+    func end(_ outcome: RequestOutcome)
 }
 
 /// An instrument's record of one exchange. Called in the call's lane.
@@ -86,7 +86,7 @@ final class CallRecords: CallRecord {
     func begin(in lane: Lane) { for record in records { record.begin(in: lane) } }
     func recordOutput() { for record in records { record.recordOutput() } }
     func take(_ event: TrafficEvent.Kind) { for record in records { record.take(event) } }
-    func end(_ outcome: TrafficEvent.Summary.Outcome) { for record in records { record.end(outcome) } }
+    func end(_ outcome: RequestOutcome) { for record in records { record.end(outcome) } }
 
     func exchange(
         _ request: inout Request, to destination: ExchangeDestination

@@ -66,10 +66,9 @@ public final class HARRecording: Sendable {
             finish(event) { $0.entry(metrics: metrics, error: nil, end: event.time) }
         case .transfer(let transfer):
             contents.withLock { $0.drafts[event.exchangeID]?.take(transfer, at: event.time) }
-        case .webSocket(let direction, let message):
+        case .webSocket(let message, let isSent):
             contents.withLock { contents in
-                contents.drafts[event.exchangeID]?.take(
-                    message, isSent: direction == .sent, date: event.date)
+                contents.drafts[event.exchangeID]?.take(message, isSent: isSent, date: event.date)
             }
         case .broken(let error): finish(event) { $0.entry(metrics: nil, error: error.shown, end: event.time) }
         case .abandoned: finish(event) { $0.entry(metrics: nil, error: "abandoned", end: event.time) }

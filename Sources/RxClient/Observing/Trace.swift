@@ -169,7 +169,7 @@ final class Trace: Sendable {
     func recordResult() { progress.withLock { $0.hasResult = true } }
 
     func end(_ completion: Completion<NetworkError>?) {
-        let outcome: TrafficEvent.Summary.Outcome =
+        let outcome: RequestOutcome =
             switch completion {
             case .finished: .succeeded
             case .failed(let error): .failed(error)
@@ -179,7 +179,7 @@ final class Trace: Sendable {
         if isShown { show(outcome) }
     }
 
-    private func show(_ outcome: TrafficEvent.Summary.Outcome) {
+    private func show(_ outcome: RequestOutcome) {
         let now = scheduler.now
         // Other requests may continue to wait for the exchange.
         let (last, running) = progress.withLock { progress in

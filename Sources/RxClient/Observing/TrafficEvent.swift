@@ -44,18 +44,11 @@ public struct TrafficEvent: Sendable {
         case hedged(after: Duration)
         /// The server did not respond, and the request is sent to this server of the service.
         case failover(to: Servers.Role, because: NetworkError)
-        /// A message of a WebSocket, whole and decompressed. The chunks of ``transfer(_:)`` are its frames.
-        case webSocket(Direction, WebSocketMessage)
+        /// A message of a WebSocket, whole and decompressed: sent to the server, or received from it. The chunks of
+        /// ``transfer(_:)`` are its frames.
+        case webSocket(WebSocketMessage, isSent: Bool)
         /// The last event of the request.
         case ended(Summary)
-    }
-
-    /// The direction of a message.
-    public enum Direction: Sendable {
-        /// From this side to the server.
-        case sent
-        /// From the server to this side.
-        case received
     }
 
     /// The kind of the event.
@@ -81,18 +74,8 @@ public struct TrafficEvent: Sendable {
 extension TrafficEvent {
     /// The outcome and duration of a request.
     public struct Summary: Sendable {
-        /// The outcome of a request.
-        public enum Outcome: Sendable {
-            /// The subscriber received the result.
-            case succeeded
-            /// The subscriber received an error.
-            case failed(NetworkError)
-            /// The subscription was cancelled.
-            case cancelled
-        }
-
         /// The outcome of the request.
-        public var outcome: Outcome
+        public var outcome: RequestOutcome
         /// The status of the last response, if one has begun.
         public var status: HTTPResponse.Status?
         /// The number of decoded body bytes received in all exchanges.
@@ -137,8 +120,7 @@ extension TrafficEvent: RedactedDescription {
             case .queued: "queued"
             case .admitted(let wait): "admitted after \(wait)"
             case .hedged(let delay): "hedged after \(delay)"
-            case .webSocket(.sent, _): "sent a message"
-            case .webSocket(.received, _): "received a message"
+            case .webSocket(_, let isSent): isSent ? "sent a message" : "received a message"
             case .ended: "ended"
             }
         return "\(request.id) \(word): \(request.method.rawValue) \(request.shownURL)"

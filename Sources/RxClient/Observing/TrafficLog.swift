@@ -91,10 +91,9 @@ private final class TrafficLogger: Sendable {
         case .queued: log(style.exchangeLevel, "\(request.line) waits for its turn", event)
         case .admitted(let wait): log(style.exchangeLevel, "\(request.line) waited \(wait)", event)
         case .hedged(let delay): log(style.retryLevel, "starting a second attempt after \(delay)", event)
-        case .webSocket(let direction, let message):
-            log(
-                style.exchangeLevel, "\(request.line) \(direction) a message of \(message.count) bytes", event
-            )
+        case .webSocket(let message, let isSent):
+            let verb = isSent ? "sent" : "received"
+            log(style.exchangeLevel, "\(request.line) \(verb) a message of \(message.count) bytes", event)
         case .ended(let summary): log(summary, event)
         }
     }

@@ -54,7 +54,7 @@ final class WebSocketChannel: @unchecked Sendable {
         waitingReplies = output.isPaused ? waitingReplies + replies.count : 0
         output.write(replies)
         if offset == received.count { (received, offset) = ([], 0) }
-        if case .message(let message) = input { trace?.emit(.webSocket(.received, message)) }
+        if case .message(let message) = input { trace?.emit(.webSocket(message, isSent: false)) }
         return input
     }
 
@@ -118,7 +118,7 @@ final class WebSocketChannel: @unchecked Sendable {
         switch content {
         case .message(let message):
             try state.send(message, into: &bytes)
-            trace?.emit(.webSocket(.sent, message))
+            trace?.emit(.webSocket(message, isSent: true))
         case .ping(let payload): try state.ping(payload, into: &bytes)
         case .close(let code, let reason): try state.close(code, reason: reason, into: &bytes)
         }

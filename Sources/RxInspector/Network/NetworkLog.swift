@@ -123,11 +123,11 @@ struct NetworkLog {
             }
         case .cached(.joined, _): calls[id]?.isJoined = true
         case .cached(.fresh, let head?), .cached(.stale, let head?): takeCached(head, event)
-        case .webSocket(let direction, let message):
+        case .webSocket(let message, let isSent):
             update(rowID(of: event)) { row in
                 row.count(message)
                 let frame = NetworkMessage.webSocketFrame(
-                    row, message, isSent: direction == .sent, limit: Self.messageLimit, at: event.time)
+                    row, message, isSent: isSent, limit: Self.messageLimit, at: event.time)
                 return [(frame, .stream)]
             }
         case .ended(let summary): end(summary, event)

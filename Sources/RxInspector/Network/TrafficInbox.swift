@@ -118,7 +118,7 @@ extension TrafficEvent {
         switch kind {
         case .transfer(.chunk(let bytes)): bytes.count
         case .transfer(.head(let head)), .transfer(.redirected(_, by: let head)): head.fieldLines.count
-        case .webSocket(_, let message): message.count
+        case .webSocket(let message, _): message.count
         default: 0
         }
     }

@@ -152,8 +152,8 @@ struct RequestRow {
                 $0.metrics = metrics
             }
         case .transfer(.redirected(let next, by: _)): mark("redirected to \(next.shownURL)", now)
-        case .webSocket(let direction, let message):
-            change(event) { $0.draft.take(message, isSent: direction == .sent, date: event.date) }
+        case .webSocket(let message, let isSent):
+            change(event) { $0.draft.take(message, isSent: isSent, date: event.date) }
         case .transfer: break
         case .broken(let error):
             change(event) {

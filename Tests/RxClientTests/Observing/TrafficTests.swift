@@ -31,7 +31,7 @@ import Testing
         case .admitted(let wait): "admitted \(wait)"
         case .hedged(let delay): "hedged \(delay)"
         case .failover(let role, _): "failover \(role)"
-        case .webSocket(let direction, let message): "\(direction) \(message.count)B"
+        case .webSocket(let message, let isSent): "\(isSent ? "sent" : "received") \(message.count)B"
         case .ended(let summary): "ended " + word(summary)
         }
     }

@@ -174,7 +174,8 @@ final class CallTranscript: Sendable {
         case .admitted(let wait): "admitted after \(wait.milliseconds)"
         case .hedged(let delay): "hedged after \(delay.milliseconds)"
         case .failover(let role, let error): "failover to \(role) because \(error.code.rawValue)"
-        case .webSocket(let direction, let message): "message \(direction) \(message.count) bytes"
+        case .webSocket(let message, let isSent):
+            "message \(isSent ? "sent" : "received") \(message.count) bytes"
         case .ended(let summary): "ended \(text(summary))"
         }
     }

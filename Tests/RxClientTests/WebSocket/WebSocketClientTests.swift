@@ -64,8 +64,8 @@ import Testing
         let recording = HARRecording(of: fixture.client.traffic, bodyLimit: 1000)
         let traffic = Recorder(
             fixture.client.traffic.compactMap { event in
-                if case .webSocket(let direction, let message) = event.kind {
-                    "\(direction) \(message.count)"
+                if case .webSocket(let message, let isSent) = event.kind {
+                    "\(isSent ? "sent" : "received") \(message.count)"
                 } else {
                     nil
                 }
