@@ -112,8 +112,8 @@ import Testing
             request.parameter("day") == "monday" ? .goods([1]) : .goods([2], link: "monday")
         }
         let byDay = PagingRule(first: .cursor("tuesday")) { position in
-            guard case .cursor(let day) = position else { return PageRequest() }
-            return PageRequest(parameters: ["day": day])
+            guard case .cursor(let day) = position else { return [:] }
+            return ["day": day]
         } next: { info in
             info.response?.head[.linkField].map { .cursor($0) }
         }

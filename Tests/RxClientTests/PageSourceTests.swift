@@ -2,6 +2,7 @@ import FoundationEssentials
 import RxClient
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Synchronization
 import Testing
@@ -22,9 +23,11 @@ import Testing
         var asked: [PagePosition] { log.withLock { $0 } }
 
         @Sendable
-        func page(_ request: PageRequest) -> Observable<Page<Int>, NetworkError> {
+        func page(_ page: (position: PagePosition?, parameters: Parameters.Values)) -> Observable<
+            Page<Int>, NetworkError
+        > {
             .deferred { () throws(NetworkError) in
-                let position = request.position ?? .cursor("")
+                let position = page.position ?? .cursor("")
                 self.log.withLock { $0.append(position) }
                 if self.failing.withLock({ $0.remove(position) }) != nil {
                     throw NetworkError(.file, "locked")
@@ -98,12 +101,12 @@ import Testing
     @Test func linksWithoutAResponse() throws {
         for (next, code) in [("https://shop.test/2", nil), ("/2", NetworkError.Code.paging)] {
             let count = Mutex(0)
-            let items = Observable<Int, NetworkError>.items(.nextURL) { request in
+            let items = Observable<Int, NetworkError>.items(.nextURL) { page in
                 let number = count.withLock { count in
                     count += 1
                     return count
                 }
-                #expect(request.link?.absoluteString == (number == 1 ? nil : next))
+                #expect(page.position == (number == 1 ? nil : URL(string: next).map { .link($0) }))
                 return .just(Page([number], nextCursor: number == 1 ? next : nil))
             }
             let recorder = Recorder(items, on: VirtualScheduler())

@@ -65,9 +65,10 @@ import Testing
         }
 
         /// The page at a position, as the server sends it.
-        func page(_ request: PageRequest) -> Page<Int> {
+        func page(_ page: (position: PagePosition?, parameters: Parameters.Values)) -> Page<Int> {
+            let parameters = page.parameters
             func parameter(_ name: String) -> Int? {
-                guard let value = request.parameters[name] else { return nil }
+                guard let value = parameters[name] else { return nil }
                 return Int("\(value ?? "")")
             }
             var first = 0
@@ -79,7 +80,7 @@ import Testing
                 first = parameter("offset")!
                 limit = min(parameter("limit")!, cap)
             case .cursor:
-                let text = request.parameters["cursor"].map { "\($0 ?? "")" } ?? "0"
+                let text = parameters["cursor"].map { "\($0 ?? "")" } ?? "0"
                 if text.hasPrefix("gap") {
                     return Page([], nextCursor: String(text.dropFirst(3)))
                 }
@@ -149,6 +150,11 @@ import Testing
         }
     }
 
+    /// The number in a cursor; 0 for none.
+    private static func number(at position: PagePosition?) -> Int {
+        if case .cursor(let text) = position { Int(text) ?? 0 } else { 0 }
+    }
+
     /// A circle of any length is an error that names the page, also within a window.
     @Test(arguments: [1, 2, 7, 40])
     func circles(length: Int) throws {
@@ -157,8 +163,8 @@ import Testing
             let recorder = Recorder(
                 commands.observable.accumulatePages(
                     .cursor(), options: PagingOptions<Int>(window: window)
-                ) { request in
-                    let here = request.parameters["cursor"].map { Int("\($0 ?? "")") ?? 0 } ?? 0
+                ) { page in
+                    let here = Self.number(at: page.position)
                     return .just(Page([here], nextCursor: "\(here == length ? 1 : here + 1)"))
                 }, on: clock)
             try clock.run()
@@ -178,8 +184,8 @@ import Testing
             let all = Recorder(
                 Observable<Int, NetworkError>.items(
                     .cursor(), options: PagingOptions(maxEmptyPages: limit)
-                ) { request in
-                    let here = request.parameters["cursor"].map { Int("\($0 ?? "")") ?? 0 } ?? 0
+                ) { page in
+                    let here = Self.number(at: page.position)
                     return .just(here < count ? Page([], nextCursor: "\(here + 1)") : Page([7]))
                 }, on: clock)
             try clock.run()

@@ -1,5 +1,6 @@
 public import RxHTTP
 public import RxLite
+public import RxParameters
 
 extension Client {
     /// A list that is loaded page by page, driven by two signals.
@@ -102,12 +103,12 @@ extension Client {
     ///   - endpoint: the endpoint of the list.
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits and pages ahead.
-    ///   - start: the position of the first page to load, such as a saved ``LoadedPage/next``. Default `nil`: the start of
+    ///   - start: the position of the first page to load, such as a saved ``Page/next``. Default `nil`: the start of
     ///     `options`, without one the first page of the list.
     public func eachPage<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         from start: PagePosition? = nil
-    ) -> Observable<LoadedPage<Item>, NetworkError> {
+    ) -> Observable<Page<Item>, NetworkError> {
         eachPage(endpoint, rule, options: options, from: start) { Page($0) }
     }
 
@@ -115,7 +116,7 @@ extension Client {
     public func eachPage<Item, E: Endpoint<Page<Item>>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         from start: PagePosition? = nil
-    ) -> Observable<LoadedPage<Item>, NetworkError> {
+    ) -> Observable<Page<Item>, NetworkError> {
         eachPage(endpoint, rule, options: options, from: start) { $0 }
     }
 
@@ -126,13 +127,13 @@ extension Client {
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         from start: PagePosition? = nil,
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
-    ) -> Observable<LoadedPage<Item>, NetworkError> {
+    ) -> Observable<Page<Item>, NetworkError> {
         let scheduler = scheduler
         var options = options
         options.start = start ?? options.start
         return Observable(scheduler: scheduler) { [options] observer in
             let account = self.account(in: observer.scope.lane)
-            Observable<LoadedPage<Item>, NetworkError>.eachPage(
+            Observable<Page<Item>, NetworkError>.eachPage(
                 rule, options: options, on: scheduler, loading: self.loader(endpoint, account, content)
             )
             .subscribe(observer)
@@ -143,9 +144,9 @@ extension Client {
         _ endpoint: E, _ account: SessionAccount?,
         _ content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Paging<Item>.Load {
-        { request in
-            self.typed(endpoint, .request, CallOverrides(page: request, account: account), as: { $0 }).map {
-                result throws(NetworkError) in
+        { page in
+            let overrides = CallOverrides(page: PageRequest(page), account: account)
+            return self.typed(endpoint, .request, overrides, as: { $0 }).map { result throws(NetworkError) in
                 var page = try content(result.output)
                 page.response = result.response
                 return page
@@ -162,8 +163,8 @@ extension Observable where Element == PagingCommand, Failure == Never {
     /// a test.
     ///
     /// ```swift
-    /// commands.accumulatePages(.offset(size: 20)) { request in
-    ///     goods.rows(at: request.position).map { Page($0.rows, total: $0.count) }
+    /// commands.accumulatePages(.offset(size: 20)) { page in
+    ///     goods.rows(at: page.position).map { Page($0.rows, total: $0.count) }
     /// }
     /// ```
     ///
@@ -176,11 +177,16 @@ extension Observable where Element == PagingCommand, Failure == Never {
     ///   - options: deduplication, limits, window, prefetch distance and start.
     ///   - scheduler: the scheduler of the list. Default `nil`: the scheduler of the commands, if they have
     ///     one.
-    ///   - load: a stream of the page for a request. Its first value is the page.
+    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the first
+    ///     page of a rule that leaves it to the endpoint. Its first value is the page.
     public func accumulatePages<Item>(
         _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
-        loading load: @escaping @Sendable (PageRequest) -> Observable<Page<Item>, NetworkError>
+        loading load:
+            @escaping @Sendable (_ page: (position: PagePosition?, parameters: Parameters.Values)) ->
+            Observable<
+                Page<Item>, NetworkError
+            >
     ) -> Observable<PagingState<Item>, Never> {
         Observable<PagingState<Item>, Never>(scheduler: scheduler ?? self.scheduler) { observer in
             Paging(rule, options, load, into: observer).start(self)
@@ -193,8 +199,8 @@ extension Observable where Failure == NetworkError {
     /// ``Client/items(_:_:options:)``.
     ///
     /// ```swift
-    /// Observable<Goods, NetworkError>.items(.offset(size: 100)) { request in
-    ///     goods.rows(at: request.position).map { Page($0.rows, total: $0.count) }
+    /// Observable<Goods, NetworkError>.items(.offset(size: 100)) { page in
+    ///     goods.rows(at: page.position).map { Page($0.rows, total: $0.count) }
     /// }
     /// ```
     ///
@@ -205,13 +211,18 @@ extension Observable where Failure == NetworkError {
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, pages ahead and start.
     ///   - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
-    ///   - load: a stream of the page for a request. Its first value is the page.
+    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the first
+    ///     page of a rule that leaves it to the endpoint. Its first value is the page.
     public static func items(
         _ rule: PagingRule, options: PagingOptions<Element> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
-        loading load: @escaping @Sendable (PageRequest) -> Observable<Page<Element>, NetworkError>
+        loading load:
+            @escaping @Sendable (_ page: (position: PagePosition?, parameters: Parameters.Values)) ->
+            Observable<
+                Page<Element>, NetworkError
+            >
     ) -> Observable {
-        Observable<LoadedPage<Element>, NetworkError>.eachPage(
+        Observable<Page<Element>, NetworkError>.eachPage(
             rule, options: options, on: scheduler, loading: load
         )
         .flatMap(.concat) { .sequence($0.items) }
@@ -229,12 +240,17 @@ extension Observable where Failure == NetworkError {
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, pages ahead and start.
     ///   - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
-    ///   - load: a stream of the page for a request. Its first value is the page.
+    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the first
+    ///     page of a rule that leaves it to the endpoint. Its first value is the page.
     public static func eachPage<Item>(
         _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
-        loading load: @escaping @Sendable (PageRequest) -> Observable<Page<Item>, NetworkError>
-    ) -> Observable where Element == LoadedPage<Item> {
+        loading load:
+            @escaping @Sendable (_ page: (position: PagePosition?, parameters: Parameters.Values)) ->
+            Observable<
+                Page<Item>, NetworkError
+            >
+    ) -> Observable where Element == Page<Item> {
         Observable(scheduler: scheduler) { observer in
             PageIterator(rule, options, load, into: observer).start()
         }

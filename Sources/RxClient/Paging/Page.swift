@@ -1,8 +1,8 @@
 public import FoundationEssentials
 public import RxHTTP
-public import RxParameters
+import RxParameters
 
-/// One page of a list, as its source returned it.
+/// One page of a list.
 public struct Page<Item: Sendable>: Sendable {
     /// The items.
     public var items: [Item]
@@ -17,8 +17,14 @@ public struct Page<Item: Sendable>: Sendable {
     /// The response with the page, for rules that read its header fields or resolve a URL against its URL
     /// (``PagingRule/link``, ``PagingRule/nextURL``). `nil` for a page that did not come from a response.
     public var response: Response?
+    /// The position of the page in a list that is read page by page (`Client.eachPage`); `nil` for a first page whose
+    /// position is the endpoint's. Pass it as the start to load the page again.
+    public internal(set) var position: PagePosition?
+    /// The position of the page after it in such a list: save it once the items are processed, and continue there later.
+    /// `nil` for the last page.
+    public internal(set) var next: PagePosition?
 
-    /// Creates a page.
+    /// Creates a page, as its source returns it.
     public init(
         _ items: [Item], total: Int? = nil, totalPages: Int? = nil, nextCursor: String? = nil,
         previousCursor: String? = nil, response: Response? = nil
@@ -33,8 +39,10 @@ public struct Page<Item: Sendable>: Sendable {
 }
 
 extension Page: CustomStringConvertible, CustomReflectable {
-    /// The number of items. Cursors are omitted, because they can contain secrets.
-    public var description: String { "page of \(items.count) items" }
+    /// The number of items, and the position without secrets. Cursors are omitted, because they can contain secrets.
+    public var description: String {
+        "page of \(items.count) items" + (position.map { " at \($0)" } ?? "")
+    }
 
     /// Only the items.
     public var customMirror: Mirror { Mirror(self, children: ["items": items]) }
@@ -68,29 +76,16 @@ extension PagePosition: RedactedDescription {
     }
 }
 
-/// How to request one page: by its position, with additional parameters, or at another URL.
-public struct PageRequest: Sendable {
-    /// The position of the page. Default `nil`: the first page of a rule that leaves its position to the
-    /// endpoint.
-    public var position: PagePosition?
+/// The request for one page of an endpoint.
+struct PageRequest: Sendable {
     /// The parameters to add to the endpoint's, in the query or in the body.
-    public var parameters: Parameters.Values
-    /// The URL of the page, instead of the endpoint's. Default `nil`: the endpoint's URL.
-    public var link: URL?
+    let parameters: Parameters.Values
+    /// The URL of the page; `nil` for the endpoint's.
+    let link: URL?
 
-    /// Creates a request.
-    public init(position: PagePosition? = nil, parameters: Parameters.Values = [:], link: URL? = nil) {
-        self.position = position
-        self.parameters = parameters
-        self.link = link
-    }
-}
-
-extension PageRequest: RedactedDescription {
-    /// The names of the parameters, and the link without user info and query.
-    public var description: String {
-        let names = parameters.keys.sorted().joined(separator: ", ")
-        return link.map { "\(names) link \($0.absoluteString.withoutSecrets)" } ?? names
+    init(_ page: (position: PagePosition?, parameters: Parameters.Values)) {
+        parameters = page.parameters
+        link = if case .link(let url) = page.position { url } else { nil }
     }
 }
 

@@ -1,28 +1,6 @@
 import RxHTTP
 import RxLite
 
-/// A page of a list that is read page by page: `Client.eachPage`.
-public struct LoadedPage<Item: Sendable>: Sendable {
-    /// The items of the page, without those that a limit or ``PagingOptions/identity`` excludes.
-    public let items: [Item]
-    /// The position of the page; `nil` for a first page whose position is the endpoint's. Pass it as the start to load the
-    /// page again.
-    public let position: PagePosition?
-    /// The position of the page after it: save it once the items are processed, and continue there later. `nil` for the
-    /// last page.
-    public let next: PagePosition?
-}
-
-extension LoadedPage: CustomStringConvertible, CustomReflectable {
-    /// The number of items, and the position without secrets.
-    public var description: String {
-        "page of \(items.count) items" + (position.map { " at \($0)" } ?? "")
-    }
-
-    /// Only the items.
-    public var customMirror: Mirror { Mirror(self, children: ["items": items]) }
-}
-
 /// Loads all pages of a list in order, as fast as the subscriber takes them, some of them ahead.
 final class PageIterator<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
@@ -42,7 +20,7 @@ final class PageIterator<Item: Sendable>: @unchecked Sendable {
     private let ahead: Int
     private let maxPages: Int
     private let load: Paging<Item>.Load
-    private let observer: Observer<LoadedPage<Item>, NetworkError>
+    private let observer: Observer<Page<Item>, NetworkError>
     private var run: PageRun<Item>
     /// The next page, and the pages after it that are expected.
     private var slots: [Slot] = []
@@ -53,7 +31,7 @@ final class PageIterator<Item: Sendable>: @unchecked Sendable {
 
     init(
         _ rule: PagingRule, _ options: PagingOptions<Item>, _ load: @escaping Paging<Item>.Load,
-        into observer: Observer<LoadedPage<Item>, NetworkError>
+        into observer: Observer<Page<Item>, NetworkError>
     ) {
         ahead = max(0, options.ahead)
         maxPages = options.maxPages ?? .max
@@ -94,19 +72,19 @@ final class PageIterator<Item: Sendable>: @unchecked Sendable {
 
     /// Requests the next page and, if their positions are known, the pages after it.
     private func ask() {
-        if slots.isEmpty { load(run.position) }
+        if slots.isEmpty { request(run.position) }
         while slots.count <= ahead, run.pageCount + slots.count < maxPages,
             let position = slots.last?.position,
             let expected = run.expectedNext(after: position)
         {
-            load(expected)
+            request(expected)
         }
     }
 
-    private func load(_ position: PagePosition?) {
+    private func request(_ position: PagePosition?) {
         let slot = Slot(position, observer.scope.child())
         slots.append(slot)
-        load(run.request(at: position)).subscribe(
+        load(run.page(at: position)).subscribe(
             Observer(
                 scope: slot.scope, next: { self.settle(slot, .success($0)) },
                 end: { completion in
@@ -133,8 +111,11 @@ final class PageIterator<Item: Sendable>: @unchecked Sendable {
         }
         // Pages requested for other positions are useless now.
         if let slot = slots.first, !run.hasMore || slot.position != run.position { dropAll() }
-        let next = run.hasMore ? run.position : nil
-        observer.next(LoadedPage(items: run.takeItems(), position: position, next: next))
+        var page = page
+        page.items = run.takeItems()
+        page.position = position
+        page.next = run.hasMore ? run.position : nil
+        observer.next(page)
     }
 
     private func dropAll() {

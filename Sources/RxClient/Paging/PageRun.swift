@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxParameters
 
 /// One run through the pages of a list: its position, and the gathered items.
 struct PageRun<Item: Sendable> {
@@ -57,21 +58,14 @@ struct PageRun<Item: Sendable> {
         hasMore = !isFull
     }
 
-    /// The request for the next page.
-    var request: PageRequest { request(at: position) }
+    /// The page at a position, as a list asks for it.
+    func page(at position: PagePosition?) -> (position: PagePosition?, parameters: Parameters.Values) {
+        (position, position.map(rule.parameters) ?? [:])
+    }
+
     /// The position of the page before the first, if there is one and it may be loaded. It may have been
     /// visited before.
     var previous: PagePosition? { takenPages > 0 || !isFull ? before : nil }
-    /// The request for the page before the first.
-    var previousRequest: PageRequest { request(at: previous) }
-
-    /// The request for the page at a position.
-    func request(at position: PagePosition?) -> PageRequest {
-        guard let position else { return PageRequest() }
-        var request = rule.request(position)
-        request.position = position
-        return request
-    }
 
     /// Adds the next page and moves on.
     ///

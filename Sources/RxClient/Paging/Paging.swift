@@ -1,10 +1,14 @@
 import RxHTTP
 import RxLite
+import RxParameters
 
 /// A running list: loads pages on command, one at a time.
 final class Paging<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    typealias Load = @Sendable (PageRequest) -> Observable<Page<Item>, NetworkError>
+    typealias Load =
+        @Sendable (_ page: (position: PagePosition?, parameters: Parameters.Values)) -> Observable<
+            Page<Item>, NetworkError
+        >
 
     private let rule: PagingRule
     private let load: Load
@@ -93,7 +97,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         guard observer.scope.isOpen else { return }
         let scope = observer.scope.child()
         loading = scope
-        load(side == .before ? run.previousRequest : run.request).subscribe(
+        load(run.page(at: side == .before ? run.previous : run.position)).subscribe(
             Observer(
                 scope: scope, next: { self.receive($0, at: side) },
                 end: { completion in

@@ -1,16 +1,16 @@
 import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
-import RxParameters
+public import RxParameters
 
-/// How a server divides a list into pages: the first request, and the positions after and before a page.
+/// How a server divides a list into pages: the first page, the parameters of a page, and the positions after and before it.
 ///
 /// The rules of most servers are available as static members. Another rule is a value of closures:
 ///
 /// ```swift
 /// let byDay = PagingRule(first: .cursor("today")) { position in
-///     guard case .cursor(let day) = position else { return PageRequest() }
-///     return PageRequest(parameters: ["day": day])
+///     guard case .cursor(let day) = position else { return [:] }
+///     return ["day": day]
 /// } next: { info in
 ///     info.response?.head[.dayBefore].map { .cursor($0) }
 /// }
@@ -18,8 +18,9 @@ import RxParameters
 public struct PagingRule: Sendable {
     /// The position of the first page. `nil`: the endpoint's.
     public var first: PagePosition?
-    /// The request for the page at a position.
-    public var request: @Sendable (PagePosition) -> PageRequest
+    /// The parameters of the page at a position, in addition to the endpoint's, in the query or in the body. The page at
+    /// ``PagePosition/link(_:)`` is requested at that URL instead of the endpoint's.
+    public var parameters: @Sendable (PagePosition) -> Parameters.Values
     /// The position after a page; `nil` after the last. An empty page may have one. Throws `paging` if the server names an invalid
     /// position.
     public var next: @Sendable (PageInfo) throws(NetworkError) -> PagePosition?
@@ -36,11 +37,11 @@ public struct PagingRule: Sendable {
 
     /// Creates a rule.
     public init(
-        first: PagePosition?, request: @escaping @Sendable (PagePosition) -> PageRequest,
+        first: PagePosition?, parameters: @escaping @Sendable (PagePosition) -> Parameters.Values,
         next: @escaping @Sendable (PageInfo) throws(NetworkError) -> PagePosition?
     ) {
         self.first = first
-        self.request = request
+        self.parameters = parameters
         self.next = next
     }
 
@@ -93,10 +94,10 @@ extension PagingRule {
             start.map { .page(number, start: $0) } ?? .number(number)
         }
         var rule = PagingRule(first: position(first, startKey.map { _ in 0 })) { position in
-            guard let place = place(position) else { return PageRequest() }
+            guard let place = place(position) else { return [:] }
             var parameters: Parameters.Values = [pageKey: place.number, sizeKey: size]
             if let startKey { parameters[startKey] = place.start }
-            return PageRequest(parameters: parameters)
+            return parameters
         } next: { info in
             guard let place = place(info.position), info.itemCount > 0 else { return nil }
             let pages = place.number.subtractingClamped(first).addingClamped(1)
@@ -144,8 +145,8 @@ extension PagingRule {
         last: LastPage = .shorterThanEarlier
     ) -> PagingRule {
         var rule = PagingRule(first: .offset(first)) { position in
-            guard case .offset(let offset) = position else { return PageRequest() }
-            return PageRequest(parameters: [offsetKey: offset, limitKey: size])
+            guard case .offset(let offset) = position else { return [:] }
+            return [offsetKey: offset, limitKey: size]
         } next: { info in
             guard case .offset(let offset) = info.position, info.itemCount > 0 else { return nil }
             let next = offset.addingClamped(info.itemCount)
@@ -224,11 +225,11 @@ extension PagingRule {
     ) -> PagingRule {
         // An empty cursor stands for none, so that the first request has a size too.
         var rule = PagingRule(first: .cursor("")) { position in
-            guard case .cursor(let cursor) = position else { return PageRequest() }
+            guard case .cursor(let cursor) = position else { return [:] }
             var parameters: Parameters.Values = [:]
             if !cursor.isEmpty { parameters[cursorKey] = cursor }
             if let size { parameters[sizeKey] = size }
-            return PageRequest(parameters: parameters)
+            return parameters
         } next: { info in
             let cursor = header.map { info.response?.head[$0] } ?? info.nextCursor
             return cursor.flatMap { $0.isEmpty ? nil : .cursor($0) }
@@ -247,9 +248,8 @@ extension PagingRule {
     /// method, its body and all other header fields. Only GET and HEAD requests are sent to another origin;
     /// with another method such a link fails with `paging`. So does a link that is not an http or https URL.
     public static let link: PagingRule = {
-        var rule = PagingRule(first: nil) { position in
-            guard case .link(let url) = position else { return PageRequest() }
-            return PageRequest(link: url)
+        var rule = PagingRule(first: nil) { _ in
+            [:]
         } next: { info throws(NetworkError) in
             try info.link("next")
         }

@@ -95,6 +95,8 @@ import Testing
         state.position = .link(url)
         state.phase = .failed(error)
 
+        var page = Page([1], nextCursor: canary, previousCursor: canary)
+        (page.position, page.next) = (.cursor(canary), .link(url))
         let info = PageInfo(
             position: .cursor(canary), itemCount: 1, largestPage: 0, itemsSoFar: 1, nextCursor: canary,
             previousCursor: canary, response: response)
@@ -103,8 +105,7 @@ import Testing
         let context = CallContext(request, of: client, on: VirtualScheduler(), CallOverrides())
 
         return [
-            ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageInfo", info),
-            ("LoadedPage", LoadedPage(items: [1], position: .cursor(canary), next: .link(url))),
+            ("Page", page), ("PageInfo", info),
             ("EndpointWithOptions", EndpointWithOptions(base: call) { $0.headers["X-Key"] = canary }),
             ("TypedResponse", answer), ("ProgressEvent", [ProgressEvent.finished(answer)]),
             ("Request", request), ("Response", response), ("ResponseHead", head), ("NetworkError", error),
@@ -135,7 +136,7 @@ import Testing
             ("CallEvent", [CallEvent.response(response), .transfer(.head(head)), .output(canary)]),
             ("TrafficEvent", event), ("TrafficEvent.Kind", kinds), ("TrafficEvent.Summary", summary),
             ("HARRecording", recording), ("PagePosition", [PagePosition.link(url), .cursor(canary)]),
-            ("PageRequest", PageRequest(parameters: ["a": canary], link: url)), ("PagingState", state),
+            ("PagingState", state),
             (
                 "EventSourceUpdate",
                 [EventSourceUpdate.open(head), .reconnecting(after: .zero, because: error)]

@@ -73,8 +73,8 @@ func findCursors(client: Client, loadMore: Signal<Void>) {
 
 func divideByDays() -> PagingRule {
     let byDay = PagingRule(first: .cursor("today")) { position in
-        guard case .cursor(let day) = position else { return PageRequest() }
-        return PageRequest(parameters: ["day": day])
+        guard case .cursor(let day) = position else { return [:] }
+        return ["day": day]
     } next: { info in
         info.nextCursor.map { .cursor($0) }
     }
@@ -116,11 +116,11 @@ struct GoodsStore: Sendable {
 func pagesFromElsewhere(
     commands: Observable<PagingCommand, Never>, store: GoodsStore
 ) -> (Observable<PagingState<Goods>, Never>, Observable<Goods, NetworkError>) {
-    let states = commands.accumulatePages(.offset(size: 20)) { request in
-        store.goods(at: request.position).map { rows in Page(rows.goods, total: rows.count) }
+    let states = commands.accumulatePages(.offset(size: 20)) { page in
+        store.goods(at: page.position).map { rows in Page(rows.goods, total: rows.count) }
     }
-    let all = Observable<Goods, NetworkError>.items(.offset(size: 100)) { request in
-        store.goods(at: request.position).map { rows in Page(rows.goods, total: rows.count) }
+    let all = Observable<Goods, NetworkError>.items(.offset(size: 100)) { page in
+        store.goods(at: page.position).map { rows in Page(rows.goods, total: rows.count) }
     }
     return (states, all)
 }

@@ -28,12 +28,12 @@ extension HTTPField.Name {
     client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: loadMore, reload: reload)
         .subscribe { state in render(state.items, state.phase) }
 
-    commands.accumulatePages(.offset(size: 20)) { request in
-        goods.rows(at: request.position).map { Page($0.rows, total: $0.count) }
+    commands.accumulatePages(.offset(size: 20)) { page in
+        goods.rows(at: page.position).map { Page($0.rows, total: $0.count) }
     }
 
-    Observable<Goods, NetworkError>.items(.offset(size: 100)) { request in
-        goods.rows(at: request.position).map { Page($0.rows, total: $0.count) }
+    Observable<Goods, NetworkError>.items(.offset(size: 100)) { page in
+        goods.rows(at: page.position).map { Page($0.rows, total: $0.count) }
     }
 
     keywords.flatMap(.latest) { keyword in
@@ -50,8 +50,8 @@ extension HTTPField.Name {
 
 func customPages() -> PagingRule {
     let byDay = PagingRule(first: .cursor("today")) { position in
-        guard case .cursor(let day) = position else { return PageRequest() }
-        return PageRequest(parameters: ["day": day])
+        guard case .cursor(let day) = position else { return [:] }
+        return ["day": day]
     } next: { info in
         info.response?.head[.dayBefore].map { .cursor($0) }
     }
