@@ -23,7 +23,7 @@ extension Recipe {
 
         let delta = EventDecoder<Delta>.json
         let answer = client.events(
-            Answer(prompt: "green tea", query: query), until: .data("[DONE]"),
+            Answer(prompt: "green tea", query: query), until: { $0.data == "[DONE]" },
             resumption: .next { received in
                 let words = received.items.compactMap { try? delta.decode($0).text }
                 return Answer(prompt: "green tea", prefix: words.joined(separator: " "), query: query)

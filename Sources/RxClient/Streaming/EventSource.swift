@@ -12,7 +12,7 @@ extension Client {
     /// client.events(.get("/prices")).messages()
     ///     .subscribe(onNext: { event in show(event.data) })
     ///
-    /// client.events(.post("/chat", ["prompt": "tea?"]), until: .data("[DONE]"), resumption: .next { received in
+    /// client.events(.post("/chat", ["prompt": "tea?"]), until: { $0.data == "[DONE]" }, resumption: .next { received in
     ///     .post("/chat", ["prompt": "tea?", "prefix": received.items.map(\.data).joined()])
     /// })
     /// ```
@@ -20,7 +20,7 @@ extension Client {
     /// A new connection names the last received event (`Last-Event-ID`). It waits three seconds, or the server's latest
     /// reconnection time (`retry`, at least 0.1 s). After failed connections the wait doubles each time, up to a minute
     /// or the server's time, whichever is longer; see ``ReconnectionWaits``. An open circuit and a machine without
-    /// network are such failures. The status 204 ends the stream successfully, even one with an `end`: the server has
+    /// network are such failures. The status 204 ends the stream successfully, even one with an end: the server has
     /// nothing more to send. The stream fails with `status` for every status other than 200 and 204, with
     /// `invalidResponse` for a response that is not `text/event-stream`, and with errors that a reconnection cannot
     /// fix, such as an invalid URL or certificate. The client's retry policy does not apply; its session does: the
@@ -33,7 +33,7 @@ extension Client {
     /// without an event counts as failed. `Accept: text/event-stream` and `Cache-Control: no-cache` are sent
     /// unless the endpoint or the client sets these fields.
     ///
-    /// If the stream has an `end`, it finishes with that event and closes the connection. A complete response without
+    /// With `until`, the stream finishes with that event and closes the connection. A complete response without
     /// that event is a failure with `partialBody`.
     ///
     /// A connection has no ``Timeouts/attempt`` and no ``Timeouts/total``: its duration is unlimited. Silence
@@ -42,7 +42,8 @@ extension Client {
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint that sends the events.
-    ///   - end: the event that ends the stream. Default: none.
+    ///   - isEnd: whether an event ends the stream. Default `nil`: none does.
+    ///   - deliversEnd: whether the stream sends that event before it finishes. Default false.
     ///   - resumption: how the stream continues after a connection has ended. Default: with the last id, if
     ///     the request may be sent twice.
     ///   - lastEventID: the event after which the first connection continues; empty for none. An id that a
@@ -52,18 +53,20 @@ extension Client {
     ///     with `tooLarge`. Default 1 MiB.
     ///   - waits: the waits before new connections.
     public func events(
-        _ endpoint: some Endpoint, until end: StreamEnd<ServerSentEvent>? = nil,
+        _ endpoint: some Endpoint, until isEnd: (@Sendable (ServerSentEvent) -> Bool)? = nil,
+        deliversEnd: Bool = false,
         resumption: StreamResumption<ServerSentEvent> = .automatic, lastEventID: String = "",
         limit: Int = 1 << 20, waits: ReconnectionWaits = ReconnectionWaits()
     ) -> Observable<EventSourceUpdate, NetworkError> {
         Observable(scheduler: scheduler) { [scheduler] observer in
             let account = self.account(in: observer.scope.lane)
             StreamSource(
-                endpoint, until: end, resumption: self.permitted(resumption.continuation, for: endpoint),
+                endpoint, until: isEnd, deliversEnd: deliversEnd,
+                resumption: self.permitted(resumption.continuation, for: endpoint),
                 lastEventID: lastEventID, waits: waits, on: scheduler
             ) { endpoint, lastEventID in
                 self.connection(
-                    endpoint, account, lastEventID: lastEventID, limit: limit, needsEnd: end != nil)
+                    endpoint, account, lastEventID: lastEventID, limit: limit, needsEnd: isEnd != nil)
             }
             .values { $0.update }
             .ending(with: self.account(account, of: endpoint))

@@ -13,21 +13,23 @@ extension Client {
     ///
     /// Each connection is a separate ``stream(_:)``, with the timeouts and the retry policy of its endpoint. If it is
     /// interrupted, its items have been sent, and the next connection follows after a wait. A connection without an
-    /// item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends the stream, unless
-    /// it has an `end`: then the stream finishes with that item, and a response that ends without that item is a
-    /// failure with `partialBody`. An unterminated line at the end of such a response is an item only if it is the
-    /// `end`. Errors of the content, such as `decoding` or `tooLarge`, are final. The stream fails with `loginExpired`
+    /// item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends the stream. With
+    /// `until`, the stream finishes with the item that satisfies it, closes its connection, and counts a response that ends
+    /// without that item as interrupted, with `partialBody`. An unterminated line at the end of such a response is an
+    /// item only if it satisfies `until`. Errors of the content, such as `decoding` or `tooLarge`, are final. The stream fails with `loginExpired`
     /// when the account that it started with is logged out.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the first connection.
-    ///   - end: the item that ends the stream. Default: none.
+    ///   - isEnd: whether an item ends the stream. Default `nil`: none does.
+    ///   - deliversEnd: whether the stream sends that item before it finishes. Default false.
     ///   - resumption: how the stream continues after an interruption. With a last id, as for event
     ///     streams, there is one connection.
     ///   - waits: the waits before new connections.
     ///   - body: makes the items of one connection.
     public func stream<Item: Sendable>(
-        _ endpoint: some Endpoint, until end: StreamEnd<Item>? = nil, resumption: StreamResumption<Item>,
+        _ endpoint: some Endpoint, until isEnd: (@Sendable (Item) -> Bool)? = nil, deliversEnd: Bool = false,
+        resumption: StreamResumption<Item>,
         waits: ReconnectionWaits = ReconnectionWaits(),
         reading body:
             @escaping @Sendable (Observable<TransferEvent, NetworkError>) -> Observable<
@@ -37,11 +39,12 @@ extension Client {
         Observable(scheduler: scheduler) { [scheduler] observer in
             let account = self.account(in: observer.scope.lane)
             StreamSource(
-                endpoint, until: end, resumption: resumption.withoutIDs, endsWithBody: end == nil,
+                endpoint, until: isEnd, deliversEnd: deliversEnd, resumption: resumption.withoutIDs,
+                endsWithBody: isEnd == nil,
                 waits: waits, on: scheduler
             ) { endpoint, _ in
                 let events = self.transferEvents(of: endpoint, CallOverrides(account: account))
-                let items = end.map { events.items(until: $0, reading: body) } ?? body(events)
+                let items = isEnd.map { events.items(until: $0, reading: body) } ?? body(events)
                 return items.map { .item($0, id: nil) }
             }
             .values { signal in if case .item(let item, id: _) = signal { item } else { nil } }
@@ -55,7 +58,7 @@ extension Client {
 extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// The items of a response that fails with `partialBody` where it ends without the last item of the stream.
     fileprivate func items<Item: Sendable>(
-        until end: StreamEnd<Item>,
+        until isEnd: @escaping @Sendable (Item) -> Bool,
         reading body: @escaping @Sendable (Observable) -> Observable<Item, NetworkError>
     ) -> Observable<Item, NetworkError> {
         .deferred { [scheduler] in
@@ -71,7 +74,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
                 Observable.sequence(remainder.events).subscribe(observer)
             }
             return .concat([
-                items, body(last).filter(end.isEnd).catch { _ in .empty() }, .fail(.endedEarly),
+                items, body(last).filter(isEnd).catch { _ in .empty() }, .fail(.endedEarly),
             ])
         }
     }
@@ -80,7 +83,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
 /// The way in which a stream continues after a connection that ended before the stream did.
 ///
 /// ```swift
-/// client.events(Answer(to: prompt), until: .data("[DONE]"), resumption: .next { received in
+/// client.events(Answer(to: prompt), until: { $0.data == "[DONE]" }, resumption: .next { received in
 ///     Answer(to: prompt, continuing: received.items.map(\.data).joined())
 /// })
 /// ```
@@ -160,46 +163,6 @@ extension StreamResumption where Item == ServerSentEvent {
     /// connection.
     public static var lastEventID: StreamResumption {
         StreamResumption(continuation: .lastEventID(isForced: true))
-    }
-}
-
-/// The item that ends a stream.
-///
-/// The stream finishes with that item and closes its connection. A response that ends without it counts as
-/// interrupted.
-///
-/// ```swift
-/// client.events(answer, until: .data("[DONE]"))
-/// ```
-public struct StreamEnd<Item: Sendable>: Sendable {
-    let isEnd: @Sendable (Item) -> Bool
-    let isDelivered: Bool
-
-    /// The first item that satisfies a condition.
-    ///
-    /// - Parameters:
-    ///   - isDelivered: whether the stream sends the item before it finishes. Default false.
-    ///   - condition: the condition.
-    public static func item(
-        isDelivered: Bool = false, where condition: @escaping @Sendable (Item) -> Bool
-    ) -> StreamEnd {
-        StreamEnd(isEnd: condition, isDelivered: isDelivered)
-    }
-}
-
-extension StreamEnd where Item == ServerSentEvent {
-    /// The first event with exactly this data, such as `[DONE]`.
-    ///
-    /// - Parameter isDelivered: whether the stream sends the event before it finishes. Default false.
-    public static func data(_ data: String, isDelivered: Bool = false) -> StreamEnd {
-        item(isDelivered: isDelivered) { $0.data == data }
-    }
-
-    /// The first event of this type (`event:`), such as `message_stop`.
-    ///
-    /// - Parameter isDelivered: whether the stream sends the event before it finishes. Default false.
-    public static func event(named type: String, isDelivered: Bool = false) -> StreamEnd {
-        item(isDelivered: isDelivered) { $0.type == type }
     }
 }
 

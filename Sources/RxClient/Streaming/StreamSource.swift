@@ -9,7 +9,8 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
     typealias Connection = Observable<StreamSignal<Item>, NetworkError>
 
     private let resumption: StreamResumption<Item>.Continuation
-    private let end: StreamEnd<Item>?
+    private let isEnd: (@Sendable (Item) -> Bool)?
+    private let deliversEnd: Bool
     /// Whether a complete body is a complete stream.
     private let endsWithBody: Bool
     private let waits: ReconnectionWaits
@@ -25,14 +26,15 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
     private var isOver = false
 
     init(
-        _ endpoint: any Endpoint, until end: StreamEnd<Item>?,
+        _ endpoint: any Endpoint, until isEnd: (@Sendable (Item) -> Bool)?, deliversEnd: Bool,
         resumption: StreamResumption<Item>.Continuation,
         endsWithBody: Bool = false, lastEventID: String = "", waits: ReconnectionWaits,
         on clock: any Scheduler,
         connect: @escaping @Sendable (any Endpoint, _ lastEventID: String) -> Connection
     ) {
         self.endpoint = endpoint
-        self.end = end
+        self.isEnd = isEnd
+        self.deliversEnd = deliversEnd
         self.resumption = resumption
         self.endsWithBody = endsWithBody
         self.waits = waits
@@ -57,7 +59,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
         isOpen = false
         return connect(endpoint, received.lastEventID)
             .take(while: { signal in self.continues(after: signal) }, inclusive: true)
-            .filter { _ in !self.isOver || self.end?.isDelivered == true }
+            .filter { _ in !self.isOver || self.deliversEnd }
     }
 
     /// Takes note of a signal.
@@ -70,7 +72,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
             if !asks { received.failures = 0 }
         case .item(let item, let id):
             if let id { record(id) }
-            if let end, end.isEnd(item) {
+            if isEnd?(item) == true {
                 isOver = true
                 break
             }

@@ -32,7 +32,7 @@ import Testing
         let (recorder, transport) = fixture.source(
             Self.cut("data: Hot\n\ndata: water\n\ndata: lost"), Self.cut("data: on\n\n"),
             EventSourceFixture.answer("data: leaves\n\ndata: [DONE]\n\n", then: .stall),
-            call: question, until: .data("[DONE]"),
+            call: question, until: { $0.data == "[DONE]" },
             resumption: .next { received in
                 Self.question(after: received.items.map(\.data).joined(separator: " "))
             })
@@ -93,7 +93,7 @@ import Testing
         let (ended, _) = fixture.source(
             EventSourceFixture.answer("data: a\n\n"), call: question, resumption: .next { _ in nil })
         let (early, _) = fixture.source(
-            EventSourceFixture.answer("data: a\n\n"), call: question, until: .data("end"),
+            EventSourceFixture.answer("data: a\n\n"), call: question, until: { $0.data == "end" },
             resumption: .next { _ in nil })
         try clock.run()
         #expect(broken.failure?.code == .connectionLost)

@@ -21,7 +21,7 @@ struct EventSourceFixture {
 
     func source(
         _ answers: ScriptedTransport.Reply..., call: InlineEndpoint = InlineEndpoint(.get, "/events"),
-        until end: StreamEnd<ServerSentEvent>? = nil,
+        until isEnd: (@Sendable (ServerSentEvent) -> Bool)? = nil, deliversEnd: Bool = false,
         resumption: StreamResumption<ServerSentEvent> = .automatic, lastEventID: String = ""
     ) -> (Recorder<String, NetworkError>, ScriptedTransport) {
         let book = Script(answers)
@@ -30,7 +30,8 @@ struct EventSourceFixture {
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
         let recorder = Recorder(
             client.events(
-                call, until: end, resumption: resumption, lastEventID: lastEventID, limit: 50
+                call, until: isEnd, deliversEnd: deliversEnd, resumption: resumption, lastEventID: lastEventID,
+                limit: 50
             ).map { update in
                 switch update {
                 case .open(let head): "open \(head.status.code)"

@@ -58,7 +58,7 @@ import Testing
             Self.lines("a\nb\n", then: .finish), Self.lines("c\nbye\nlate\n", then: .stall))
         let recorder = Recorder(
             client.stream(
-                .get("/log"), until: .item { $0 == "bye" },
+                .get("/log"), until: { $0 == "bye" },
                 resumption: .next { received in .get("/log", query: ["skip": received.count]) },
                 waits: ReconnectionWaits(first: .seconds(1)), reading: { $0.lines() }), on: clock)
         try clock.run()
@@ -82,7 +82,7 @@ import Testing
         let (client, transport) = setting(replies())
         let lines = Recorder(
             client.stream(
-                endpoint(0), until: .item { $0 == "{\"id\":99}" },
+                endpoint(0), until: { $0 == "{\"id\":99}" },
                 resumption: .next(keeping: 0) { endpoint($0.count) }, reading: { $0.lines() }), on: clock)
         try clock.run()
         #expect(lines.values == ["{\"id\":1}", "{\"id\":2}", "{\"id\":3}", "4}"])
@@ -94,7 +94,7 @@ import Testing
         reasons.value = []
         let goods = Recorder(
             second.stream(
-                endpoint(0), until: .item { $0.id == 99 },
+                endpoint(0), until: { $0.id == 99 },
                 resumption: .next(keeping: 0) { received in
                     reasons.value?.append(received.error?.code)
                     return endpoint(received.count)
@@ -111,7 +111,7 @@ import Testing
             Self.lines("a\nby", then: .finish), Self.lines("b\nbye", then: .finish))
         let recorder = Recorder(
             client.stream(
-                .get("/log"), until: .item(isDelivered: true) { $0 == "bye" },
+                .get("/log"), until: { $0 == "bye" }, deliversEnd: true,
                 resumption: .next { _ in .get("/log") }, reading: { $0.lines() }), on: clock)
         try clock.run()
         #expect(recorder.values == ["a", "b", "bye"])
@@ -133,7 +133,7 @@ import Testing
         let (client, _) = setting(Self.lines("a\n", then: .finish))
         let recorder = Recorder(
             client.stream(
-                .get("/log"), until: .item { $0 == "bye" }, resumption: .never, reading: { $0.lines() }),
+                .get("/log"), until: { $0 == "bye" }, resumption: .never, reading: { $0.lines() }),
             on: clock)
         try clock.run()
         #expect(recorder.values == ["a"])

@@ -12,14 +12,13 @@ import Testing
     private var clock: VirtualScheduler { fixture.clock }
 
     @Test(arguments: [
-        (StreamEnd<ServerSentEvent>.data("[DONE]"), false), (.data("[DONE]", isDelivered: true), true),
-        (.event(named: "bye"), false), (.event(named: "bye", isDelivered: true), true),
-        (.item { $0.data.hasPrefix("[") }, false), (.item(isDelivered: true) { $0.lastEventID == "9" }, true),
+        (true, "[DONE]"), (true, "bye"), (true, "9"), (false, "[DONE]"), (false, "bye"), (false, "9"),
     ])
-    func endsWithTheEventAndClosesTheConnection(end: StreamEnd<ServerSentEvent>, isDelivered: Bool) throws {
+    func endsWithTheEventAndClosesTheConnection(isDelivered: Bool, mark: String) throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer(
-                "data: a\n\nid: 9\nevent: bye\ndata: [DONE]\n\ndata: late\n\n", then: .stall), until: end)
+                "data: a\n\nid: 9\nevent: bye\ndata: [DONE]\n\ndata: late\n\n", then: .stall),
+            until: { [$0.data, $0.type, $0.lastEventID].contains(mark) }, deliversEnd: isDelivered)
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "] + (isDelivered ? ["bye [DONE] 9"] : []))
         #expect(recorder.isFinished)
@@ -32,7 +31,7 @@ import Testing
         let (recorder, _) = fixture.source(
             EventSourceFixture.answer(
                 "data: [DONE] \n\ndata:[DONE]\ndata: x\n\ndata: [DONE]\n\n", then: .stall),
-            until: .data("[DONE]"))
+            until: { $0.data == "[DONE]" })
         try clock.run()
         #expect(recorder.values == ["open 200", "message [DONE]  ", "message [DONE]\nx "])
         #expect(recorder.isFinished)
@@ -41,7 +40,7 @@ import Testing
     @Test func aResponseThatEndsBeforeIsBrokenOff() throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("id: 1\ndata: a\n\n"), EventSourceFixture.answer("data: [DONE]\n\n"),
-            until: .data("[DONE]"))
+            until: { $0.data == "[DONE]" })
         try clock.run()
         #expect(recorder.values == ["open 200", "message a 1", "again in 3000.0: partialBody", "open 200"])
         #expect(recorder.isFinished)
@@ -52,7 +51,7 @@ import Testing
     func withoutResumptionItFails(resumption: StreamResumption<ServerSentEvent>) throws {
         let (recorder, transport) = fixture.source(
             EventSourceFixture.answer("data: a\n\ndata: [DONE]"), call: InlineEndpoint(.post, "/chat"),
-            until: .data("[DONE]"), resumption: resumption)
+            until: { $0.data == "[DONE]" }, resumption: resumption)
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "])
         #expect(transport.exchanges.count == 1)
@@ -67,7 +66,7 @@ import Testing
     @Test func theErrorHidesSecrets() throws {
         let (recorder, _) = fixture.source(
             EventSourceFixture.answer(""),
-            call: InlineEndpoint(.post, "/chat", query: ["access_token": "canary"]), until: .data("[DONE]"))
+            call: InlineEndpoint(.post, "/chat", query: ["access_token": "canary"]), until: { $0.data == "[DONE]" })
         try clock.run()
         let error = try #require(recorder.failure)
         #expect(error.code == .partialBody)
@@ -76,7 +75,7 @@ import Testing
     }
 
     @Test func noContentEndsItToo() throws {
-        let (recorder, _) = fixture.source(.status(.noContent), until: .data("[DONE]"))
+        let (recorder, _) = fixture.source(.status(.noContent), until: { $0.data == "[DONE]" })
         try clock.run()
         #expect(recorder.values.isEmpty)
         #expect(recorder.isFinished)
@@ -106,7 +105,7 @@ import Testing
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
         let recorder = Recorder(
-            client.events(.get("/"), until: .data("[DONE]", isDelivered: isDelivered)).messages()
+            client.events(.get("/"), until: { $0.data == "[DONE]" }, deliversEnd: isDelivered).messages()
                 .slowly(.seconds(10), on: clock), on: clock)
         try clock.run()
         #expect(recorder.values.map(\.data) == ["a", "b"] + (isDelivered ? ["[DONE]"] : []))

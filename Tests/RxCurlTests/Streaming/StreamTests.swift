@@ -96,7 +96,7 @@ import Testing
         ])
         let updates = try await withTransport { transport in
             try await client(transport, at: server.baseURL).events(
-                Answer(), until: .data("[DONE]"),
+                Answer(), until: { $0.data == "[DONE]" },
                 resumption: .next { Answer(words: $0.items.map(\.data).joined(separator: " ")) },
                 waits: ReconnectionWaits(first: .milliseconds(1))
             )

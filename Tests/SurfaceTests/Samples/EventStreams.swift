@@ -53,7 +53,7 @@ func ask(_ client: Client) async throws {
     }
 
     let answer = client.events(
-        Answer(prompt: "Which tea?"), until: .data("[DONE]"),
+        Answer(prompt: "Which tea?"), until: { $0.data == "[DONE]" },
         resumption: .next { received in
             guard received.failures < 5 else { return nil }
             return Answer(prompt: "Which tea?", beginning: received.items.map(\.data).joined())

@@ -38,7 +38,7 @@ func continueStreams(_ client: Client) async throws {
     for try await item in stream { print(item.name) }
 
     let log = client.stream(
-        .get("/log"), until: .item { line in line == "end of log" },
+        .get("/log"), until: { line in line == "end of log" },
         resumption: .next(keeping: 0) { received in
             received.failures < 5 ? .get("/log", query: ["skip": received.count]) : nil
         },

@@ -37,13 +37,13 @@ private struct Answer: Endpoint {
 
 @Statements func streams(_ client: Client, prompt: String) -> [Any] {
     let answer = Answer(to: prompt)
-    client.events(answer, until: .data("[DONE]"))
+    client.events(answer, until: { $0.data == "[DONE]" })
 
     client.events(.get("/prices")).messages()
         .subscribe(onNext: { event in show(event.data) })
 
     client.events(
-        .post("/chat", ["prompt": "tea?"]), until: .data("[DONE]"),
+        .post("/chat", ["prompt": "tea?"]), until: { $0.data == "[DONE]" },
         resumption: .next { received in
             .post("/chat", ["prompt": "tea?", "prefix": received.items.map(\.data).joined()])
         })
@@ -53,7 +53,7 @@ private struct Answer: Endpoint {
     client.events(answer).messages(by: ["delta": .json(Piece.delta), "usage": .json(Piece.usage)])
 
     client.events(
-        Answer(to: prompt), until: .data("[DONE]"),
+        Answer(to: prompt), until: { $0.data == "[DONE]" },
         resumption: .next { received in
             Answer(to: prompt, continuing: received.items.map(\.data).joined())
         })
