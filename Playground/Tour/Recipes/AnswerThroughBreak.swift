@@ -28,7 +28,7 @@ extension Recipe {
                 let words = received.items.compactMap { try? delta.decode($0).text }
                 return Answer(prompt: "green tea", prefix: words.joined(separator: " "), query: query)
             },
-            waits: ReconnectionWaits(first: .milliseconds(100)))
+            backoff: .constant(.milliseconds(100)))
         // Shown
         let noted = answer.handleEvents(onNext: { update in
             guard case .reconnecting(let delay, _) = update else { return }

@@ -236,7 +236,7 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     case stream
     /// ``Client/download(_:to:ignoringQuery:in:)``: the response in a file.
     case download
-    /// ``Client/events(_:until:deliversEnd:resumption:lastEventID:limit:waits:)``: one connection of an event source.
+    /// ``Client/events(_:until:deliversEnd:resumption:lastEventID:limit:backoff:)``: one connection of an event source.
     case events
     /// ``Client/webSocket(_:sending:settings:)``: one connection of a WebSocket.
     case webSocket

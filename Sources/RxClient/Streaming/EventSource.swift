@@ -17,10 +17,10 @@ extension Client {
     /// })
     /// ```
     ///
-    /// A new connection names the last received event (`Last-Event-ID`). It waits three seconds, or the server's latest
-    /// reconnection time (`retry`, at least 0.1 s). After failed connections the wait doubles each time, up to a minute
-    /// or the server's time, whichever is longer; see ``ReconnectionWaits``. An open circuit and a machine without
-    /// network are such failures. The status 204 ends the stream successfully, even one with an end: the server has
+    /// A new connection names the last received event (`Last-Event-ID`). It waits three seconds, and after failed
+    /// connections twice as long each time, up to a minute: see `backoff`. A reconnection time of the server (`retry`, at
+    /// least 0.1 s) replaces that: the waits double from the latest one, up to a minute or that time, whichever is longer.
+    /// An open circuit and a machine without network are such failures. The status 204 ends the stream successfully, even one with an end: the server has
     /// nothing more to send. The stream fails with `status` for every status other than 200 and 204, with
     /// `invalidResponse` for a response that is not `text/event-stream`, and with errors that a reconnection cannot
     /// fix, such as an invalid URL or certificate. The client's retry policy does not apply; its session does: the
@@ -51,19 +51,20 @@ extension Client {
     ///     the server that a header field cannot contain are ignored for the next connection.
     ///   - limit: the maximum number of bytes of one event, and of one comment; a larger one ends the stream
     ///     with `tooLarge`. Default 1 MiB.
-    ///   - waits: the waits before new connections.
+    ///   - backoff: the waits before new connections, by the number of connections in a row that failed. Default: 3 s,
+    ///     doubled up to a minute.
     public func events(
         _ endpoint: some Endpoint, until isEnd: (@Sendable (ServerSentEvent) -> Bool)? = nil,
         deliversEnd: Bool = false,
         resumption: StreamResumption<ServerSentEvent> = .automatic, lastEventID: String = "",
-        limit: Int = 1 << 20, waits: ReconnectionWaits = ReconnectionWaits()
+        limit: Int = 1 << 20, backoff: Backoff = .exponential(base: .seconds(3), cap: .seconds(60))
     ) -> Observable<EventSourceUpdate, NetworkError> {
         Observable(scheduler: scheduler) { [scheduler] observer in
             let account = self.account(in: observer.scope.lane)
             StreamSource(
                 endpoint, until: isEnd, deliversEnd: deliversEnd,
                 resumption: self.permitted(resumption.continuation, for: endpoint),
-                lastEventID: lastEventID, waits: waits, on: scheduler
+                lastEventID: lastEventID, backoff: backoff, on: scheduler
             ) { endpoint, lastEventID in
                 self.connection(
                     endpoint, account, lastEventID: lastEventID, limit: limit, needsEnd: isEnd != nil)

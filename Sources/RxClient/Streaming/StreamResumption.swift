@@ -25,12 +25,13 @@ extension Client {
     ///   - deliversEnd: whether the stream sends that item before it finishes. Default false.
     ///   - resumption: how the stream continues after an interruption. With a last id, as for event
     ///     streams, there is one connection.
-    ///   - waits: the waits before new connections.
+    ///   - backoff: the waits before new connections, by the number of connections in a row that failed. Default: 3 s,
+    ///     doubled up to a minute.
     ///   - body: makes the items of one connection.
     public func stream<Item: Sendable>(
         _ endpoint: some Endpoint, until isEnd: (@Sendable (Item) -> Bool)? = nil, deliversEnd: Bool = false,
         resumption: StreamResumption<Item>,
-        waits: ReconnectionWaits = ReconnectionWaits(),
+        backoff: Backoff = .exponential(base: .seconds(3), cap: .seconds(60)),
         reading body:
             @escaping @Sendable (Observable<TransferEvent, NetworkError>) -> Observable<
                 Item, NetworkError
@@ -41,7 +42,7 @@ extension Client {
             StreamSource(
                 endpoint, until: isEnd, deliversEnd: deliversEnd, resumption: resumption.withoutIDs,
                 endsWithBody: isEnd == nil,
-                waits: waits, on: scheduler
+                backoff: backoff, on: scheduler
             ) { endpoint, _ in
                 let events = self.transferEvents(of: endpoint, CallOverrides(account: account))
                 let items = isEnd.map { events.items(until: $0, reading: body) } ?? body(events)
@@ -166,33 +167,28 @@ extension StreamResumption where Item == ServerSentEvent {
     }
 }
 
+// MARK: - Waits
+
 /// The waits of a stream before it connects again.
-///
-/// The wait is ``first``, or the server's reconnection time. With each failed connection in a row after the
-/// first, it doubles, up to ``longest``. It has no random part.
-public struct ReconnectionWaits: Sendable, Hashable {
-    /// The delay, unless the server has sent a reconnection time (`retry`). Default 3 s.
-    public var first: Duration
-    /// The shortest wait, even if the server asks for less. Default 0.1 s.
-    public var shortest: Duration
-    /// The longest wait after failed connections, unless the server's time is longer. Default 60 s.
-    public var longest: Duration
+struct ReconnectionWaits: Sendable {
+    /// The shortest wait that a server can ask for.
+    private static let shortest = Duration.milliseconds(100)
+    /// The longest wait after failed connections, unless the server's time is longer.
+    private static let longest = Duration.seconds(60)
 
-    /// Creates waits.
-    public init(
-        first: Duration = .seconds(3), shortest: Duration = .milliseconds(100),
-        longest: Duration = .seconds(60)
-    ) {
-        self.first = first
-        self.shortest = shortest
-        self.longest = longest
-    }
+    private let backoff: Backoff
+    private var last = Duration.zero
 
-    /// The wait after this number of connections in a row that failed: doubled each time, up to the longest.
+    init(_ backoff: Backoff) { self.backoff = backoff }
+
+    /// The wait after this number of connections in a row that failed.
     ///
-    /// - Parameter named: the reconnection time of the server; `nil` if it has sent none.
-    func delay(after failures: Int, named: Duration?) -> Duration {
-        let base = max(named ?? first, shortest)
-        return min(base * (1 << min(max(failures - 1, 0), 16)), max(base, longest))
+    /// - Parameter named: the reconnection time of the server, from which the waits double; `nil` if it has sent none.
+    mutating func next(after failures: Int, named: Duration?, on clock: any Scheduler) -> Duration {
+        let named = named.map { max($0, Self.shortest) }
+        let backoff = named.map { Backoff.exponential(base: $0, cap: max($0, Self.longest)) } ?? self.backoff
+        let history = RetryHistory(count: max(0, failures - 1), lastDelay: last, clock: clock)
+        last = backoff.delay(history, RandomSource.fraction)
+        return last
     }
 }

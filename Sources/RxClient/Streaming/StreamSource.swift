@@ -13,7 +13,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
     private let deliversEnd: Bool
     /// Whether a complete body is a complete stream.
     private let endsWithBody: Bool
-    private let waits: ReconnectionWaits
+    private var waits: ReconnectionWaits
     private let clock: any Scheduler
     private let connect: @Sendable (any Endpoint, _ lastEventID: String) -> Connection
     private var endpoint: any Endpoint
@@ -28,7 +28,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
     init(
         _ endpoint: any Endpoint, until isEnd: (@Sendable (Item) -> Bool)?, deliversEnd: Bool,
         resumption: StreamResumption<Item>.Continuation,
-        endsWithBody: Bool = false, lastEventID: String = "", waits: ReconnectionWaits,
+        endsWithBody: Bool = false, lastEventID: String = "", backoff: Backoff,
         on clock: any Scheduler,
         connect: @escaping @Sendable (any Endpoint, _ lastEventID: String) -> Connection
     ) {
@@ -37,7 +37,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
         self.deliversEnd = deliversEnd
         self.resumption = resumption
         self.endsWithBody = endsWithBody
-        self.waits = waits
+        waits = ReconnectionWaits(backoff)
         self.clock = clock
         self.connect = connect
         received.lastEventID = lastEventID
@@ -105,7 +105,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
             return nil
         }
         endpoint = next
-        let delay = waits.delay(after: received.failures, named: named)
+        let delay = waits.next(after: received.failures, named: named, on: clock)
         return max(delay, error?.leastWait(now: clock.currentDate) ?? .zero)
     }
 

@@ -66,8 +66,8 @@ import Testing
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
-        let waits = ReconnectionWaits(first: .seconds(1), shortest: .milliseconds(1), longest: .seconds(2))
-        let recorder = Recorder(client.events(.get("/"), waits: waits), on: clock)
+        let backoff = Backoff.exponential(base: .seconds(1), cap: .seconds(2))
+        let recorder = Recorder(client.events(.get("/"), backoff: backoff), on: clock)
         try clock.run()
         #expect(recorder.isFinished)
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(1), .seconds(3), .seconds(5)])

@@ -60,7 +60,7 @@ import Testing
             client.stream(
                 .get("/log"), until: { $0 == "bye" },
                 resumption: .next { received in .get("/log", query: ["skip": received.count]) },
-                waits: ReconnectionWaits(first: .seconds(1)), reading: { $0.lines() }), on: clock)
+                backoff: .exponential(base: .seconds(1)), reading: { $0.lines() }), on: clock)
         try clock.run()
         #expect(recorder.values == ["a", "b", "c"])
         #expect(recorder.isFinished)

@@ -98,7 +98,7 @@ import Testing
             try await client(transport, at: server.baseURL).events(
                 Answer(), until: { $0.data == "[DONE]" },
                 resumption: .next { Answer(words: $0.items.map(\.data).joined(separator: " ")) },
-                waits: ReconnectionWaits(first: .milliseconds(1))
+                backoff: .constant(.milliseconds(1))
             )
             .compactMap { update -> String? in
                 switch update {

@@ -16,7 +16,7 @@ func listen(_ client: Client) {
 
     let topics = InlineEndpoint(
         .post, "/events", ["topics": ["tea", "milk"]], options: RequestOptions(isIdempotent: true))
-    client.events(topics, lastEventID: "17", limit: 8 << 20, waits: ReconnectionWaits(longest: .seconds(10)))
+    client.events(topics, lastEventID: "17", limit: 8 << 20, backoff: .constant(.seconds(10)))
         .messages().subscribe(onNext: { event in show(event.data) })
 }
 
