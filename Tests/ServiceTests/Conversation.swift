@@ -27,8 +27,10 @@ struct Conversation {
     func next() async throws -> WebSocketEvent? { try await events.next() }
 
     /// Skips to the next opening.
-    func opened() async throws -> WebSocketOpening? {
-        while let event = try await next() { if case .opened(let opening) = event { return opening } }
+    func opened() async throws -> (subprotocol: String?, isCompressed: Bool)? {
+        while let event = try await next() {
+            if case .opened(_, let subprotocol, let isCompressed) = event { return (subprotocol, isCompressed) }
+        }
         return nil
     }
 

@@ -123,7 +123,9 @@ public enum WebSocketEvent: Sendable {
     // Indirect where it is rare and large, so that a message is small enough to be passed without allocation.
 
     /// The handshake has succeeded, on the first connection or a later one.
-    indirect case opened(WebSocketOpening)
+    ///
+    /// The subprotocol is the one that the server chose; `nil` for none. A compressed connection is one by RFC 7692.
+    indirect case opened(ResponseHead, subprotocol: String?, isCompressed: Bool)
     /// A text message.
     case text(String)
     /// A binary message.
@@ -139,16 +141,6 @@ public enum WebSocketEvent: Sendable {
     /// The connection has ended, or could not be opened; the next one follows after this delay. `because` is
     /// `nil` if the server closed it normally.
     indirect case reconnecting(after: Duration, because: NetworkError?)
-}
-
-/// The agreement with which a connection begins.
-public struct WebSocketOpening: Sendable {
-    /// The head of the response.
-    public let head: ResponseHead
-    /// The subprotocol that the server chose; `nil` for none.
-    public let subprotocol: String?
-    /// Whether messages are compressed (RFC 7692).
-    public let isCompressed: Bool
 }
 
 extension Observable where Element == WebSocketEvent {
@@ -192,8 +184,8 @@ extension Observable where Element == WebSocketEvent, Failure == NetworkError {
         }
         return compactMap { event throws(NetworkError) -> T? in
             switch event {
-            case .opened(let opening):
-                if let found = opening.head.decoder { clientDecoder.withLock { $0 = $0 ?? found } }
+            case .opened(let head, _, _):
+                if let found = head.decoder { clientDecoder.withLock { $0 = $0 ?? found } }
                 return nil
             case .text(let text): return try decode(Array(text.utf8))
             case .binary(let bytes): return try decode(bytes)
@@ -238,11 +230,11 @@ final class WebSocketReading: Interceptor {
     let settings: WebSocketSettings
     let outlet: WebSocketOutlet?
     /// The messages to send before those of the outbox.
-    let resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?
+    let resumption: (@Sendable (ResponseHead) -> [WebSocketMessage])?
 
     init(
         _ settings: WebSocketSettings, _ outlet: WebSocketOutlet?,
-        resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?
+        resumption: (@Sendable (ResponseHead) -> [WebSocketMessage])?
     ) {
         self.settings = settings
         self.outlet = outlet

@@ -116,14 +116,13 @@ final class WebSocketConnection: @unchecked Sendable {
         timer.cancel()
         var head = head
         head.decoder = call.client.configuration.decoder
-        let opening = WebSocketOpening(
-            head: head, subprotocol: agreement.subprotocol, isCompressed: agreement.deflate != nil)
         call.recordResponse()
         call.session?.recordSuccess(of: call.credentialVersion)
-        channel.send(reading.resumption?(opening) ?? [])
+        channel.send(reading.resumption?(head) ?? [])
         outlet?.connect(channel) { self.wake() }
         outlet?.show(.open)
-        emit(.opened(opening))
+        emit(
+            .opened(head, subprotocol: agreement.subprotocol, isCompressed: agreement.deflate != nil))
         pump()
         keepAlive()
     }

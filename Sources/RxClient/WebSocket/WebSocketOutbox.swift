@@ -55,13 +55,13 @@ final class WebSocketOutbox: Sendable {
     }
 
     let limit: Int
-    let overflow: WebSocketSink.Overflow
+    let dropsOldest: Bool
     let state = MutableProperty(WebSocketState.idle)
     fileprivate let contents = Mutex(Contents())
 
-    init(limit: Int, overflow: WebSocketSink.Overflow) {
+    init(limit: Int, dropsOldest: Bool) {
         self.limit = max(1, limit)
-        self.overflow = overflow
+        self.dropsOldest = dropsOldest
     }
 
     // MARK: - Senders
@@ -74,7 +74,7 @@ final class WebSocketOutbox: Sendable {
     }
 
     private func add(_ entry: Entry) {
-        switch contents.withLock({ $0.admit(entry, upTo: limit, overflow) }) {
+        switch contents.withLock({ $0.admit(entry, upTo: limit, dropsOldest: dropsOldest) }) {
         case .waits(let ticket, let dropped, let wake):
             entry.observer.scope.onClose { self.withdraw(ticket, isClose: entry.content.isClose) }
             dropped?.fail(full)
@@ -245,7 +245,7 @@ extension WebSocketOutbox.Contents {
     }
 
     fileprivate mutating func admit(
-        _ entry: WebSocketOutbox.Entry, upTo limit: Int, _ overflow: WebSocketSink.Overflow
+        _ entry: WebSocketOutbox.Entry, upTo limit: Int, dropsOldest: Bool
     ) -> Admission {
         if entry.content.isClose {
             if isClosing || hasEnded { return .closes(nil) }
@@ -258,7 +258,7 @@ extension WebSocketOutbox.Contents {
         }
         if isClosing || hasEnded { return .closed }
         guard count >= limit else { return enqueue(entry, dropped: nil) }
-        guard overflow == .dropOldest else { return .full }
+        guard dropsOldest else { return .full }
         count -= 1
         return enqueue(entry, dropped: waiting.popFirst())
     }

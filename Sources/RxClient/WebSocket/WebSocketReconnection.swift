@@ -1,5 +1,5 @@
 import HTTPTypes
-import RxHTTP
+public import RxHTTP
 public import RxLite
 public import RxWebSocket
 
@@ -18,9 +18,10 @@ extension WebSocketSettings {
         public var closeCodes: Set<WebSocketCloseCode> = [
             .goingAway, .internalError, .serviceRestart, .tryAgainLater, .badGateway,
         ]
-        /// The messages to send first on each connection after the first one that opened, such as subscriptions.
+        /// The messages to send first on each connection after the first one that opened, such as subscriptions, by the head
+        /// of the response.
         /// Messages that wait in the sink follow. Default none.
-        public var resumption: @Sendable (WebSocketOpening) -> [WebSocketMessage] = { _ in [] }
+        public var resumption: @Sendable (_ head: ResponseHead) -> [WebSocketMessage] = { _ in [] }
 
         /// One connection only.
         public static let never = Reconnection(backoff: nil)
@@ -32,7 +33,7 @@ extension WebSocketSettings {
         /// minimum of the wait.
         public static func always(
             _ backoff: Backoff = .fullJitter(base: .milliseconds(500), cap: .seconds(30)),
-            resumption: @escaping @Sendable (WebSocketOpening) -> [WebSocketMessage] = { _ in [] }
+            resumption: @escaping @Sendable (_ head: ResponseHead) -> [WebSocketMessage] = { _ in [] }
         ) -> Reconnection {
             Reconnection(backoff: backoff, resumption: resumption)
         }

@@ -13,23 +13,16 @@ public import RxWebSocket
 /// ```
 ///
 /// Messages go out in the order in which they were sent. While there is no connection, before the first or between two,
-/// they are queued, up to ``limit``; ``overflow`` decides which message fails beyond it. Once the WebSocket has ended,
+/// they are queued, up to ``limit``; ``dropsOldest`` decides which message fails beyond it. Once the WebSocket has ended,
 /// messages fail, until another one uses the sink: a sink belongs to one subscription at a time. Messages that still
 /// wait when the account of that subscription is logged out fail with ``NetworkError/Code/loginExpired``, and the next
 /// account can use the sink. Safe from any thread.
 public final class WebSocketSink: Sendable {
-    /// The treatment of messages when ``limit`` messages are queued.
-    public enum Overflow: Sendable {
-        /// The new message fails with ``NetworkError/Code/outboxFull``.
-        case refuse
-        /// The oldest queued message fails with ``NetworkError/Code/outboxFull``.
-        case dropOldest
-    }
-
     /// The maximum number of queued messages.
     public var limit: Int { outbox.limit }
-    /// The treatment of messages beyond the limit.
-    public var overflow: Overflow { outbox.overflow }
+    /// Whether a message beyond the limit replaces the oldest queued one, which then fails with
+    /// ``NetworkError/Code/outboxFull``; otherwise the new message does.
+    public var dropsOldest: Bool { outbox.dropsOldest }
     /// The state of the connection.
     public var state: Property<WebSocketState> { Property(outbox.state) }
 
@@ -39,9 +32,9 @@ public final class WebSocketSink: Sendable {
     ///
     /// - Parameters:
     ///   - limit: the maximum number of queued messages, at least 1. Default 1,024.
-    ///   - overflow: the treatment of messages beyond the limit. Default: they are refused.
-    public init(limit: Int = 1024, overflow: Overflow = .refuse) {
-        outbox = WebSocketOutbox(limit: limit, overflow: overflow)
+    ///   - dropsOldest: whether a message beyond the limit replaces the oldest one. Default false: it is refused.
+    public init(limit: Int = 1024, dropsOldest: Bool = false) {
+        outbox = WebSocketOutbox(limit: limit, dropsOldest: dropsOldest)
     }
 
     /// Sends a message with each subscription.

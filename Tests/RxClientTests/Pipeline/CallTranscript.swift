@@ -135,7 +135,7 @@ final class CallTranscript: Sendable {
         case EventSourceUpdate.message(let event): "message \(text(event))"
         case EventSourceUpdate.comment(let text): "comment \(text.debugDescription)"
         case EventSourceUpdate.reconnecting(let delay, let error): reconnecting(delay, error)
-        case WebSocketEvent.opened(let opening): "opened \(opening.head.status.code)"
+        case WebSocketEvent.opened(let head, _, _): "opened \(head.status.code)"
         case WebSocketEvent.closing(let code, let reason): "closing \(code.rawValue) \(reason)"
         case WebSocketEvent.reconnecting(let delay, let error): reconnecting(delay, error)
         case let state as PagingState<Goods>: state.text

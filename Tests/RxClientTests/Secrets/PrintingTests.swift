@@ -100,7 +100,6 @@ import Testing
         let info = PageInfo(
             position: .cursor(canary), itemCount: 1, largestPage: 0, itemsSoFar: 1, nextCursor: canary,
             previousCursor: canary, response: response)
-        let opening = WebSocketOpening(head: head, subprotocol: nil, isCompressed: false)
         let answer = TypedResponse(output: 1, response: response)
         let context = CallContext(request, of: client, on: VirtualScheduler(), CallOverrides())
 
@@ -141,10 +140,12 @@ import Testing
                 "EventSourceUpdate",
                 [EventSourceUpdate.open(head), .reconnecting(after: .zero, because: error)]
             ),
-            ("WebSocketOpening", opening),
             (
                 "WebSocketEvent",
-                [WebSocketEvent.opened(opening), .reconnecting(after: .zero, because: error)]
+                [
+                    WebSocketEvent.opened(head, subprotocol: nil, isCompressed: false),
+                    .reconnecting(after: .zero, because: error),
+                ]
             ),
             (
                 "DownloadEvent",

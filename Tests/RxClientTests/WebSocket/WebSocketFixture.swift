@@ -14,11 +14,11 @@ struct WebSocketFixture {
 
     init(
         _ replies: ScriptedTransport.Reply..., limit: Int = 1024,
-        overflow: WebSocketSink.Overflow = .refuse, session: Session? = nil
+        dropsOldest: Bool = false, session: Session? = nil
     ) {
         let script = ScriptedTransport.Script(replies)
         transport = ScriptedTransport(on: clock) { _ in script.next() }
-        sink = WebSocketSink(limit: limit, overflow: overflow)
+        sink = WebSocketSink(limit: limit, dropsOldest: dropsOldest)
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.session = session
         client = Client(configuration: configuration, transport: transport)
@@ -29,9 +29,8 @@ struct WebSocketFixture {
         Recorder(
             client.webSocket("/live", sending: sink, settings: settings).map { event in
                 switch event {
-                case .opened(let opening):
-                    "opened" + (opening.subprotocol.map { " \($0)" } ?? "")
-                        + (opening.isCompressed ? " compressed" : "")
+                case .opened(_, let subprotocol, let isCompressed):
+                    "opened" + (subprotocol.map { " \($0)" } ?? "") + (isCompressed ? " compressed" : "")
                 case .text(let text): text
                 case .binary(let bytes): "\(bytes)"
                 case .ping(let bytes): "ping \(bytes)"

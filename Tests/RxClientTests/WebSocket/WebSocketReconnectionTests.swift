@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func aFullOutboxMayDropTheOldest() throws {
-        let fixture = WebSocketFixture(.webSocket(.echo), limit: 2, overflow: .dropOldest)
+        let fixture = WebSocketFixture(.webSocket(.echo), limit: 2, dropsOldest: true)
         let sent = ["a", "b", "c"].map { fixture.send($0) }
         #expect(sent.map { $0.failure?.code } == [.outboxFull, nil, nil])
         let recorder = fixture.open()

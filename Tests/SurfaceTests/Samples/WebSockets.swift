@@ -32,7 +32,7 @@ func watchEverythingLive(_ client: Client) {
     client.webSocket("/live").subscribe(
         onNext: { event in
             switch event {
-            case .opened(let opening): print("connected", opening.subprotocol ?? "")
+            case .opened(_, let subprotocol, _): print("connected", subprotocol ?? "")
             case .text(let text): print(text)
             case .binary(let bytes): print(bytes.count)
             case .ping, .pong: break
