@@ -89,7 +89,7 @@ extension Client {
     ///
     /// - Parameter server: the server to use. Default `nil`: the endpoint's server.
     public func response<E: Endpoint>(
-        _ endpoint: E, from server: Servers.Choice? = nil
+        _ endpoint: E, from server: Servers.Role? = nil
     ) -> Observable<Response, NetworkError> {
         call(.response, endpoint, CallOverrides(server: server)) { event, _ in
             if case .response(let response) = event { response } else { nil }

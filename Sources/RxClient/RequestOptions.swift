@@ -36,8 +36,10 @@ public struct RequestOptions: Sendable {
         get { values.isIdempotent }
         _modify { yield &values.isIdempotent }
     }
-    /// The server of the service that requests go to. Default: the active one.
-    public var server: Servers.Choice? {
+    /// The server of the service that requests go to, even if it does not respond. Default: the active one
+    /// (``Servers/active``); with a ``Failover``, also the other server if the active one does not respond. The standby
+    /// server fails with `invalidURL` if the client has none.
+    public var server: Servers.Role? {
         get { values.server }
         _modify { yield &values.server }
     }
@@ -155,7 +157,7 @@ public struct RequestOptions: Sendable {
     /// Creates options; an omitted option follows the client.
     public init(
         headers: Headers = [:], retry: RetryPolicy<NetworkError>? = nil, timeouts: Timeouts? = nil,
-        hedging: Hedging? = nil, isIdempotent: Bool? = nil, server: Servers.Choice? = nil,
+        hedging: Hedging? = nil, isIdempotent: Bool? = nil, server: Servers.Role? = nil,
         cachePolicy: CachePolicy? = nil, cacheMode: CacheMode? = nil, usesSession: Bool? = nil,
         usesCookies: Bool? = nil, isSigned: Bool? = nil, usesParameterRewriting: Bool? = nil,
         envelope: Envelope? = nil, contentTypes: ContentTypes? = nil, part: PayloadPath? = nil,
@@ -193,7 +195,7 @@ extension RequestOptions {
         var timeouts: Timeouts?
         var hedging: Hedging?
         var isIdempotent: Bool?
-        var server: Servers.Choice?
+        var server: Servers.Role?
         var cachePolicy: CachePolicy?
         var cacheMode: CacheMode?
         var usesSession: Bool?

@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         RequestOptions(headers: ["X-App": "shop"]), RequestOptions(retry: .never),
         RequestOptions(timeouts: Timeouts()), RequestOptions(hedging: .after(.seconds(1))),
-        RequestOptions(isIdempotent: false), RequestOptions(server: .active),
+        RequestOptions(isIdempotent: false), RequestOptions(server: .main),
         RequestOptions(cachePolicy: .never), RequestOptions(cacheMode: .standard),
         RequestOptions(usesSession: true), RequestOptions(usesCookies: true), RequestOptions(isSigned: true),
         RequestOptions(usesParameterRewriting: true), RequestOptions(envelope: .absent),

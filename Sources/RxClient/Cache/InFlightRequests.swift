@@ -127,7 +127,7 @@ struct CoalescingKey: Hashable, Sendable {
     private let client: ObjectIdentifier
     private let main: ObjectIdentifier
     private let standby: ObjectIdentifier?
-    private let server: Servers.Choice
+    private let server: Servers.Role?
     private let hedging: Hedging?
     private let isSigned: Bool
     private let usesSession: Bool?

@@ -253,7 +253,7 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
 /// The values of one call that replace those of its endpoint and client, or add to them.
 struct CallOverrides: Sendable {
     /// The server to use, instead of the endpoint's.
-    var server: Servers.Choice?
+    var server: Servers.Role?
     /// The page of an endpoint that has several.
     var page: PageRequest?
     /// The account that the call belongs to, if it is part of a subscription that began earlier.

@@ -11,8 +11,8 @@ final class PreparedRequest: Sendable {
     let request: Request
     /// The service's servers when the request was prepared.
     let servers: ServerPair
-    /// The server that the endpoint chooses.
-    let server: Servers.Choice
+    /// The server that the endpoint chooses; `nil` for the active one.
+    let server: Servers.Role?
     let merged: MergedOptions
     let scheduler: any Scheduler
     /// Whether the URL is below a base URL and therefore valid at each of the servers; an absolute URL may be
@@ -33,13 +33,13 @@ final class PreparedRequest: Sendable {
     /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`, before anything is sent.
     init(
         _ endpoint: some Endpoint, of client: Client, on scheduler: any Scheduler,
-        at server: Servers.Choice? = nil, page: PageRequest? = nil
+        at server: Servers.Role? = nil, page: PageRequest? = nil
     ) throws(NetworkError) {
         self.client = client
         self.scheduler = scheduler
         servers = client.servers.pair
         merged = client.merged(endpoint.options)
-        self.server = server ?? merged.values.server ?? .active
+        self.server = server ?? merged.values.server
         var (request, isAtMain) = try Self.request(endpoint, of: client, at: servers)
         if self.server == .standby, servers.standby == nil {
             throw NetworkError(
@@ -73,7 +73,7 @@ final class PreparedRequest: Sendable {
         self.scheduler = scheduler
         self.request = request
         servers = client.servers.pair
-        server = .active
+        server = nil
         merged = .none
         link = nil
         isAtService = false

@@ -49,7 +49,7 @@ extension Observable where Failure == NetworkError {
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard servers.failover != nil else {
-                let stream = servers.role(for: .active) == .main ? self : standby
+                let stream = servers.role(for: nil) == .main ? self : standby
                 return stream.subscribe(observer)
             }
             FailingOver(

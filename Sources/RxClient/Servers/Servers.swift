@@ -18,7 +18,7 @@ public final class Servers: Sendable {
     }
 
     private let shownRole = MutableProperty(Role.main)
-    /// The server for requests whose endpoint makes no choice (``Servers/Choice/active``). Changes with
+    /// The server for requests whose endpoint makes no choice (``RequestOptions/server``). Changes with
     /// ``use(_:)`` and with a failover.
     public var active: Property<Role> { Property(shownRole) }
     /// When the other server takes over. `nil`: only ``use(_:)`` changes the active server.
@@ -76,13 +76,9 @@ public final class Servers: Sendable {
     var pair: ServerPair { contents.withLock { $0.pair } }
 
     /// The server for an attempt that cannot switch to the other server.
-    func role(for choice: Choice) -> Role {
-        switch choice {
-        case .main: .main
-        case .standby: .standby
-        case .active: contents.withLock { $0.state.active }
-        }
-    }
+    ///
+    /// - Parameter choice: the choice of the endpoint; `nil` for the active server.
+    func role(for choice: Role?) -> Role { choice ?? contents.withLock { $0.state.active } }
 
     /// Begins an attempt that may switch to the other server.
     ///
@@ -126,18 +122,5 @@ extension Servers {
         case standby
 
         var other: Role { self == .main ? .standby : .main }
-    }
-}
-
-extension Servers {
-    /// The server that an endpoint's requests go to.
-    public enum Choice: Sendable, Hashable {
-        /// The active server (``Servers/active``); with a ``Failover``, also the other server if the active one
-        /// does not respond.
-        case active
-        /// Always the main server.
-        case main
-        /// The standby server. Fails with `invalidURL` if the client has no standby server.
-        case standby
     }
 }

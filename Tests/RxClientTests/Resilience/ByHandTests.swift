@@ -136,7 +136,7 @@ import Testing
             }
         ) { client, clock in
             let limiter = RequestLimiter(perHost: limits, clock: clock)
-            func at(_ server: Servers.Choice) -> Observable<Response, NetworkError> {
+            func at(_ server: Servers.Role) -> Observable<Response, NetworkError> {
                 client.response(.get("/x"), from: server)
                     .limited(by: limiter, host: "\(server)")
                     .circuitBreaker(CircuitBreaker(breaker, clock: clock))
@@ -156,7 +156,7 @@ import Testing
                 $0.retryBudget = RetryBudget(ratio: 1, floor: 100)
             }
         ) { client, clock in
-            func at(_ server: Servers.Choice) -> Observable<Response, NetworkError> {
+            func at(_ server: Servers.Role) -> Observable<Response, NetworkError> {
                 client.response(.get("/x"), from: server)
                     .circuitBreaker(CircuitBreaker(breaker, clock: clock))
                     .hedge(.after(.milliseconds(300)), if: true)

@@ -24,7 +24,7 @@ import Testing
             }, [.json("1")])
     }
 
-    private func call(_ path: String, on server: Servers.Choice) -> InlineEndpoint {
+    private func call(_ path: String, on server: Servers.Role?) -> InlineEndpoint {
         var call = InlineEndpoint(.get, path, query: ["q": "a b"])
         call.options.server = server
         return call
@@ -32,10 +32,10 @@ import Testing
 
     /// An endpoint chooses main or standby.
     @Test(arguments: [
-        (Servers.Choice.active, "https://main.test/v1/x?q=a%20b"),
+        (Servers.Role?.none, "https://main.test/v1/x?q=a%20b"),
         (.main, "https://main.test/v1/x?q=a%20b"), (.standby, "https://standby.test/api/x?q=a%20b"),
     ])
-    func choice(server: Servers.Choice, url: String) throws {
+    func choice(server: Servers.Role?, url: String) throws {
         let (client, transport) = client()
         for path in ["/x", "https://main.test/v1/x", "https://standby.test/api/x"] {
             try fixture.outcome(client.request(call(path, on: server)))
@@ -114,7 +114,7 @@ import Testing
             $0.options.headers = ["X-Key": "k"]
             if let name = HTTPField.Name("X-Key") { $0.secretFields = [name] }
         }
-        for server: Servers.Choice in [.main, .standby] {
+        for server: Servers.Role in [.main, .standby] {
             try fixture.outcome(client.request(call("/x", on: server)))
         }
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer t", "Bearer t"])
@@ -129,7 +129,7 @@ import Testing
                 .parameters(["sign": content.request.url.host() ?? ""])
             }
         }
-        for server: Servers.Choice in [.main, .standby] {
+        for server: Servers.Role in [.main, .standby] {
             try fixture.outcome(client.request(call("/x", on: server)))
         }
         #expect(

@@ -20,7 +20,7 @@ final class ServerSelection: RequestStage {
             (walk.context.server, walk.context.host) = (main, main.host)
             return .next
         }
-        guard prepared.server == .active, call.kind != .response else {
+        guard prepared.server == nil, call.kind != .response else {
             let server = client.servers.role(for: prepared.server) == .main ? main : standby
             (walk.context.server, walk.context.host) = (server, server.host)
             return .next
