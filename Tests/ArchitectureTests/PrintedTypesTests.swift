@@ -20,7 +20,7 @@ import Testing
         "holds names, codes, sizes and hosts that the app or the system chose": [
             "ConnectionEvent", "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host",
             "DiskCacheStatistics",
-            "WebSocketSettings", "DiskCacheStore", "DownloadedFile", "FileLocation",
+            "WebSocketSettings", "DiskCacheStore", "DownloadedFile",
             "Envelope", "Envelope.Codes", "ErrorTexts",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "MessageSignatureError", "MessageSignatureError.Code", "OAuth.Metadata",

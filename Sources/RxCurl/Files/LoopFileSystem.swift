@@ -15,10 +15,10 @@ public struct LoopFileSystem: FileSystem {
     public init(loop: EventLoop) { self.loop = loop }
 
     /// See ``FileSystem/locate(_:)``.
-    public func locate(_ path: String) -> Observable<FileLocation, NetworkError> {
+    public func locate(_ path: String) -> Observable<(path: String, isFolder: Bool), NetworkError> {
         work(on: path) { () throws(UVError) in
             let found = try File.location(of: path)
-            return FileLocation(path: found.path, isFolder: found.isFolder)
+            return (path: found.path, isFolder: found.isFolder)
         }
     }
 
@@ -73,11 +73,14 @@ public struct LoopFileSystem: FileSystem {
     }
 
     private func appender(_ writer: FileWriter, _ path: String) -> FileAppender {
-        FileAppender(on: loop) { batch in
-            work(on: path) { () throws(UVError) in try writer.write(batch.bytes) }
-        } finish: {
-            work(on: path) { () throws(UVError) in try writer.finish() }
-        }
+        FileAppender(
+            on: loop,
+            writingBatches: { batch in
+                work(on: path) { () throws(UVError) in try writer.write(batch.bytes) }
+            },
+            finish: {
+                work(on: path) { () throws(UVError) in try writer.finish() }
+            })
     }
 
     /// See ``FileSystem/extent(of:from:)``.

@@ -5,16 +5,30 @@ public import RxLite
 public struct FileAppender: Sendable {
     /// The scheduler of the streams, if they have one.
     public let scheduler: (any Scheduler)?
-    /// Writes the bytes behind those before, and emits the offset of their end: for an appender the size of the file. The
-    /// first write, which is empty, opens the file. Each write begins after the end of the previous one.
-    public let write: @Sendable (FileBatch) -> Observable<Int64, NetworkError>
+    /// Writes the bytes of a batch behind those before.
+    package let write: @Sendable (FileBatch) -> Observable<Int64, NetworkError>
     /// Makes the written bytes durable (`fsync`). One value, then the end.
-    public let finish: @Sendable () -> Observable<Void, NetworkError>
+    package let finish: @Sendable () -> Observable<Void, NetworkError>
 
     /// Creates an appender from its operations.
+    ///
+    /// - Parameters:
+    ///   - scheduler: the scheduler of the streams, if they have one.
+    ///   - write: writes the bytes behind those before, and emits the offset of their end: for an appender the size of the
+    ///     file. The first write, which is empty, opens the file. Each write begins after the end of the previous one.
+    ///   - finish: makes the written bytes durable (`fsync`). One value, then the end.
     public init(
         on scheduler: (any Scheduler)?,
-        write: @escaping @Sendable (FileBatch) -> Observable<Int64, NetworkError>,
+        write: @escaping @Sendable ([UInt8]) -> Observable<Int64, NetworkError>,
+        finish: @escaping @Sendable () -> Observable<Void, NetworkError>
+    ) {
+        self.init(on: scheduler, writingBatches: { write($0.bytes) }, finish: finish)
+    }
+
+    /// Creates an appender that reads a batch while it writes it, so that the memory of its bytes can be used again.
+    package init(
+        on scheduler: (any Scheduler)?,
+        writingBatches write: @escaping @Sendable (FileBatch) -> Observable<Int64, NetworkError>,
         finish: @escaping @Sendable () -> Observable<Void, NetworkError>
     ) {
         self.scheduler = scheduler
@@ -24,11 +38,11 @@ public struct FileAppender: Sendable {
 }
 
 /// Bytes that are gathered, then written by a ``FileAppender``.
-public final class FileBatch: @unchecked Sendable {
+package final class FileBatch: @unchecked Sendable {
     // Unchecked: filled by the one `Appending` that made it or read by its appender, by turns.
 
     /// The bytes, constant while they are written.
-    public fileprivate(set) var bytes: [UInt8] = []
+    package fileprivate(set) var bytes: [UInt8] = []
 }
 
 /// One running ``FileSystem/append(_:to:at:)``: writes one batch after another, gathers the chunks that

@@ -7,9 +7,14 @@ public import RxLite
 /// after a shutdown they fail with ``NetworkError/Code/shutDown``. Subscribe to operations on one path one
 /// after another; otherwise their order is undefined.
 public protocol FileSystem: Sendable {
-    /// The location that the path names, the same for all spellings of the path; see ``FileLocation``. Fails if the
-    /// folder of the file does not exist. One value, then the end.
-    func locate(_ path: String) -> Observable<FileLocation, NetworkError>
+    /// The place that the path names, as renaming a file takes it, and whether there is a folder, or a symbolic link to
+    /// one. Fails if the folder of the file does not exist. One value, then the end.
+    ///
+    /// The place is an absolute path without symbolic links, `.`, `..` and empty components, the same for all spellings of
+    /// one path: `/d/f`, `/d/./f`, `/d//f`, `/d/e/../f`, `/link/f` if `/link` leads to `/d`, and `f` in the folder `/d`. The
+    /// last component may be a symbolic link, unless that leads to a folder: such a link counts as a separate place,
+    /// because a new file replaces the link; so does a hard link.
+    func locate(_ path: String) -> Observable<(path: String, isFolder: Bool), NetworkError>
 
     /// The metadata of the file; `nil` if it does not exist. One value, then the end.
     func status(of path: String) -> Observable<FileStatus?, NetworkError>
@@ -134,7 +139,7 @@ package struct AbsentFileSystem: FileSystem {
                 "the transport has no file system: set ClientConfiguration.files or pass one to the call"))
     }
 
-    package func locate(_ path: String) -> Observable<FileLocation, NetworkError> { fail() }
+    package func locate(_ path: String) -> Observable<(path: String, isFolder: Bool), NetworkError> { fail() }
 
     package func status(of path: String) -> Observable<FileStatus?, NetworkError> { fail() }
 
@@ -180,28 +185,6 @@ public struct FileStatus: Sendable, Equatable {
         self.size = size
         self.modified = modified
         self.number = number
-    }
-}
-
-/// The place that a path names, as renaming a file takes it: a file's folder without symbolic links, and the file's name.
-///
-/// Two paths with the same location are spellings of one path: `/d/f`, `/d/./f`, `/d//f`, `/d/e/../f`, `/link/f` if
-/// `/link` leads to `/d`, and `f` in the folder `/d`. A symbolic link at the path itself counts as a separate place,
-/// because a new file replaces the link; so does a hard link.
-public struct FileLocation: Sendable, Hashable {
-    /// The absolute path, without symbolic links, `.`, `..` and empty components. The last component may be a symbolic
-    /// link, unless that leads to a folder.
-    public var path: String
-    /// Whether there is a folder, or a symbolic link to one.
-    public var isFolder: Bool
-
-    /// The path of a file in the folder.
-    package func appending(_ name: String) -> String { path == "/" ? path + name : path + "/" + name }
-
-    /// Creates a location.
-    public init(path: String, isFolder: Bool = false) {
-        self.path = path
-        self.isFolder = isFolder
     }
 }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// until the last of them has ended.
 package struct ReservedFile: Sendable {
     /// Where the file is to appear, or the folder in which it gets its name later.
-    package let location: FileLocation
+    package let location: (path: String, isFolder: Bool)
     /// The file system of the file.
     package let files: any FileSystem
     private let base: String
@@ -21,7 +21,7 @@ package struct ReservedFile: Sendable {
     package var record: String { base + ".part.json" }
 
     fileprivate init(
-        _ location: FileLocation, base: String, in files: any FileSystem, _ reservation: Reservation
+        _ location: (path: String, isFolder: Bool), base: String, in files: any FileSystem, _ reservation: Reservation
     ) {
         self.location = location
         self.base = base
@@ -46,7 +46,7 @@ package struct ReservedFile: Sendable {
     ) -> Observable<Int64, NetworkError> {
         write(chunks, highWater: highWater) {
             let writer = files.writer(to: draft, at: offset, mark: mark)
-            return FileAppender(on: writer.scheduler, write: writer.write, finish: { .just(()) })
+            return FileAppender(on: writer.scheduler, writingBatches: writer.write, finish: { .just(()) })
         }
     }
 
@@ -59,7 +59,7 @@ package struct ReservedFile: Sendable {
     ) -> Observable<Int64, NetworkError> {
         let appender = { @Sendable [self] in
             let appender = make()
-            return FileAppender(on: appender.scheduler) { batch in
+            return FileAppender(on: appender.scheduler) { (batch: FileBatch) in
                 reservation.whole(appender.write(batch))
             } finish: {
                 reservation.whole(appender.finish())
@@ -87,8 +87,13 @@ package struct ReservedFile: Sendable {
     ///
     /// - Returns: whether it has been moved.
     package func moveDraft(toNew name: String) -> Observable<Bool, NetworkError> {
-        reservation.whole(files.move(draft, toNew: location.appending(name)))
+        reservation.whole(files.move(draft, toNew: location.path.appending(file: name)))
     }
+}
+
+extension String {
+    /// The path of a file in the folder with this path.
+    fileprivate func appending(file name: String) -> String { self == "/" ? self + name : self + "/" + name }
 }
 
 extension FileSystem {
@@ -116,7 +121,7 @@ extension FileSystem {
                         guard let draft else {
                             throw NetworkError(.file, "\(path) is a folder; add the name of a file")
                         }
-                        base = location.appending(draft)
+                        base = location.path.appending(file: draft)
                     }
                     let file = ReservedFile(location, base: base, in: self, reservation)
                     return reservation.take([base, file.draft, file.record], named: path)

@@ -155,8 +155,8 @@ public final class MemoryFileSystem: FileSystem {
     // MARK: - FileSystem
 
     /// See `FileSystem.locate(_:)`.
-    public func locate(_ path: String) -> Observable<FileLocation, NetworkError> {
-        step(.locate, path) { contents, path in FileLocation(path: path, isFolder: contents.isFolder(path)) }
+    public func locate(_ path: String) -> Observable<(path: String, isFolder: Bool), NetworkError> {
+        step(.locate, path) { contents, path in (path: path, isFolder: contents.isFolder(path)) }
     }
 
     /// See `FileSystem.status(of:)`.
@@ -219,7 +219,7 @@ public final class MemoryFileSystem: FileSystem {
     /// See `FileSystem.appender(to:at:)`.
     public func appender(to path: String, at offset: Int64) -> FileAppender {
         let opening = Opening(offset: Int(clamping: max(0, offset)))
-        return FileAppender(on: scheduler) { [self] batch in
+        return FileAppender(on: scheduler) { [self] (batch: FileBatch) in
             step(.write, path) { contents, path in
                 var bytes = contents.files[path]?.bytes ?? []
                 if let size = opening.take() {
@@ -237,7 +237,7 @@ public final class MemoryFileSystem: FileSystem {
     public func writer(to path: String, at offset: Int64, mark: Int64) -> FileAppender {
         let position = Atomic(Int(clamping: max(0, offset)))
         let writer = Writing(position: position, mark: Int(clamping: max(0, mark)))
-        return FileAppender(on: scheduler) { [self] batch in
+        return FileAppender(on: scheduler) { [self] (batch: FileBatch) in
             step(.write, path) { contents, path in
                 var bytes = contents.files[path]?.bytes ?? []
                 let end = writer.write(batch.bytes, into: &bytes)

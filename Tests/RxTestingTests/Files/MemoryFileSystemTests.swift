@@ -112,8 +112,10 @@ import Testing
         let files = MemoryFileSystem(on: clock)
         files["/d/f"] = [1]
         #expect(files[path] == [1])
-        #expect(try result(files.locate(path)).0 == [FileLocation(path: "/d/f")])
-        #expect(try result(files.locate(path + "/..")).0 == [FileLocation(path: "/d", isFolder: true)])
+        for (path, place, isFolder) in [(path, "/d/f", false), (path + "/..", "/d", true)] {
+            let found = try #require(try result(files.locate(path)).0.first)
+            #expect(found == (place, isFolder))
+        }
         #expect(try result(files.append(.just([2]), to: path, at: 1)).1 == nil)
         #expect(files.paths == ["/d/f"] && files["/d/f"] == [1, 2])
         let release = try #require(try result(files.lock(path)).0.first)
