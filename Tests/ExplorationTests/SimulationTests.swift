@@ -102,11 +102,11 @@ import Testing
         try Simulation(seed: 1, faults: [.at("clock", .clockJump(at: .seconds(1), by: .seconds(3600)))]).run {
             simulation in
             simulation.process { process in
-                let start = process.scheduler.date
+                let start = process.scheduler.currentDate
                 process.after(.seconds(2)) {
                     dates.withLock { dates in
                         dates = [
-                            .seconds(process.scheduler.date.timeIntervalSince(start)), process.scheduler.now,
+                            .seconds(process.scheduler.currentDate.timeIntervalSince(start)), process.scheduler.now,
                         ]
                     }
                 }

@@ -4,13 +4,13 @@ import Synchronization
 
 /// A scheduler with a calendar, such as one with virtual time. Cookies, stored responses, credentials and
 /// `Retry-After` on this scheduler use its dates.
-public protocol DatedScheduler: Scheduler {
+package protocol DatedScheduler: Scheduler {
     /// The date that corresponds to `now`.
     var date: Date { get }
 }
 
 extension Scheduler {
-    /// The current date of the scheduler if it is a ``DatedScheduler``, otherwise of the system.
+    /// The current date: the virtual one of a scheduler with virtual time, otherwise the system's.
     public var currentDate: Date { (self as? any DatedScheduler)?.date ?? Date() }
 }
 

@@ -14,8 +14,8 @@ public final class SimulatedProcess: Sendable {
     public let transport: any Transport
     /// The files, which outlive the process.
     public let files: any FileSystem
-    /// The scheduler. Its dates are those of the wall clock, which may jump.
-    public var scheduler: any DatedScheduler { ownScheduler }
+    /// The scheduler. Its `currentDate` is that of the wall clock, which may jump.
+    public var scheduler: any Scheduler { ownScheduler }
 
     let simulation: Simulation
     let ownScheduler: ProcessScheduler

@@ -27,7 +27,7 @@ import Darwin
 /// this scheduler wait for the next advance.
 ///
 /// Thread-safe.
-public final class VirtualScheduler: DatedScheduler {
+public final class VirtualScheduler: Scheduler, DatedScheduler {
     private struct Contents {
         var now: Duration = .zero
         /// Latest first, so that the next is taken from the end.

@@ -37,7 +37,7 @@ extension House {
                     token in
                     Credential(
                         token: token.token,
-                        expires: process.scheduler.date.addingTimeInterval(Double(token.expiresIn)))
+                        expires: process.scheduler.currentDate.addingTimeInterval(Double(token.expiresIn)))
                 }
             }
             current.session = session
