@@ -49,7 +49,7 @@ import Testing
         let refusal = await error(of: client.get("/x"))
         #expect(refusal?.code == .circuitOpen)
         let circuit = try #require(refusal?.openCircuit)
-        #expect(circuit.until - circuit.since == .seconds(30))
+        #expect(circuit.upperBound - circuit.lowerBound == .seconds(30))
         #expect(server.record.requests.count == 4)
         guard case .open? = client.circuitBreaker()?.state.value else {
             return #expect(Bool(false), "the circuit is open")

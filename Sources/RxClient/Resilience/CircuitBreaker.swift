@@ -85,7 +85,7 @@ public final class CircuitBreaker: Sendable {
             "the circuit has been open for \(now - since); it probes the host in \(max(.zero, until - now))"
         )
         error.isUnsent = true
-        error.openCircuit = NetworkError.OpenCircuit(since: since, until: until)
+        error.openCircuit = since..<max(since, until)
         throw error
     }
 

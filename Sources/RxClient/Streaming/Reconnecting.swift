@@ -83,7 +83,7 @@ private final class Reconnecting<Element: Sendable>: @unchecked Sendable {
             return .empty()
         }
         // While the circuit is open, nothing is sent before it admits a request.
-        let delay = max(wanted, (cause?.openCircuit?.until ?? clock.now) - clock.now)
+        let delay = max(wanted, (cause?.openCircuit?.upperBound ?? clock.now) - clock.now)
         return .concat([
             .just(announcement(delay, cause)),
             Observable<Void, Never>.timer(delay, on: clock).setFailureType(to: NetworkError.self).flatMap {

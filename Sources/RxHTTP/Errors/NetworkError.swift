@@ -91,8 +91,10 @@ public struct NetworkError: Error, Sendable {
         get { parts.closeCode }
         _modify { yield &parts.closeCode }
     }
-    /// The period in which nothing is sent, for ``Code/circuitOpen``.
-    public var openCircuit: OpenCircuit? {
+    /// The period in which a circuit breaker lets no request through, for ``Code/circuitOpen``: from when it opened until
+    /// when a request may probe the host again, on its clock, as ``Scheduler/now`` gives it. The end is in the past while a
+    /// probe is in flight.
+    public var openCircuit: Range<Duration>? {
         get { parts.openCircuit }
         _modify { yield &parts.openCircuit }
     }
@@ -134,7 +136,7 @@ public struct NetworkError: Error, Sendable {
         _modify { yield &parts.isIdempotent }
     }
     /// The login whose credential the request carried, if any.
-    public var credentialVersion: CredentialVersion? {
+    package var credentialVersion: CredentialVersion? {
         get { parts.credentialVersion }
         _modify { yield &parts.credentialVersion }
     }
@@ -163,7 +165,7 @@ public struct NetworkError: Error, Sendable {
         var envelopeCode: String?
         var retryDelay: Duration?
         var closeCode: Int?
-        var openCircuit: OpenCircuit?
+        var openCircuit: Range<Duration>?
         var codingPath: String?
         var tlsFailure: TLSFailure?
         var curlCode: Int?
@@ -310,23 +312,6 @@ extension NetworkError {
         public static let clientCertificate = TLSFailure(rawValue: "clientCertificate")
         /// The file of trusted authorities cannot be read.
         public static let caBundle = TLSFailure(rawValue: "caBundle")
-    }
-}
-
-extension NetworkError {
-    /// The period in which a circuit breaker lets no request through, on its clock, as ``Scheduler/now``
-    /// gives it.
-    public struct OpenCircuit: Sendable, Hashable {
-        /// When it opened.
-        public var since: Duration
-        /// When a request may probe the host again; in the past while a probe is in flight.
-        public var until: Duration
-
-        /// Creates a period.
-        public init(since: Duration, until: Duration) {
-            self.since = since
-            self.until = until
-        }
     }
 }
 

@@ -100,7 +100,7 @@ public struct Request: Sendable {
         _modify { yield &parts.shape.secretParameters }
     }
     /// The login whose credential the request carries, if any.
-    public var credentialVersion: CredentialVersion? {
+    package var credentialVersion: CredentialVersion? {
         get { parts.shape.credentialVersion }
         set { parts.shape.credentialVersion = newValue }
     }
@@ -266,14 +266,13 @@ public struct RequestID: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Identifies the login whose credential a request carried.
-public struct CredentialVersion: Hashable, Sendable {
+package struct CredentialVersion: Hashable, Sendable {
     /// Counts the accounts that a session has served; logging out or switching accounts starts the next.
-    public var identity: Int
+    package var identity: Int
     /// Counts the logins of the session, failed ones included.
-    public var generation: Int
+    package var generation: Int
 
-    /// Creates a version.
-    public init(identity: Int, generation: Int) {
+    package init(identity: Int, generation: Int) {
         self.identity = identity
         self.generation = generation
     }

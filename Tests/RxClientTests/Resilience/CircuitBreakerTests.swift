@@ -102,7 +102,7 @@ import Testing
         try clock.advance(by: .seconds(10))
         let error = try #require(try fixture.outcome(client.get("/y"), within: .zero).failure)
         #expect(error.code == .circuitOpen)
-        #expect(error.openCircuit == NetworkError.OpenCircuit(since: .seconds(5), until: .seconds(35)))
+        #expect(error.openCircuit == .seconds(5)..<(.seconds(35)))
         #expect(error.message.contains("10.0 seconds") && error.message.contains("20.0 seconds"))
         #expect(error.url?.path == "/v1/y")
         #expect(error.isUnsent)
