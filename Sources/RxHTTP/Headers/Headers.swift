@@ -14,24 +14,25 @@ package import HTTPTypes
 /// ``NetworkError/Code/invalidHeader``.
 public struct Headers: Sendable, Hashable {
     /// One field.
-    public struct Field: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
         /// The name.
-        public var name: String
+        package var name: String
         /// The value; `nil` removes the field.
-        public var value: String?
+        package var value: String?
 
-        /// Creates a field.
-        public init(name: String, value: String?) {
+        package init(name: String, value: String?) {
             self.name = name
             self.value = value
         }
     }
 
     /// The fields in order.
-    public var fields: [Field]
+    package var fields: [Field]
 
-    /// Creates a list.
-    public init(_ fields: [Field] = []) { self.fields = fields }
+    /// Creates an empty list.
+    public init() { fields = [] }
+
+    package init(_ fields: [Field]) { self.fields = fields }
 
     /// Creates a list from a dictionary, sorted by name.
     public init(_ dictionary: [String: String]) {
@@ -80,14 +81,15 @@ extension Headers: ExpressibleByDictionaryLiteral {
 extension Headers: RedactedDescription {
     /// The names only, because any value may be a secret.
     public var description: String {
-        fields.map { $0.value == nil ? "\($0.name): none" : "\($0.name): \(Redaction.mark)" }.joined(
-            separator: ", ")
+        fields.map(\.description).joined(separator: ", ")
     }
 }
 
 extension Headers.Field: RedactedDescription {
     /// The name.
-    public var description: String { "\(Headers([self]))" }
+    package var description: String {
+        value == nil ? "\(name): none" : "\(name): \(Redaction.mark)"
+    }
 }
 
 extension Request {
