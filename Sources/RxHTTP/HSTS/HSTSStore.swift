@@ -19,16 +19,6 @@ import Synchronization
 /// Several transports can share a store. Two stores, or two processes, must not share a file: each would
 /// overwrite the changes of the other. A store holds at most 10,000 hosts. Thread-safe.
 public final class HSTSStore: Sendable {
-    /// A host to reach over TLS only.
-    public struct Host: Sendable, Hashable {
-        /// The name, in lower case.
-        public let name: String
-        /// Whether all subdomains are included.
-        public let includesSubdomains: Bool
-        /// When the entry expires.
-        public let expires: Date
-    }
-
     struct Contents {
         var hosts = HSTSHosts()
         var isRestored: Bool
@@ -58,12 +48,9 @@ public final class HSTSStore: Sendable {
         file = (path, files)
     }
 
-    /// The hosts sorted by name, including expired ones that have not been replaced yet.
-    public var hosts: [Host] {
-        contents.withLock { $0.hosts.entries }.sorted { $0.key < $1.key }.map { name, entry in
-            Host(name: name, includesSubdomains: entry.includesSubdomains, expires: entry.expires)
-        }
-    }
+    /// The names of the hosts to reach over TLS only, sorted and in lower case, including expired ones that have not been
+    /// replaced yet.
+    public var hosts: [String] { contents.withLock { $0.hosts.entries.keys.sorted() } }
 
     /// Removes all hosts and saves the change at once.
     public func removeAll() {

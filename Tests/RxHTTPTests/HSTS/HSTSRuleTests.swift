@@ -90,7 +90,7 @@ import Testing
     @Test func severalFields() throws {
         let store = HSTSStore()
         try learn("max-age=60", "max-age=0; includeSubDomains", from: "https://one.test/", to: store)
-        #expect(store.hosts.map(\.expires) == [Self.now + 60])
+        #expect(store.contents.withLock { $0.hosts.entries.values.map(\.expires) } == [Self.now + 60])
         try learn("none", "max-age=0", from: "https://one.test/", to: store)
         #expect(store.hosts.count == 1)
     }
