@@ -3,9 +3,6 @@
 /// A client of another framework.
 public struct Client {}
 
-/// A value without content.
-public struct Empty {}
-
 /// An uploaded file.
 public struct File {}
 

@@ -106,13 +106,12 @@ import Testing
     @Test func anything() throws {
         let page = client("<html>", type: "text/html")
         #expect(try run(page.get("/x")).values.first?.text == "<html>")
-        #expect(try run(page.request(Fetch<Empty>(types: .any))).values == [Empty()])
         struct Ping: Endpoint {
-            typealias Output = Empty
+            typealias Output = Void
             let path = "/x"
             let method = HTTPRequest.Method.get
         }
-        #expect(try run(page.request(Ping())).values == [Empty()])
+        #expect(try run(page.request(Ping())).values.count == 1)
         var call = InlineEndpoint(.get, "/x")
         call.options.contentTypes = ["image/*"]
         #expect(try run(page.request(call)).failure?.code == .contentType)
@@ -125,7 +124,6 @@ import Testing
         let page = client("7", type: "text/html")
         #expect(try run(page.get("/x")).values.first?.text == "7")
         #expect(try run(page.get("/x").decode(Int.self)).failure?.code == .contentType)
-        #expect(try run(page.get("/x").decode(Empty.self)).values == [Empty()])
         #expect(try run(page.get("/x").checkContentType(["text/html"]).decode(Int.self)).values == [7])
         let lenient = client("7", type: "text/html") { $0.options.contentTypes = .json.or("text/html") }
         #expect(try run(lenient.get("/x").decode(Int.self)).values == [7])

@@ -19,7 +19,7 @@ import Testing
 
     private struct Touch: Endpoint {
         typealias Output = Void
-        let path = "/goods"
+        var path = "/goods"
         let method = HTTPRequest.Method.post
     }
 
@@ -46,7 +46,7 @@ import Testing
         #expect(try await client.request(Get<[Goods]>(path: "/list")).value() == [Goods(), Goods()])
         #expect(try await client.request(Get<Int>(path: "/number")).value() == 12)
         try await client.request(Touch()).value()
-        _ = try await client.request(Get<Empty>(path: "/empty")).value()
+        try await client.request(Touch(path: "/empty")).value()
         #expect(try await client.get("/goods").value().body == Array(Self.goods.utf8))
         #expect(try await client.get("/goods").value().text == Self.goods)
         #expect(try await client.get("/goods").decode(Goods.self).value() == Goods())

@@ -30,7 +30,6 @@ extension Response {
     ///
     /// - Throws: ``NetworkError`` with the code `decoding`, or `contentType`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(NetworkError) -> T {
-        if type == Empty.self, let empty = Empty() as? T { return empty }
         if hasNoContent, let absent: T = absentOutput() { return absent }
         if type == String.self, payloadPath.isEmpty, payload == nil, isPlainText, let text = text as? T {
             return text

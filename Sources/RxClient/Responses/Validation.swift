@@ -110,7 +110,7 @@ extension Endpoint {
     static var kindOfOutput: Validation.Output {
         if Output.self == Response.self { return .response }
         if Output.self == String.self { return .text }
-        return Output.self is any Decodable.Type && Output.self != Empty.self ? .decoded : .other
+        return Output.self is any Decodable.Type ? .decoded : .other
     }
 }
 

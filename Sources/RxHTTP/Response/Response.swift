@@ -151,15 +151,6 @@ extension Response {
     public var headers: HTTPFields { head.headerFields }
 }
 
-/// An empty value: the output of endpoints whose content does not matter.
-public struct Empty: Decodable, Sendable, Equatable {
-    /// Creates an empty value.
-    public init() {}
-
-    /// Decodes from any content.
-    public init(from _: any Decoder) throws {}
-}
-
 extension Response {
     /// How a cache contributed to a response.
     public enum CacheUse: String, Sendable, Hashable {

@@ -12,13 +12,12 @@ private struct Both {
     let session: RxNetworking.Session
     let page: RxNetworking.Page<Int>
     let next: RxNetworking.Next
-    let empty: RxNetworking.Empty
     let file: RxNetworking.File
     let values: RxNetworking.Values<Int, NetworkError>
     let theirs:
         (
-            Neighbours.Client, Neighbours.Session, Neighbours.Page, Neighbours.Next, Neighbours.Empty,
-            Neighbours.File, Neighbours.Values
+            Neighbours.Client, Neighbours.Session, Neighbours.Page, Neighbours.Next, Neighbours.File,
+            Neighbours.Values
         )
 
     /// A server's handler that passes a request on.
