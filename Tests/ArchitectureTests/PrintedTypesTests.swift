@@ -14,11 +14,11 @@ import Testing
             "Accessory", "CookieStorage", "PagingOptions", "PagingRule",
             "ParameterFormat",
             "ParameterSerializer", "PublicSuffixes", "Signature", "StreamedBody",
-            "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",
+            "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",
             "EventDecoder", "FileAppender",
         ],
         "holds names, codes, sizes and hosts that the app or the system chose": [
-            "ConnectionEvent", "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host",
+            "ConnectionEvent", "ContentTypes", "CredentialFile", "HSTSStore",
             "DiskCacheStatistics",
             "WebSocketSettings", "DiskCacheStore", "DownloadedFile",
             "Envelope", "Envelope.Codes", "ErrorTexts",

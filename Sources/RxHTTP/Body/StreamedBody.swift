@@ -3,17 +3,17 @@ public import RxLite
 /// Content that is produced piece by piece while it is sent, as fast as the network takes it.
 public struct StreamedBody: Sendable {
     /// The content to send, once it has been determined.
-    public struct Content: Sendable {
+    package struct Content: Sendable {
         /// The number of bytes; `nil` if it is unknown, so that they are sent in chunks (RFC 9112 §7.1).
-        public var length: Int64? { didSet { file = nil } }
+        package var length: Int64? { didSet { file = nil } }
         /// The bytes. Paused while the network is slow; cancelled if the transfer ends before they do.
-        public var chunks: Observable<[UInt8], NetworkError> { didSet { file = nil } }
+        package var chunks: Observable<[UInt8], NetworkError> { didSet { file = nil } }
         /// The file part that `chunks` reads, if it reads nothing else; a transport may read it another way.
         package private(set) var file: FilePart?
 
         /// Creates content whose chunks total `length` bytes. With a byte more or less they fail with
         /// ``NetworkError/Code/bodyLength`` before the last of them is sent.
-        public init(length: Int64?, chunks: Observable<[UInt8], NetworkError>) {
+        package init(length: Int64?, chunks: Observable<[UInt8], NetworkError>) {
             self.length = length
             self.chunks = length.map { chunks.checked(against: $0) } ?? chunks
         }
@@ -33,25 +33,32 @@ public struct StreamedBody: Sendable {
         }
     }
 
-    /// Whether ``open`` may be called again, for a retry, a relogin or a 307.
+    /// Whether the body may be sent again, for a retry, a relogin or a 307.
     public let isReplayable: Bool
     /// The number of bytes, if it is known before the body is opened.
     public let count: Int64?
     /// Determines the content to send. Called once each time the body is sent.
-    public let open: @Sendable (any FileSystem) -> Observable<Content, NetworkError>
+    package let open: @Sendable (any FileSystem) -> Observable<Content, NetworkError>
     /// Distinguishes the body from all others except its copies.
     private let identity = Identity()
 
     private final class Identity: Sendable {}
 
     /// Creates a body from a closure that determines its content when it is sent.
-    public init(
+    package init(
         isReplayable: Bool, count: Int64? = nil,
         open: @escaping @Sendable (any FileSystem) -> Observable<Content, NetworkError>
     ) {
         self.isReplayable = isReplayable
         self.count = count
         self.open = open
+    }
+
+    /// The bytes to send, for transports. Paused while the network is slow; cancelled if the transfer ends before they do.
+    ///
+    /// - Parameter files: the file system of a body that is a file, or has parts that are.
+    public func chunks(from files: any FileSystem) -> Observable<[UInt8], NetworkError> {
+        open(files).flatMap(.concat, \.chunks)
     }
 }
 

@@ -100,7 +100,7 @@ public final class ReplayTransport: Transport {
             else { return self.play(request, body: request.body.known, to: observer) }
             let scope = observer.scope.child()
             let content = Mutex<[UInt8]>([])
-            body.open(self.files).flatMap(.concat, \.chunks).subscribe(
+            body.chunks(from: self.files).subscribe(
                 Observer(
                     scope: scope, next: { bytes in content.withLock { $0 += bytes } },
                     end: { completion in

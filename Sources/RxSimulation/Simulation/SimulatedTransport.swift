@@ -111,7 +111,7 @@ final class SimulatedCall: @unchecked Sendable {
             return uploaded()
         }
         let scope = observer.scope.child()
-        streamed.open(files).flatMap(.concat, \.chunks).subscribe(
+        streamed.chunks(from: files).subscribe(
             Observer(
                 scope: scope, next: { self.body += $0 },
                 end: { completion in
