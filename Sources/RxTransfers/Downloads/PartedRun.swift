@@ -12,17 +12,17 @@ final class PartedRun: @unchecked Sendable {
     /// Sends the request for the file with these fields.
     typealias Send = @Sendable (HTTPFields) -> Observable<TransferEvent, NetworkError>
 
-    private let file: ReservedFile
+    let file: ReservedFile
     private let url: String
     private let wanted: PartedDownload.Parts
-    private let options: PartedDownload.Options
-    private let clock: any Scheduler
-    private let observer: Observer<PartedDownload.Event, NetworkError>
+    let options: PartedDownload.Options
+    let clock: any Scheduler
+    let observer: Observer<PartedDownload.Event, NetworkError>
     private let send: Send
 
-    private var plan: PartedPlan?
+    var plan: PartedPlan?
     /// The scopes of the running parts and of their waits, by slot.
-    private var running: [Int: Scope] = [:]
+    var running: [Int: Scope] = [:]
     /// The requests that may run at the same time.
     private var most = 1
     private let timer: OperatorTimer
@@ -31,15 +31,15 @@ final class PartedRun: @unchecked Sendable {
     private var arrival: (since: Duration, bytes: Int64)?
     private let reporter: RateReporter
     /// The failures of each part since the last progress: one broken connection interrupts all.
-    private var failures: [Int: Int] = [:]
+    var failures: [Int: Int] = [:]
     /// The most bytes that have been on the disk in this run, since the parts were given up: only more are progress.
-    private var mostWritten: Int64 = 0
-    private var maySplit = true
+    var mostWritten: Int64 = 0
+    var maySplit = true
     /// Whether the draft still has several parts, of which the plan keeps only the first once a response brings the rest.
-    private var isUncut = false
+    var isUncut = false
     /// Whether the last resort, a request for the whole, has been taken.
-    private var isWhole = false
-    private var isEnding = false
+    var isWhole = false
+    var isEnding = false
 
     init(
         _ file: ReservedFile, url: String, _ wanted: PartedDownload.Parts, _ options: PartedDownload.Options,
@@ -198,7 +198,7 @@ final class PartedRun: @unchecked Sendable {
 
     // MARK: - The whole
 
-    private func requestWhole() {
+    func requestWhole() {
         plan = nil
         var fields: HTTPFields = [.acceptEncoding: "identity"]
         for (name, value) in DigestFields.wanted { fields[name] = value }
@@ -247,7 +247,7 @@ final class PartedRun: @unchecked Sendable {
 
     // MARK: - Parts
 
-    private func request(_ slot: Int) {
+    func request(_ slot: Int) {
         guard var fields = plan?.request(slot) else { return }
         for (name, value) in DigestFields.wanted { fields[name] = value }
         let sent = fields
@@ -363,183 +363,41 @@ final class PartedRun: @unchecked Sendable {
         complete()
     }
 
-    // MARK: - Failures
-
-    private func fail(_ part: Int, _ error: NetworkError) {
-        observer.scope.lane.assertInside()
-        switch error.code {
-        case .contentChanged: startOver(error)
-        case .rangesRefused: unsplit(error)
-        default:
-            if error.isRecoverable {
-                retry(part, error)
-            } else if error.isFinal || error.code != .status && error.code != .invalidResponse {
-                end(.failed(error))
-            } else if (plan?.parts.count ?? 0) > 1, maySplit {
-                unsplit(error)
-            } else if plan?.parts.isEmpty == false, !isWhole {
-                // A request without a range shows whether the ranges were the reason.
-                (isWhole, maySplit, mostWritten) = (true, false, 0)
-                emit(.startedOver)
-                requestWhole()
-            } else {
-                end(.failed(error))
-            }
-        }
-    }
-
-    private func retry(_ part: Int, _ error: NetworkError) {
-        let count = failures[part, default: 0] + 1
-        failures[part] = count
-        guard count <= options.retries else { return end(.failed(error)) }
-        let history = RetryHistory(count: count - 1, clock: clock)
-        var delay = options.backoff.delay(history, RandomSource.fraction)
-        if let asked = error.retryAfter(now: clock.currentDate) { delay = max(delay, asked) }
-        emit(.paused(error, for: delay))
-        guard observer.scope.isOpen else { return }
-        let scope = observer.scope.child()
-        running[part] = scope
-        OperatorTimer(clock, in: scope).set(after: delay) {
-            scope.close()
-            self.running[part] = nil
-            // Without a validator only the whole can be requested again.
-            if self.plan?.record == nil { self.requestWhole() } else { self.request(part) }
-        }
-    }
-
-    /// Requests all that is missing behind the first part at once. The others stay on the disk until a response brings it.
-    private func unsplit(_ error: NetworkError) {
-        guard maySplit, plan != nil else { return end(.failed(error)) }
-        (maySplit, isUncut) = (false, true)
-        stopParts()
-        plan?.unsplit()
-        emit(.startedOver)
-        if observer.scope.isOpen { request(0) }
-    }
-
-    /// Cuts off the draft behind the part of a plan of one part, once what has been begun to write is written, then stores the
-    /// plan: before, the shorter draft counts as the beginning of the file.
-    private func cut(to plan: PartedPlan) -> Observable<Void, NetworkError> {
-        .concat([
-            file.idle().flatMap { _ in .empty() },
-            file.append(.empty(), at: plan.written).flatMap { _ in .empty() },
-            stored(plan),
-        ])
-    }
-
-    /// Ends this run, and forgets what it has: the next run begins once nothing of this one is being written any more.
-    private func startOver(_ error: NetworkError) {
-        stopParts()
-        perform(file.removeRecord()) { self.end(.failed(error)) }
-    }
-
-    private func stopParts() {
-        let scopes = running.sorted { $0.key < $1.key }.map(\.value)
-        running = [:]
-        for scope in scopes { scope.close() }
-    }
-
     // MARK: - The record
 
     /// Stores the plan; a file that cannot be resumed has no record.
-    private func stored(_ plan: PartedPlan) -> Observable<Void, NetworkError> {
+    func stored(_ plan: PartedPlan) -> Observable<Void, NetworkError> {
         .deferred { [file] () throws(NetworkError) in
             guard let bytes = try plan.encoded() else { return file.removeRecord() }
             return file.replaceRecord(with: bytes)
         }
     }
 
-    // MARK: - The end
+    // MARK: - Reports
 
-    /// Compares the digests, and moves the file to its place.
-    private func complete() {
-        guard let plan, !isEnding else { return }
-        isEnding = true
-        perform(file.idle().flatMap(.concat) { [file] in file.files.status(of: file.draft) }) { status in
-            guard let size = status?.size, size == plan.draftSize ?? plan.written else {
-                let error = NetworkError(
-                    .file, "the partial file of \(self.file.location.path) has changed")
-                return self.refuse(error)
-            }
-            self.verify(plan)
-        }
+    func stopParts() {
+        let scopes = running.sorted { $0.key < $1.key }.map(\.value)
+        running = [:]
+        for scope in scopes { scope.close() }
     }
 
-    private func verify(_ plan: PartedPlan) {
-        let expected = (options.digest.map { [$0] } ?? []) + plan.digests
-        guard !expected.isEmpty else {
-            guard !options.requiresDigest else {
-                return refuse(.digestMismatch("the server sent no digest of the file"))
-            }
-            return place(nil, plan)
-        }
-        let check = Check(expected)
-        let name = file.location.path
-        let content = file.files.read(file.draft, from: 0, count: plan.written)
-        perform(content.map { check.update($0) }.collect()) { _ in
-            do throws(NetworkError) {
-                self.place(try check.finish(of: name), plan)
-            } catch {
-                self.refuse(error)
-            }
-        }
-    }
-
-    private final class Check: Sendable {
-        private let state: Mutex<DigestCheck>
-
-        init(_ expected: [TransferDigest]) { state = Mutex(DigestCheck(expected)) }
-
-        func update(_ bytes: [UInt8]) { state.withLock { $0.update(bytes) } }
-
-        func finish(of name: String) throws(NetworkError) -> TransferDigest? {
-            try state.withLock { $0 }.finish(of: name)
-        }
-    }
-
-    /// Removes the record, so that no attempt continues from wrong bytes.
-    private func refuse(_ error: NetworkError) {
-        perform(file.removeRecord()) { self.end(.failed(error)) }
-    }
-
-    private func place(_ digest: TransferDigest?, _ plan: PartedPlan) {
-        let size = plan.written
-        var whole = plan
-        whole.join()
-        // Setting the size syncs the content, too, before the record says that it is complete.
-        let moved: Observable<Void, NetworkError> = .concat([
-            file.append(.empty(), at: plan.draftSize ?? size).flatMap { _ in .empty() },
-            stored(whole).flatMap { _ in .empty() },
-            file.append(.empty(), at: size).flatMap { _ in .empty() },
-            .deferred { [file] in file.moveDraft().flatMap { _ in .empty() } },
-            .deferred { [file] in file.removeRecord() },
-        ])
-        perform(moved) {
-            self.report(isLast: true)
-            self.emit(
-                .finished(
-                    PartedDownload.File(path: self.file.location.path, size: size, digest: digest)))
-            self.end(.finished)
-        }
-    }
-
-    private func emit(_ event: PartedDownload.Event) {
+    func emit(_ event: PartedDownload.Event) {
         if observer.scope.isOpen { observer.next(event) }
     }
 
-    private func report(isLast: Bool = false) {
+    func report(isLast: Bool = false) {
         guard let plan else { return }
         reporter.report(plan.written, of: plan.length, isLast: isLast || plan.isComplete)
     }
 
-    private func end(_ completion: Completion<NetworkError>) {
+    func end(_ completion: Completion<NetworkError>) {
         guard observer.scope.isOpen else { return }
         stopParts()
         observer.end(completion)
     }
 
     /// Subscribes within this download; a failure ends it.
-    private func perform<T: Sendable>(
+    func perform<T: Sendable>(
         _ work: Observable<T, NetworkError>, _ report: @escaping @Sendable (T) -> Void
     ) {
         let scope = observer.scope.child()
@@ -560,36 +418,5 @@ final class PartedRun: @unchecked Sendable {
         var value: T? { content.withLock { $0 } }
 
         func set(_ value: T) { content.withLock { $0 = value } }
-    }
-}
-
-extension NetworkError.Code {
-    /// The server does not serve ranges of the file.
-    static let rangesRefused = NetworkError.Code(rawValue: "rangesRefused")
-}
-
-extension NetworkError {
-    private static func error(_ code: Code, _ message: String, _ head: ResponseHead) -> NetworkError {
-        var error = NetworkError(code, message)
-        error.head = head
-        return error
-    }
-
-    /// Whether no other request for the file would have another response.
-    fileprivate var isFinal: Bool {
-        guard code == .status, let head else { return false }
-        return [401, 404, 410].contains(head.status.code)
-    }
-
-    fileprivate static func refusedRanges(_ head: ResponseHead) -> NetworkError {
-        error(.rangesRefused, "the server ignores ranges", head)
-    }
-
-    fileprivate static func changed(_ head: ResponseHead) -> NetworkError {
-        error(.contentChanged, "the object changed while it was downloaded", head)
-    }
-
-    fileprivate static func invalidPart(_ head: ResponseHead) -> NetworkError {
-        error(.invalidResponse, "the response is not the part that was requested", head)
     }
 }
