@@ -4,50 +4,8 @@ import RxClient
 import RxHTTP
 import RxLite
 
-/// The changes that operators make to dead letters, and the news of entries for those who watch them.
+/// The news of entries for those who watch them, and the receipts of delivered ones.
 extension OutboxRun {
-    // MARK: - Operators
-
-    /// A change of a dead letter.
-    func operate(_ change: OutboxChange) -> Observable<Void, NetworkError> {
-        Observable { observer in
-            guard observer.scope.isOpen else { return }
-            // Not in the lane of the outbox, which takes no more work after its end.
-            _ = self.store.change(change, under: nil).observe(
-                onNext: { outcome in
-                    guard case .applied = outcome else {
-                        let error = NetworkError(
-                            .undelivered, "the outbox has no dead letter \(change.id)")
-                        return observer.scope.enter { observer.emitOnly(.failure(error)) }
-                    }
-                    self.scope.enter {
-                        self.count(.applied(nil))
-                        self.apply(change)
-                        self.advance()
-                    }
-                    observer.scope.enter { observer.emitOnly(.success(())) }
-                },
-                onEnd: { completion in
-                    guard case .failed(let error) = completion else { return }
-                    observer.scope.enter { observer.emitOnly(.failure(error)) }
-                })
-        }
-    }
-
-    private func apply(_ change: OutboxChange) {
-        switch change {
-        case .revive(let entry, _):
-            plan.insert(entry)
-            publish(.entry(entry), of: entry.id)
-        case .discard(let id):
-            plan.remove(id)
-            publish(.gone, of: id)
-        case .begin, .settle, .complete: break
-        }
-    }
-
-    // MARK: - News
-
     /// Calls `receive` with the news of an entry until `owner` closes. From inside the lane of `owner`.
     func watch(
         _ id: OutboxID, _ owner: Scope, _ receive: @escaping @Sendable (OutboxUpdate) -> Void

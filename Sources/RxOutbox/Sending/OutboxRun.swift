@@ -18,17 +18,17 @@ final class OutboxRun: @unchecked Sendable {
     let events = Signal<OutboxEvent>().inspected("outbox events")
     let scope: Scope
 
-    private let clock: any Scheduler
+    let clock: any Scheduler
     private let steady = Mutex(SteadyDate())
-    private let subscriptions = SubscriptionBag()
+    let subscriptions = SubscriptionBag()
     var plan: DeliveryPlan
-    private(set) var lease: OutboxLease?
+    var lease: OutboxLease?
     /// The revision of the store that the plan knows; `nil` before it has been loaded.
     var revision: Int64?
     /// Whether the entries have been loaded since the lease was taken. What a former sender has done is not known before.
-    private var isCurrent = false
+    var isCurrent = false
     /// Whether the session has loaded its credential, so that it is known whose entries may be sent.
-    private var isAccountKnown = false
+    var isAccountKnown = false
     /// The number of times that the entries are being loaded.
     private(set) var loadCount = 0
     /// The entries that somebody has begun to watch while entries were being loaded.
@@ -38,9 +38,9 @@ final class OutboxRun: @unchecked Sendable {
     /// Whether the plan lacks an entry of this outbox, since it may lack entries of others before it. Loading ends that.
     private(set) var isBehind = false
     var watchers = OutboxWatchers()
-    private var transfers: [OutboxID: (subscription: Subscription, arrivals: ArrivalGuard)] = [:]
+    var transfers: [OutboxID: (subscription: Subscription, arrivals: ArrivalGuard)] = [:]
     /// Changes that the store has refused, to be repeated.
-    private var unsaved: [@Sendable () -> Void] = []
+    var unsaved: [@Sendable () -> Void] = []
     /// The number of entries that are being added.
     var addingCount = 0
     var receiptCount = 0
@@ -50,18 +50,18 @@ final class OutboxRun: @unchecked Sendable {
     var isDraining = false
     var isStopped = false
     /// The number of changes that are still to be stored at the end.
-    private var savingCount = 0
-    private var drainReports: [@Sendable (Int) -> Void] = []
+    var savingCount = 0
+    var drainReports: [@Sendable (Int) -> Void] = []
     /// Closed at the end, unlike the scope itself.
-    private lazy var timing = scope.child()
-    private lazy var wakeTimer = OperatorTimer(clock, in: timing)
+    lazy var timing = scope.child()
+    lazy var wakeTimer = OperatorTimer(clock, in: timing)
     private lazy var pollTimer = OperatorTimer(clock, in: timing)
     private lazy var storeTimer = OperatorTimer(clock, in: timing)
-    private lazy var drainTimer = OperatorTimer(clock, in: timing)
+    lazy var drainTimer = OperatorTimer(clock, in: timing)
 
     private static let storeDelays = Duration.seconds(1)...Duration.seconds(60)
     /// The longest sleep, since a virtual or a changed clock may be far from what was expected.
-    private static let longestSleep = Duration.seconds(24 * 3600)
+    static let longestSleep = Duration.seconds(24 * 3600)
 
     init(
         store: any OutboxStore, client: Client, forms: OutboxForms, _ configuration: OutboxConfiguration
@@ -165,7 +165,7 @@ final class OutboxRun: @unchecked Sendable {
         }
     }
 
-    private func loseLease() {
+    func loseLease() {
         guard lease != nil else { return }
         lease = nil
         isCurrent = false
@@ -176,7 +176,7 @@ final class OutboxRun: @unchecked Sendable {
         setPollTimer()
     }
 
-    private func cancelTransfers() {
+    func cancelTransfers() {
         let running = transfers.sorted { $0.key < $1.key }
         transfers = [:]
         for transfer in running { transfer.value.subscription.cancel() }
@@ -295,7 +295,7 @@ final class OutboxRun: @unchecked Sendable {
     }
 
     /// Makes a change under the lease, however long that takes.
-    private func save(
+    func save(
         _ change: OutboxChange, _ report: @escaping @Sendable (OutboxChange.Outcome) -> Void
     ) {
         guard let lease else { return }
@@ -323,264 +323,16 @@ final class OutboxRun: @unchecked Sendable {
         if case .applied = outcome { revision = revision.map { $0 + 1 } }
     }
 
-    // MARK: - Sending
-
-    /// Performs the steps that are due, and sets the timer for the next one.
-    func advance() {
-        guard !isStopped, lease != nil, isCurrent, isAccountKnown, state.value.storeFailure == nil else {
-            if isDraining { finishDraining() }
-            return showCounts()
-        }
-        let isOnline = state.value.isOnline
-        while let step = plan.next(at: currentDate, account: account, isOnline: isOnline) {
-            switch step {
-            case .send(let entry, let before): begin(entry, before)
-            case .bury(let entry): settle(entry)
-            case .hold(let entry): publish(.entry(entry), of: entry.id)
-            }
-        }
-        if let time = plan.wakeTime(isOnline: isOnline) {
-            let seconds = time.timeIntervalSince(currentDate)
-            let delay = Duration.seconds(min(max(seconds, 0), 1e9))
-            wakeTimer.set(after: min(delay, Self.longestSleep)) { self.advance() }
-        } else {
-            wakeTimer.cancel()
-        }
-        showCounts()
-        if isDraining { finishDraining() }
-    }
-
-    /// Stores that an attempt begins, and then makes it.
-    private func begin(_ entry: OutboxEntry, _ before: OutboxEntry) {
-        guard let lease else { return }
-        perform(store.change(.begin(entry.id, entry.delivery), under: lease)) { result in
-            // After another lease the entry may be busy again, for another attempt.
-            guard self.lease?.number == lease.number, self.plan.isBusy(entry.id), !self.isStopped else {
-                return
-            }
-            switch result {
-            case .success(.applied(let content)):
-                self.count(.applied(nil))
-                self.publish(.entry(entry), of: entry.id)
-                self.events.send(.sending(entry))
-                self.open(entry, content ?? Data())
-            case .success(.gone):
-                self.plan.remove(entry.id)
-                self.findReceipt(entry.id, mayBeStored: false)
-                self.advance()
-            case .success(.leaseLost): self.loseLease()
-            case .failure(let error):
-                self.plan.settle(before)
-                self.storeFails(error)
-            }
-        }
-    }
-
-    /// Reads the endpoint and checks its files.
-    private func open(_ entry: OutboxEntry, _ content: Data) {
-        let endpoint: any OutboxEndpoint
-        do throws(OutboxFormError) {
-            endpoint = try forms.endpoint(of: entry, content)
-        } catch {
-            let verdict: DeliveryRules.Verdict =
-                error.mayBeNewer
-                ? .again(.unreadable(error.description), notBefore: nil)
-                : .dead(.unreadable(error.description))
-            return fail(entry, verdict, mayHaveArrived: false)
-        }
-        guard !entry.attachments.isEmpty else { return transfer(endpoint, entry, content) }
-        let lease = lease?.number
-        perform(OutboxAttachment.firstChange(in: entry.attachments, of: files)) { result in
-            guard self.lease?.number == lease, self.plan.isBusy(entry.id), !self.isStopped else { return }
-            switch result {
-            case .success(nil): self.transfer(endpoint, entry, content)
-            case .success(let changed?):
-                self.fail(entry, .dead(.attachment(path: changed.path)), mayHaveArrived: false)
-            case .failure(let error):
-                // The disk may be there again later.
-                self.fail(
-                    entry, .again(.failure(OutboxFailure(error)), notBefore: nil), mayHaveArrived: false)
-            }
-        }
-    }
-
-    private func transfer<E: OutboxEndpoint>(_ endpoint: E, _ entry: OutboxEntry, _ content: Data) {
-        // The account may have changed while files were read.
-        guard entry.account == nil || entry.account == account else {
-            return fail(entry, .again(.account, notBefore: nil), mayHaveArrived: false)
-        }
-        let arrivals = ArrivalGuard(limits(of: endpoint, entry)) { self.currentDate }
-        let id = entry.id
-        let subscription = client.typedResponse(endpoint.guarded(by: entry.guarantee, arrivals)).observe(
-            onNext: { result in
-                self.scope.enter { self.succeed(id, result.output, result.response, content) }
-            },
-            onEnd: { completion in
-                guard case .failed(let error) = completion else { return }
-                self.scope.enter { self.fail(id, error, arrivals) }
-            })
-        if subscription.isActive { transfers[id] = (subscription, arrivals) }
-    }
-
-    private func limits(of endpoint: some OutboxEndpoint, _ entry: OutboxEntry) -> ArrivalGuard.Limits {
-        var limits = ArrivalGuard.Limits()
-        limits.isSingle = entry.guarantee == .atMostOnce
-        limits.isSafe = endpoint.method == .get || endpoint.method == .head
-        limits.usesSession =
-            client.configuration.session != nil && endpoint.options.usesSession != false
-        if case .key(_, let rules) = entry.guarantee { limits.safeTime = rules.safeTime }
-        limits.uncertainSince = plan.uncertainSince(before: entry.id)
-        limits.expires = entry.expires
-        return limits
-    }
-
-    private func succeed(_ id: OutboxID, _ output: any Sendable, _ response: Response, _ content: Data) {
-        guard !isStopped, let entry = plan.entries[id], plan.succeed(id) != nil else { return }
-        transfers[id] = nil
-        let date = currentDate
-        let receipt = receipt(of: entry, content, response, at: date)
-        save(.complete(id, receipt)) { _ in
-            self.plan.remove(id)
-            self.publish(.delivered(output), of: id)
-            let time = Duration.seconds(date.timeIntervalSince(entry.created))
-            self.events.send(.delivered(entry, after: max(time, .zero)))
-            if receipt != nil { self.countReceipt() }
-            self.advance()
-        }
-    }
-
-    private func fail(_ id: OutboxID, _ error: NetworkError, _ arrivals: ArrivalGuard) {
-        guard !isStopped, let entry = plan.entries[id] else { return }
-        let mayHaveArrived = arrivals.mayHaveArrived
-        let verdict = DeliveryRules.verdict(
-            on: error, under: entry.guarantee, mayHaveArrived: mayHaveArrived,
-            hasAskedForOutcome: arrivals.hasAskedForOutcome, isOfLogin: arrivals.isOfLogin(error),
-            at: clock.currentDate)
-        fail(entry, verdict, mayHaveArrived: mayHaveArrived)
-    }
-
-    private func fail(_ entry: OutboxEntry, _ verdict: DeliveryRules.Verdict, mayHaveArrived: Bool) {
-        transfers[entry.id] = nil
-        let settlement = plan.fail(
-            entry.id, verdict, mayHaveArrived: mayHaveArrived, at: currentDate,
-            random: RandomSource.fraction())
-        switch settlement {
-        case .stored(let settled): settle(settled)
-        case .superseded:
-            save(.complete(entry.id, nil)) { _ in
-                self.plan.remove(entry.id)
-                self.publish(.replaced, of: entry.id)
-                self.events.send(.replaced(entry.id))
-                self.advance()
-            }
-        case .delivered, nil: break
-        }
-    }
-
-    /// Stores the outcome of an attempt, or the death of an entry.
-    private func settle(_ entry: OutboxEntry) {
-        save(.settle(entry.id, entry.delivery)) { outcome in
-            guard case .applied = outcome else {
-                self.plan.remove(entry.id)
-                self.findReceipt(entry.id, mayBeStored: false)
-                return self.advance()
-            }
-            self.plan.settle(entry)
-            self.publish(.entry(entry), of: entry.id)
-            self.events.send(entry.delivery.deadReason == nil ? .waiting(entry) : .died(entry))
-            self.advance()
-        }
-    }
-
     // MARK: - The state
 
-    private func setRole(_ role: OutboxState.Role) {
+    func setRole(_ role: OutboxState.Role) {
         guard state.value.role != role else { return }
         state.update { $0.role = role }
         events.send(.role(role))
     }
 
-    private func showCounts() {
+    func showCounts() {
         if state.value.counts != plan.counts { state.update { $0.counts = plan.counts } }
-    }
-
-    // MARK: - The end
-
-    func drain(within limit: Duration, _ report: @escaping @Sendable (Int) -> Void) {
-        scope.enter {
-            guard !self.isStopped else { return report(self.plan.counts.pending) }
-            self.drainReports.append(report)
-            self.isDraining = true
-            self.setRole(.closed)
-            self.drainTimer.set(after: limit) { self.stop() }
-            self.advance()
-        }
-    }
-
-    /// Stops once nothing is to be done at this time.
-    private func finishDraining() {
-        guard isDraining, !isStopped, addingCount == 0, plan.busyCount == 0 else { return }
-        guard revision != nil && !isBehind && isAccountKnown || state.value.storeFailure != nil else {
-            return
-        }
-        stop()
-    }
-
-    /// Stops without waiting, since nobody has the outbox any more. From any thread.
-    func abandon() {
-        scope.enter { self.stop() }
-    }
-
-    /// The scope stays open: through it everybody gets a reply who comes, or is still waiting for one.
-    private func stop() {
-        guard !isStopped else { return }
-        isStopped = true
-        isDraining = true
-        timing.close()
-        let running = transfers
-        cancelTransfers()
-        let unsent = plan.sending.filter { running[$0]?.arrivals.mayHaveArrived != true }
-        unsaved = []
-        subscriptions.cancel()
-        setRole(.closed)
-        for id in watchers.ids { publish(.closed, of: id) }
-        saveUnsent(unsent) {
-            let lease = self.lease
-            self.lease = nil
-            let reports = self.drainReports
-            self.drainReports = []
-            let remaining = self.plan.counts.pending
-            let release = lease.map { self.store.release($0) } ?? .just(())
-            self.perform(release) { _ in
-                self.perform(self.store.close()) { _ in
-                    for report in reports { report(remaining) }
-                }
-            }
-        }
-    }
-
-    /// Stores of attempts that were cancelled before a request was sent that they have certainly not arrived.
-    private func saveUnsent(_ ids: [OutboxID], then finish: @escaping @Sendable () -> Void) {
-        guard let lease else { return finish() }
-        let changes = ids.compactMap { id -> OutboxChange? in
-            let settlement = plan.fail(
-                id, .again(.interrupted, notBefore: nil), mayHaveArrived: false, at: currentDate,
-                random: RandomSource.fraction())
-            return switch settlement {
-            case .stored(let entry): .settle(id, entry.delivery)
-            case .superseded: .complete(id, nil)
-            case .delivered, nil: nil
-            }
-        }
-        guard !changes.isEmpty else { return finish() }
-        savingCount = changes.count
-        for change in changes {
-            // Whether it succeeds or not: the next run repeats what is not stored, as far as that is safe.
-            perform(store.change(change, under: lease)) { _ in
-                self.savingCount -= 1
-                if self.savingCount == 0 { finish() }
-            }
-        }
     }
 }
 #endif
