@@ -168,7 +168,7 @@ let package = Package(
             [
                 "RxNetworking", "RxSimulation", "RxTesting", "RxTransfers", .httpTypes,
                 .target(name: "RxFleet", condition: .when(traits: ["Fleet"])),
-                .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])),
+                .target(name: "RxOutbox", condition: .when(traits: ["Outbox"])), "TestOutboxes",
             ], path: "Tests/ExplorationTests/Scenarios"),
         .program("explore", ["RxSimulation", "Scenarios"], path: "Tests/ExplorationTests/Explore"),
         .tests(
@@ -207,6 +207,8 @@ let package = Package(
                 "disk-cache-probe", .httpTypes, .grdb,
             ]),
 
+        // A store that forwards to another one, for stores that tests slow down or watch.
+        .library("TestOutboxes", ["RxHTTP", "RxLite", "RxOutbox"], path: "Tests/TestOutboxes"),
         .program(
             "outbox-probe", ["RxNetworking", "RxOutbox", "TestServers", .httpTypes], path: "Tests/OutboxProbe"
         ),
@@ -214,7 +216,8 @@ let package = Package(
             "RxOutboxTests",
             [
                 "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxNetworking", "RxOutbox",
-                "RxParameters", "RxSQLite", "RxTesting", "TestServers", "outbox-probe", .httpTypes, .grdb,
+                "RxParameters", "RxSQLite", "RxTesting", "TestOutboxes", "TestServers", "outbox-probe", .httpTypes,
+                .grdb,
                 .logging, .inMemoryLogging,
             ]),
 

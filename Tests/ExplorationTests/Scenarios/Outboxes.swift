@@ -5,13 +5,12 @@ import RxNetworking
 import RxOutbox
 import RxSimulation
 import RxTesting
+import TestOutboxes
 
 /// Remembers the sequence numbers of the entries that a process knows, by their keys.
-private struct NumberedStore: OutboxStore {
+private struct NumberedStore: ForwardingOutboxStore {
     let base: SharedOutboxStore
     let sequences: Kept<[String: Int64]>
-
-    var pollInterval: Duration? { base.pollInterval }
 
     private func note(_ entry: OutboxEntry, _ sequence: Int64) {
         guard let key = entry.guarantee.key else { return }
@@ -29,30 +28,6 @@ private struct NumberedStore: OutboxStore {
             for entry in snapshot.entries { note(entry, entry.sequence) }
         })
     }
-
-    func content(of id: OutboxID) -> Observable<Data?, NetworkError> { base.content(of: id) }
-
-    func change(
-        _ change: OutboxChange, under lease: OutboxLease?
-    ) -> Observable<OutboxChange.Outcome, NetworkError> {
-        base.change(change, under: lease)
-    }
-
-    func receipt(of id: OutboxID) -> Observable<OutboxReceipt?, NetworkError> { base.receipt(of: id) }
-
-    func removeReceipts(before date: Date, keeping limit: Int) -> Observable<Void, NetworkError> {
-        base.removeReceipts(before: date, keeping: limit)
-    }
-
-    func revision() -> Observable<Int64, NetworkError> { base.revision() }
-
-    func lease(renewing held: OutboxLease?, at now: Date) -> Observable<OutboxLease?, NetworkError> {
-        base.lease(renewing: held, at: now)
-    }
-
-    func release(_ lease: OutboxLease) -> Observable<Void, NetworkError> { base.release(lease) }
-
-    func close() -> Observable<Void, NetworkError> { base.close() }
 }
 
 extension House {
