@@ -84,7 +84,7 @@ package struct SQLiteFolder: Sendable {
     /// Whether a file exists.
     package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-    /// What tells a file from another one that has been put in its place.
+    /// The identity of a file, which differs from that of another file put in its place.
     package struct FileIdentity: Sendable, Equatable {
         private let device: UInt64
         private let number: UInt64

@@ -2,7 +2,7 @@ import Testing
 
 /// Every operator's doc comment shows its effect as marbles.
 @Suite struct DiagramTests {
-    /// What needs no diagram, with the reasons.
+    /// The operators without a diagram, with the reasons.
     private static let exempt = [
         "dematerialize": "the diagram of materialize(), from right to left",
         "values": "a loop, which is no stream", "makeAsyncIterator": "a loop, which is no stream",

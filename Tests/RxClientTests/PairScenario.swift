@@ -13,7 +13,7 @@ import Testing
 /// The configuration of one run.
 struct PairSetup {
     enum Kind { case request, progress, stream, download, events }
-    /// What the server does with the first request to each URL, or with a token; afterwards it does well.
+    /// The server's reaction to the first request to each URL, or to a token; later requests succeed.
     enum Behavior { case well, slow, unavailable, lost, silent, unconnected, expired, throttled, moved, down }
 
     let clock: VirtualScheduler

@@ -10,7 +10,7 @@ import Testing
 
 /// Sessions whose store tells them of each other's changes, and refuses those of a lease that is over.
 @Suite struct StoreChangeTests {
-    /// What several stores, as of several processes, have in common.
+    /// The credential that several stores share, like those of several processes.
     private final class Shelf: Sendable {
         struct Contents {
             var credential: Credential?

@@ -5,7 +5,7 @@ import TestServers
 /// A server on loopback with refresh tokens that are valid once: a second use revokes the login (RFC 9700 §4.14.2). Access
 /// tokens are `t` and a number, which grows.
 final class FamilyServer: Sendable {
-    /// What happens to the next request for a renewal.
+    /// The fault of the next request for a renewal.
     enum Fault: Sendable, CaseIterable {
         case none
         /// The tokens are replaced, and the response is lost.

@@ -98,7 +98,7 @@ import Testing
         _ = try await swap(store, "b").value()
     }
 
-    /// What is closed has been written.
+    /// Closing a store writes pending changes.
     @Test func closed() async throws {
         let store = store(on: disk.storeDisk)
         disk.gate.open()

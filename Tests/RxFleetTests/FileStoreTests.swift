@@ -278,7 +278,7 @@ import Testing
         granted.journal.cancel()
     }
 
-    /// What was not announced is found at the next check.
+    /// A change without an announcement is found at the next check.
     @Test func lostWake() async throws {
         let store = fixture.store(checkInterval: .seconds(5))
         let messages = Journal(store.messages(of: "m"))

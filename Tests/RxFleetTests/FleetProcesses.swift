@@ -16,7 +16,7 @@ extension RedisServer {
 /// Programs that share a store (`fleet-probe`). A test kills and stops them, cuts them off from the store, and sets their
 /// clocks.
 struct FleetProcesses {
-    /// What they share.
+    /// The store that the processes share.
     enum Place {
         /// The folder of a file store, or the address of a Redis that somebody else runs.
         case named(String)

@@ -62,7 +62,7 @@ import Testing
         for end in 0..<text.utf8.count { #expect(try Self.parse(Array(text.utf8.prefix(end))) == []) }
     }
 
-    /// What is not RESP3 is refused with its reason.
+    /// Bytes that are not RESP3 are refused with the reason.
     @Test(
         arguments: [
             ("HTTP/1.1 400 Bad Request\r\n", .unknownType(72)), ("\r\n", .unknownType(13)),

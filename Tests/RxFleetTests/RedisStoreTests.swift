@@ -265,7 +265,7 @@ import Testing
         #expect(try await events.until { $0.count > 3 ? $0[3] : nil } == .message([7]))
     }
 
-    /// What is held in memory is that of Redis, whoever changes it.
+    /// The entries in memory equal those of Redis, whichever process changes them.
     @Test func memory() async throws {
         let server = try await RedisServer()
         let url = "redis://127.0.0.1:\(server.port)"

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxFleet
 
-/// What is sealed, and what is not accepted.
+/// Sealed values, and the forms that are refused.
 @Suite struct SealingTests {
     private let plain = Array("secret".utf8)
 

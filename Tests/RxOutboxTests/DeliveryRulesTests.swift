@@ -90,7 +90,7 @@ import Testing
         #expect(verdict(error, .atMostOnce, mayHaveArrived: false) == "again")
     }
 
-    /// What another attempt does not change is final.
+    /// Failures that another attempt cannot change are final.
     @Test(
         arguments: [
             .invalidURL, .invalidHeader, .invalidParameters, .envelope, .decoding, .contentType, .tooLarge,

@@ -17,7 +17,7 @@ final class KeyLedger: Sendable {
         case serverError
     }
 
-    /// What becomes of a request with a new key.
+    /// The fate of a request with a new key.
     enum Course {
         case executed
         /// Executed, while so many further requests with the key are told that it is still being processed.

@@ -474,7 +474,7 @@ import Testing
         #expect(PartedPlan(Array(record.utf8), url: "http://shop.test/f") == nil)
     }
 
-    /// What is on the disk makes the parts of another run: a part that went on beyond the start of another slot included.
+    /// The bytes on the disk become the parts of another run, including a part that reached beyond the start of another slot.
     @Test func restoring() throws {
         var plan = plan()
         plan.spread(over: 4)

@@ -21,7 +21,7 @@ import Testing
         var all: [String] { lines.withLock { $0 } }
     }
 
-    /// What an app knows besides the status of the network.
+    /// A condition of the app besides the status of the network.
     private final class Roaming: Sendable {
         private let state = Mutex(true)
 

@@ -100,7 +100,7 @@ import Testing
         #expect(peer.output.isEmpty)
     }
 
-    /// What an idle connection holds is the value itself; nothing has been allocated for it yet.
+    /// An idle connection holds only the value itself, and no allocated buffers.
     @Test func anIdleConnectionIsSmall() {
         #expect(MemoryLayout<WebSocketConnectionState>.size < 512)
     }

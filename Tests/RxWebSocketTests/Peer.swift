@@ -31,7 +31,7 @@ struct Peer: ~Copyable {
         inputs += found
     }
 
-    /// What has been emitted and replied, for comparisons.
+    /// The inputs and replies so far, for comparisons.
     var outcome: Outcome { Outcome(inputs: inputs, output: output, phase: state.phase) }
 }
 

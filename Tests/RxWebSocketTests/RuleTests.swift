@@ -9,7 +9,7 @@ import Testing
         var code = WebSocketCloseCode.protocolError
         var deflate: PermessageDeflate?
         var limits = WebSocketLimits()
-        /// What is emitted before.
+        /// The inputs before the failure.
         var before: [WebSocketInput] = []
         var testDescription: String { name }
     }

@@ -160,7 +160,7 @@ extension OAuth.TokenExchange.Token: RedactedDescription {
     public var description: String { "token of the type \(type)" }
 }
 
-/// What one login asks for.
+/// The scopes, resources and conditions that one login asks for.
 struct OAuthWish: Sendable {
     var scopes: [String]?
     var resources: [String] = []

@@ -267,7 +267,7 @@ enum OAuthRefusal {
         "use_dpop_nonce": "the server refuses the nonce that it sent",
     ]
 
-    /// What an error code means, and what to do.
+    /// The meaning of an error code, and the remedy.
     static func advice(for code: String) -> String { advice[code] ?? "see envelopeCode and serverMessage" }
 
     /// An error code without what it may not contain, or `nil` (RFC 6749 §5.2).

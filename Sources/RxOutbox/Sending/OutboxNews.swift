@@ -30,7 +30,7 @@ extension OutboxRun {
         for watcher in watchers.receivers(of: update, id) { watcher.receive(update) }
     }
 
-    /// What is kept of a delivered entry: its result, and its key if somebody may use that again.
+    /// The receipt of a delivered entry: its result, and its key if another enqueue may use that again.
     func receipt(
         of entry: OutboxEntry, _ content: Data, _ response: Response, at date: Date
     ) -> OutboxReceipt? {

@@ -18,7 +18,7 @@ struct SimulatedOrder: OutboxEndpoint {
     var parameters: Parameters { ["number": number] }
 }
 
-/// What the server remembers.
+/// The server's record of orders.
 struct OrderBook {
     /// The bodies by their keys.
     var keys: [String: [UInt8]] = [:]

@@ -42,7 +42,7 @@ import Testing
         return MessageVerifier(policy) { $0.keyID == "k" ? Self.key.verifyingKey : nil }
     }
 
-    /// What a client signs is valid, with and without content.
+    /// Requests that a client signs are valid, with and without content.
     @Test func roundTrip() throws {
         let (client, transport) = client(.messageSignature(key: Self.key, keyID: "k", hasNonce: true))
         try run(client.get("/x", query: ["a": 1]))

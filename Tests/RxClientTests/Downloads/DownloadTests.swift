@@ -140,7 +140,7 @@ import Testing
     }
 
     /// A disk may carry out an operation long after its download has been cancelled.
-    /// What a cancelled download still writes does not reach the next one, which waits for it.
+    /// Late writes of a cancelled download do not reach the next one, which waits for them.
     @Test(
         arguments: [
             (MemoryFileSystem.Operation.lock, "/d/f.part"), (.write, "/d/f.part"),

@@ -7,7 +7,7 @@ import Testing
 
 /// HTTP/2 bodies without a length that end in another way than by END_STREAM are not complete.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2CutTests {
-    /// What follows the first part of the body. Each is an error of the whole connection but the first.
+    /// The frame after the first part of the body. All but the first are errors of the whole connection.
     enum Cut: String, CaseIterable {
         case resetWithoutError, padding, oversized, idleReset
 

@@ -189,7 +189,7 @@ import Testing
             [.message(.text("one"), .client), .finished], [], #"message 1: recorded "one", sent nothing"#),
     ]
 
-    /// What the client sends is compared with the recording.
+    /// Messages of the client are compared with the recording.
     @Test(arguments: comparisons)
     func comparesMessages(item: Comparison) throws {
         let clock = VirtualScheduler()

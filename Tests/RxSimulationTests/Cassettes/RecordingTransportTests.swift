@@ -17,7 +17,7 @@ import Testing
         .trailers([.contentLocation: "/b"]), .wait(.milliseconds(1)), .finish,
     ]
 
-    /// What a transport sends is replayed event by event, at the same times.
+    /// The events of a transport are replayed one by one, at the same times.
     @Test(
         arguments: [
             slow, [.wait(.milliseconds(7)), .fail(unsent)],

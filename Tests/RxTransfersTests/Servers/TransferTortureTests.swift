@@ -27,7 +27,7 @@ struct TransferTortureTests {
         var hasProcess: Bool { self != .draft }
     }
 
-    /// What happens after so many bytes have passed.
+    /// A disturbance after a number of bytes.
     private struct Disturbance {
         var point: Int
         var isClient: Bool

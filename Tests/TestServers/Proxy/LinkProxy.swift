@@ -202,7 +202,7 @@ private final class LinkConnection {
     private var head: [UInt8] = []
     private var isInResponse = false
 
-    /// What the head of a request says.
+    /// The parts of a request's head that the proxy reads.
     private struct Head {
         /// The offset of the next byte of the content; `nil` if it has none.
         var offset: Int?

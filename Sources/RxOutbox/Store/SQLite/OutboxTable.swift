@@ -6,7 +6,7 @@ import RxSQLite
 
 /// The statements on the tables, within a transaction.
 struct OutboxTable {
-    /// What the changes of one transaction share.
+    /// The state shared by the changes of one transaction.
     private final class Work {
         var changeCount = 0
         var lease: Int64?
