@@ -216,7 +216,8 @@ let package = Package(
             "RxOutboxTests",
             [
                 "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxNetworking", "RxOutbox",
-                "RxParameters", "RxSQLite", "RxTesting", "TestOutboxes", "TestServers", "outbox-probe", .httpTypes,
+                "RxParameters", "RxSQLite", "RxTesting", "TestOutboxes", "TestServers", "outbox-probe",
+                .httpTypes,
                 .grdb,
                 .logging, .inMemoryLogging,
             ]),

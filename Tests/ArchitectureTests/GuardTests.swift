@@ -113,9 +113,9 @@ import Testing
         }
     }
 
-    /// The types that a user of a module meets in its list of symbols. A type that only serves another one is nested in it.
+    /// The types that a user of a module meets in its list of symbols, also those nested in others.
     @Test(arguments: [
-        "RxClient": 70, "RxHTTP": 38, "RxLite": 40, "RxTesting": 20, "RxSimulation": 24, "RxHAR": 1,
+        "RxClient": 70, "RxHTTP": 38, "RxLite": 42, "RxTesting": 32, "RxSimulation": 36, "RxHAR": 1,
     ])
     func publicTypesAreFew(module: String, limit: Int) throws {
         #expect(try Self.publicTypes(in: "Sources/\(module)") <= limit)
@@ -126,12 +126,13 @@ import Testing
         let products = try ["RxAuth", "RxFleet", "RxOutbox", "RxTransfers"].map {
             try Self.publicTypes(in: "Sources/\($0)")
         }
-        #expect(try Self.publicTypes(in: "Sources") - products.reduce(0, +) <= 240)
+        #expect(try Self.publicTypes(in: "Sources") - products.reduce(0, +) <= 288)
     }
 
-    /// The number of public types at the top level of the files in a folder.
+    /// The number of public types in a folder; of aliases, only those at the top level.
     private static func publicTypes(in folder: String) throws -> Int {
-        let declaration = #/public (final |indirect )*(actor|class|enum|protocol|struct|typealias) /#
+        let declaration =
+            #/ *(@\w+ )*public (final |indirect )*(actor|class|enum|protocol|struct) |public typealias /#
         let counts = try SourceFile.all(in: folder).map { file in
             file.lines.count { $0.prefixMatch(of: declaration) != nil }
         }

@@ -106,7 +106,8 @@ import Testing
                 process.after(.seconds(2)) {
                     dates.withLock { dates in
                         dates = [
-                            .seconds(process.scheduler.currentDate.timeIntervalSince(start)), process.scheduler.now,
+                            .seconds(process.scheduler.currentDate.timeIntervalSince(start)),
+                            process.scheduler.now,
                         ]
                     }
                 }

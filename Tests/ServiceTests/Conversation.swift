@@ -29,7 +29,9 @@ struct Conversation {
     /// Skips to the next opening.
     func opened() async throws -> (subprotocol: String?, isCompressed: Bool)? {
         while let event = try await next() {
-            if case .opened(_, let subprotocol, let isCompressed) = event { return (subprotocol, isCompressed) }
+            if case .opened(_, let subprotocol, let isCompressed) = event {
+                return (subprotocol, isCompressed)
+            }
         }
         return nil
     }

@@ -62,7 +62,8 @@ extension Session {
     ) -> Session {
         if let transport { login.slot.setIfUnset(transport) }
         let session = Session(
-            credential: credential, store: store, isExpiry: login.isExpiry, isRejection: OAuth.Login.isRejection,
+            credential: credential, store: store, isExpiry: login.isExpiry,
+            isRejection: OAuth.Login.isRejection,
             placement: login.ownPlacement, leeway: leeway,
             requiresLogin: requiresLogin ?? !login.provider.source.isResource,
             clock: transport?.scheduler, renewal: { login.renew($0) }, login: { login.logIn() })

@@ -21,7 +21,8 @@ package struct ReservedFile: Sendable {
     package var record: String { base + ".part.json" }
 
     fileprivate init(
-        _ location: (path: String, isFolder: Bool), base: String, in files: any FileSystem, _ reservation: Reservation
+        _ location: (path: String, isFolder: Bool), base: String, in files: any FileSystem,
+        _ reservation: Reservation
     ) {
         self.location = location
         self.base = base

@@ -30,7 +30,8 @@ struct EventSourceFixture {
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
         let recorder = Recorder(
             client.events(
-                call, until: isEnd, deliversEnd: deliversEnd, resumption: resumption, lastEventID: lastEventID,
+                call, until: isEnd, deliversEnd: deliversEnd, resumption: resumption,
+                lastEventID: lastEventID,
                 limit: 50
             ).map { update in
                 switch update {

@@ -66,7 +66,8 @@ import Testing
     @Test func theErrorHidesSecrets() throws {
         let (recorder, _) = fixture.source(
             EventSourceFixture.answer(""),
-            call: InlineEndpoint(.post, "/chat", query: ["access_token": "canary"]), until: { $0.data == "[DONE]" })
+            call: InlineEndpoint(.post, "/chat", query: ["access_token": "canary"]),
+            until: { $0.data == "[DONE]" })
         try clock.run()
         let error = try #require(recorder.failure)
         #expect(error.code == .partialBody)

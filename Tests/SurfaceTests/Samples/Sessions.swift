@@ -50,8 +50,7 @@ func awaitALogin(_ login: Client) -> Session {
 }
 
 func logInFirst(_ logIn: Observable<Credential, NetworkError>) -> Session {
-    let eager = Session(requiresLogin: true, loginAttemptLimit: 3, loginAttemptWindow: .seconds(60))
-    {
+    let eager = Session(requiresLogin: true, loginAttemptLimit: 3, loginAttemptWindow: .seconds(60)) {
         logIn
     }
     return eager
