@@ -8,7 +8,7 @@ public final class RedisServer: Sendable {
     /// A server that speaks the protocol.
     public enum Program: Sendable {
         case redis
-        /// That of the variable `VALKEY`, or of the system. It has no TLS.
+        /// That of the variable `VALKEY`, which `Tests/services.sh` sets, or of the system. It has no TLS.
         case valkey
 
         /// Whether it can be run. `Tests/services.sh` installs Redis.
