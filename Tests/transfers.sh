@@ -21,10 +21,11 @@ install_missing
 environment=$PWD/.build-transfers
 virtual_environment "$environment" Tests/Services/transfer-requirements.txt
 
-export ALL_TRAITS=1 TEST_TARGETS=RxTransfersTests # read by Package.swift
+export ALL_TRAITS=1 # read by Package.swift
 export TRANSFER_MIB=${1:-1024} TRANSFER_SEED=${2:-1} TRANSFER_RUNS=${3:-1000}
-# A large file takes long to digest in a build without optimization.
+# A large file takes long to digest in a build without optimization. Small ones follow the other tests, and use their build.
 if [ "$TRANSFER_MIB" -gt 64 ]; then
+    export TEST_TARGETS=RxTransfersTests # read by Package.swift
     swift build -c release --product transfer-probe
     TRANSFER_PROBE=$(swift build -c release --show-bin-path)/transfer-probe
     export TRANSFER_PROBE
