@@ -60,7 +60,7 @@
 # transfers: one file (MIB, default 256) in turns (ROUNDS, default 3) through a link with 20 ms of delay and a limit for each
 # connection (RATE, default 4000000 bytes a second): a download in 16 parts beside aria2, curl --parallel and rclone, and over S3
 # in both directions beside rclone and s3transfer; and without the link beside curl. The seconds, the processor time for a
-# GiB, and the resident memory.
+# GiB, the resident memory, and the memory of the process itself, without the files of programs and libraries.
 #
 # fleet: Redis on core 0, on core 1 in turns: GETs a second of a RedisStore on one connection, and of hiredis, blocking and
 # on a libuv loop, with 256 in flight (ROUNDS, default 7, of COUNT, default 500000, in the environment); then the commands

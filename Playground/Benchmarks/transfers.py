@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 DELAY = 20
@@ -69,18 +70,40 @@ def running(command, port, **options):
         process.kill()
 
 
+def own_memory(pid):
+    """The resident memory of a process and its children that is in no file: without programs and libraries. In MiB."""
+    total = 0
+    with contextlib.suppress(OSError, ValueError):
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        total += sum(own_memory(child) for child in children)
+        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("RssAnon:"):
+                total += int(line.split()[1]) / 1024
+    return total
+
+
 def measure(command, folder):
-    """The seconds, the seconds of processor time, and the resident memory at most."""
+    """The seconds, the seconds of processor time, the resident memory at most, and how much of it is in no file."""
     # rclone 1.60 refuses to start with a bundle of authorities of the environment.
     environment = {name: value for name, value in os.environ.items() if name != "AWS_CA_BUNDLE"}
     begin = time.monotonic()
     with open(folder / "output", "wb") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, env=environment)
+        own, ended = [0.0], threading.Event()
+
+        def sample():
+            while not ended.wait(0.01):
+                own[0] = max(own[0], own_memory(process.pid))
+
+        sampler = threading.Thread(target=sample)
+        sampler.start()
         _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.monotonic() - begin
+        seconds = time.monotonic() - begin
+        ended.set()
+        sampler.join()
     if status != 0:
         raise SystemExit(f"{command}: {status}\n{(folder / 'output').read_text(errors='replace')[-2000:]}")
-    return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "mib": usage.ru_maxrss / 1024}
+    return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "mib": usage.ru_maxrss / 1024, "own": own[0]}
 
 
 def digest(path):
@@ -210,9 +233,9 @@ class Bench:
             print(json.dumps({"case": case, "program": name, "median": medians[name]}), flush=True)
         best = min(median["seconds"] for name, median in medians.items() if not name.startswith("ours"))
         gib = self.size / (1 << 30)
-        print(f"\n{case}\n{'':20}{'s':>8}{'of best':>9}{'CPU s/GiB':>11}{'MiB':>7}", file=sys.stderr)
+        print(f"\n{case}\n{'':20}{'s':>8}{'of best':>9}{'CPU s/GiB':>11}{'MiB':>7}{'own':>7}", file=sys.stderr)
         for name, median in medians.items():
-            print(f"{name:20}{median['seconds']:8.2f}{best / median['seconds']:9.2f}{median['cpu'] / gib:11.2f}{median['mib']:7.0f}", file=sys.stderr)
+            print(f"{name:20}{median['seconds']:8.2f}{best / median['seconds']:9.2f}{median['cpu'] / gib:11.2f}{median['mib']:7.0f}{median['own']:7.0f}", file=sys.stderr)
 
 
 def main():
