@@ -57,11 +57,28 @@ package final class Appending: @unchecked Sendable {
     /// The usual number of waiting bytes at which the source is paused.
     package static let highWater = 512 << 10
 
+    /// When a batch is written that is not the last: many connections bring many small chunks, each of which would be a
+    /// write of its own.
+    package struct Pace: Sendable {
+        /// The bytes of a batch that does not wait for more.
+        let size: Int
+        /// The time since the last write after which a chunk waits for no other.
+        let interval: Duration
+        let clock: any Scheduler
+
+        package init(size: Int, interval: Duration, on clock: any Scheduler) {
+            (self.size, self.interval, self.clock) = (size, interval, clock)
+        }
+    }
+
     private let chunks: Observable<[UInt8], NetworkError>
     private let appender: FileAppender
     private let observer: Observer<Int64, NetworkError>
     private let source: Scope
     private let highWater: Int
+    private let pace: Pace?
+    /// When the last batch was given to the appender, if there is a pace.
+    private var wroteAt: Duration?
     private var waiting = FileBatch()
     /// The batch that is being written; empty if none is.
     private var writing = FileBatch()
@@ -71,15 +88,18 @@ package final class Appending: @unchecked Sendable {
 
     /// Prepares to write.
     ///
-    /// - Parameter highWater: the number of waiting bytes at which the source is paused.
+    /// - Parameters:
+    ///   - highWater: the number of waiting bytes at which the source is paused.
+    ///   - pace: when a batch is written. Default: as soon as the one before is.
     package init(
         _ chunks: Observable<[UInt8], NetworkError>, to appender: FileAppender, highWater: Int = highWater,
-        into observer: Observer<Int64, NetworkError>
+        pace: Pace? = nil, into observer: Observer<Int64, NetworkError>
     ) {
         self.chunks = chunks
         self.appender = appender
         self.observer = observer
         self.highWater = highWater
+        self.pace = pace
         source = observer.scope.child()
     }
 
@@ -107,7 +127,7 @@ package final class Appending: @unchecked Sendable {
 
     private func proceed() {
         guard !isWriting, observer.scope.isOpen else { return }
-        guard waiting.bytes.isEmpty else { return writeWaiting() }
+        guard waiting.bytes.isEmpty else { return isDue ? writeWaiting() : () }
         switch completion {
         case .failed(let error): observer.fail(error)
         case .finished: finish()
@@ -115,7 +135,13 @@ package final class Appending: @unchecked Sendable {
         }
     }
 
+    private var isDue: Bool {
+        guard let pace, completion == nil, !isPaused, waiting.bytes.count < pace.size else { return true }
+        return wroteAt.map { pace.clock.now - $0 >= pace.interval } ?? true
+    }
+
     private func writeWaiting() {
+        wroteAt = pace?.clock.now
         swap(&waiting, &writing)
         write { [self] in
             // Before the next batch, which includes the chunks that the source sends while it resumes.

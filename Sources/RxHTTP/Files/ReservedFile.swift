@@ -31,21 +31,26 @@ package struct ReservedFile: Sendable {
     }
 
     /// Truncates the partial file to `offset` bytes and appends the chunks, as ``FileSystem/append(_:to:at:)`` does.
+    ///
+    /// - Parameter pace: when a batch of them is written. Default: as soon as the one before is.
     package func append(
-        _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64
+        _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64, pace: Appending.Pace? = nil
     ) -> Observable<Int64, NetworkError> {
-        write(chunks) { files.appender(to: draft, at: offset) }
+        write(chunks, pace: pace) { files.appender(to: draft, at: offset) }
     }
 
     /// Writes the chunks to the partial file from `offset` on, as ``FileSystem/writer(to:at:mark:)`` does, and emits the
     /// offset reached. The bytes are durable after the next ``append(_:at:)``, which must begin after ``idle()``.
     ///
-    /// - Parameter highWater: the number of waiting bytes at which the chunks are paused. Many files side by side, or many
-    ///   parts of one, need little each.
+    /// - Parameters:
+    ///   - highWater: the number of waiting bytes at which the chunks are paused. Many files side by side, or many parts of
+    ///     one, need little each.
+    ///   - pace: when a batch of them is written.
     package func write(
-        _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64, mark: Int64, highWater: Int
+        _ chunks: Observable<[UInt8], NetworkError>, at offset: Int64, mark: Int64, highWater: Int,
+        pace: Appending.Pace
     ) -> Observable<Int64, NetworkError> {
-        write(chunks, highWater: highWater) {
+        write(chunks, highWater: highWater, pace: pace) {
             let writer = files.writer(to: draft, at: offset, mark: mark)
             return FileAppender(on: writer.scheduler, writingBatches: writer.write, finish: { .just(()) })
         }
@@ -56,7 +61,7 @@ package struct ReservedFile: Sendable {
 
     private func write(
         _ chunks: Observable<[UInt8], NetworkError>, highWater: Int = Appending.highWater,
-        by make: @escaping @Sendable () -> FileAppender
+        pace: Appending.Pace? = nil, by make: @escaping @Sendable () -> FileAppender
     ) -> Observable<Int64, NetworkError> {
         let appender = { @Sendable [self] in
             let appender = make()
@@ -67,7 +72,7 @@ package struct ReservedFile: Sendable {
             }
         }
         return Observable(scheduler: appender().scheduler) { observer in
-            Appending(chunks, to: appender(), highWater: highWater, into: observer).start()
+            Appending(chunks, to: appender(), highWater: highWater, pace: pace, into: observer).start()
         }
     }
 

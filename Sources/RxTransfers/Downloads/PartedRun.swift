@@ -287,14 +287,14 @@ final class PartedRun: @unchecked Sendable {
     ) -> Observable<Int64, NetworkError> {
         guard let plan, let position = plan.part(at: slot)?.position else { return .empty() }
         let arriving = body.chunks().limited(by: options.bandwidth, on: clock)
-        let chunks = arriving.batches(on: clock) { self.admit($0, to: slot, end: end) }
+        let chunks = arriving.admitted { self.admit($0, to: slot, end: end) }
+        // 2 MiB in all, as far as possible; a slow connection's bytes are written with the next ones after 20 ms.
+        let size = max(64 << 10, min(256 << 10, (2 << 20) / max(1, wanted.most)))
+        let pace = Appending.Pace(size: size, interval: .milliseconds(20), on: clock)
         return plan.mark(of: slot).map {
-            file.write(chunks, at: position, mark: $0, highWater: Self.highWater(of: wanted.most))
-        } ?? file.append(chunks, at: position)
+            file.write(chunks, at: position, mark: $0, highWater: 2 * size, pace: pace)
+        } ?? file.append(chunks, at: position, pace: pace)
     }
-
-    /// The waiting bytes of each of so many parts at which its connection is paused: 2 MiB in all, as far as possible.
-    private static func highWater(of parts: Int) -> Int { max(64 << 10, (2 << 20) / max(1, parts)) }
 
     /// Counts bytes that arrive for a part.
     ///
@@ -418,5 +418,25 @@ final class PartedRun: @unchecked Sendable {
         var value: T? { content.withLock { $0 } }
 
         func set(_ value: T) { content.withLock { $0 = value } }
+    }
+}
+
+extension Observable where Element == [UInt8] {
+    /// The bytes that `admit` takes of each chunk, up to the last; the source is closed after it.
+    fileprivate func admitted(_ admit: @escaping @Sendable (Int) -> (count: Int, isLast: Bool)) -> Observable
+    {
+        lift { observer in
+            let scope = observer.scope.child()
+            return Observer(scope: scope) { chunk in
+                let (count, isLast) = admit(chunk.count)
+                if count > 0 { observer.next(count == chunk.count ? chunk : Array(chunk.prefix(count))) }
+                guard isLast, scope.isOpen else { return }
+                scope.close()
+                observer.end(.finished)
+            } end: { completion in
+                scope.close()
+                observer.end(completion)
+            }
+        }
     }
 }
