@@ -56,17 +56,8 @@ struct IDTokenRules: Sendable {
     /// The claims of a valid token.
     ///
     /// - Throws: `oauthIDToken`; the message names the rule, and contains nothing of the token.
-    func validate(
-        _ token: JSONWebToken, by keys: [JSONWebKeySet.Key], at date: Date
-    ) throws(NetworkError) -> OAuth.Identity {
-        guard token.header["crit"] == nil else {
-            throw .idToken("has an extension that is critical and unknown")
-        }
-        guard keys.contains(where: { $0.verifies(token) }) else {
-            throw .idToken(
-                "is not signed by a key of the server; check the issuer identifier, and log in again")
-        }
-        let claims = token.claims
+    func validate(_ verified: VerifiedToken, at date: Date) throws(NetworkError) -> OAuth.Identity {
+        let claims = verified.token.claims
         guard let found = claims["iss"]?.text, found.hasSameBytes(as: issuer) else {
             throw .idToken("is that of another issuer; check the issuer identifier")
         }
@@ -78,7 +69,7 @@ struct IDTokenRules: Sendable {
         if let nonce, claims["nonce"]?.text?.hasSameBytes(as: nonce) != true {
             throw .idToken("is not for this login: its nonce differs")
         }
-        try checkAccessToken(token)
+        try checkAccessToken(verified.token)
         return OAuth.Identity(issuer: issuer, subject: subject, claims: claims)
     }
 
@@ -168,19 +159,24 @@ final class KeySetCache: Sendable {
     ) -> Observable<OAuth.Identity, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             guard let token = JSONWebToken(text) else { throw .idToken("is malformed") }
+            guard token.header["crit"] == nil else {
+                throw .idToken("has an extension that is critical and unknown")
+            }
             guard token.algorithm != nil else {
                 throw .idToken(
                     "is not signed by an algorithm with public keys, such as RS256 or ES256; configure one of them at "
                         + "the server")
             }
             // A server may replace a key by one with the same id, or with none.
-            if let candidates = current(at: context.date)?.candidates(for: token),
-                candidates.contains(where: { $0.verifies(token) })
-            {
-                return .just(try rules.validate(token, by: candidates, at: context.date))
+            if let verified = current(at: context.date)?.verified(token) {
+                return .just(try rules.validate(verified, at: context.date))
             }
             return fetch(metadata, context).map { keys throws(NetworkError) in
-                try rules.validate(token, by: keys.candidates(for: token), at: context.date)
+                guard let verified = keys.verified(token) else {
+                    throw .idToken(
+                        "is not signed by a key of the server; check the issuer identifier, and log in again")
+                }
+                return try rules.validate(verified, at: context.date)
             }
         }
     }

@@ -67,14 +67,21 @@ struct JSONWebKeySet: Sendable {
         return SHA256.hash(data: Array("{\(text.joined(separator: ","))}".utf8)).base64URLText
     }
 
-    /// The keys that may have signed a token.
-    func candidates(for token: JSONWebToken) -> [Key] {
-        guard let algorithm = token.algorithm else { return [] }
+    /// The token, if one of the keys that its header allows has signed it.
+    func verified(_ token: JSONWebToken) -> VerifiedToken? {
         let id = token.header["kid"]?.text
-        return keys.filter { key in
-            key.algorithms.contains(algorithm) && (id == nil || key.id == nil || key.id == id)
+        let isSigned = keys.contains { key in
+            (id == nil || key.id == nil || key.id == id) && key.verifies(token)
         }
+        return isSigned ? VerifiedToken(token: token) : nil
     }
+}
+
+/// A token whose signature is that of a key of the server. Only a set of keys makes one.
+struct VerifiedToken {
+    let token: JSONWebToken
+
+    fileprivate init(token: JSONWebToken) { self.token = token }
 }
 
 extension JSONWebKeySet.Key {
