@@ -98,9 +98,7 @@ extension OAuth {
                 guard let token = credential.refreshToken else { return logIn(as: credential, nil) }
                 return endpoint().flatMap { [self] endpoint -> Observable<Credential, NetworkError> in
                     // A refresh token is a secret between its issuer and the client (RFC 9700 §4.4).
-                    let issuer = credential.issuer
-                    let isOwn = issuer?.hasSameBytes(as: endpoint.server.metadata.issuer)
-                    guard isOwn ?? !provider.source.isResource else { return logIn() }
+                    guard isIssuer(endpoint.server, of: credential) else { return logIn() }
                     return receive(
                         endpoint.tokens(renewing: token, wish(at: endpoint.server, nil)), credential,
                         namesUser: false
@@ -182,10 +180,18 @@ extension OAuth {
         /// not every server ends with it (§2.1). Completes after one value; a token that the server does not know is
         /// revoked already, and one that revokes no access tokens (`unsupported_token_type`) lets them expire.
         ///
+        /// Fails with `oauthMetadata`, and sends nothing, if the resource now names another server than the issuer of the
+        /// credential.
+        ///
         /// Log the session out as well: ``RxClient/Session/logOut()``.
         public func revoke(_ credential: Credential) -> Observable<Void, NetworkError> {
-            endpoint().flatMap { endpoint throws(NetworkError) -> Observable<Void, NetworkError> in
+            endpoint().flatMap { [self] endpoint throws(NetworkError) -> Observable<Void, NetworkError> in
                 let metadata = endpoint.server.metadata
+                guard isIssuer(endpoint.server, of: credential) else {
+                    throw .metadata(
+                        "the server \(metadata.issuer.quotedForErrors) has not issued the tokens and must not see them; "
+                            + "revoke them at their issuer")
+                }
                 let url = try metadata.endpoint(
                     "revocation_endpoint", metadata.revocationEndpoint, for: endpoint.client)
                 let access = Self.revoke(credential.token, "access_token", at: url, endpoint)
@@ -220,6 +226,11 @@ extension OAuth {
         }
 
         // MARK: - How
+
+        /// Whether a server has issued a credential; of an unknown issuer it is the one that the app has named.
+        private func isIssuer(_ server: OAuthServer, of credential: Credential) -> Bool {
+            credential.issuer?.hasSameBytes(as: server.metadata.issuer) ?? !provider.source.isResource
+        }
 
         private func endpoint() -> Observable<OAuthEndpoint, NetworkError> {
             .deferred { [self] () throws(NetworkError) in

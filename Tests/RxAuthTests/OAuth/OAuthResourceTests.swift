@@ -191,6 +191,24 @@ import Testing
         #expect(!server.calls.contains { $0["refresh_token"] != nil } && browser.pages.count == 1)
     }
 
+    /// Tokens of another server, or of an unknown one, are not sent to the server that the resource names now, not even to
+    /// be revoked.
+    @Test(arguments: ["https://id.test", nil, "https://new.test"])
+    func revocation(issuer: String?) throws {
+        server.answer(Self.wellKnown) { _ in Self.document(issuer: "https://new.test") }
+        server.answer("/.well-known/oauth-authorization-server") { _ in
+            .json(AuthorizationServerDouble.metadata(issuer: "https://new.test"))
+        }
+        server.answer("/revoke") { _ in .status(.ok) }
+        let login = server.login(
+            browser.grant, client: .public("cli"), provider: .protecting(Self.resource))
+        let credential = Credential(token: "T1", refreshToken: "R1", issuer: issuer)
+        let error = try server.result(login.revoke(credential)).error
+        #expect((error == nil) == (issuer == "https://new.test"))
+        #expect(server.calls("/revoke").count == (error == nil ? 2 : 0))
+        #expect(error == nil || error?.code == .oauthMetadata)
+    }
+
     /// The refresh token of the server that the resource still names is used.
     @Test func sameIssuer() throws {
         protect("T1")
