@@ -143,6 +143,65 @@ import Testing
             #expect(state.renewals == 2 && state.scopes.count == 2 && state.revocations.isEmpty)
         }
     }
+
+    /// A renewal that ends before the refresh token is sent costs no login: the next one sends it.
+    @Test(
+        arguments: [
+            .failure(.connectionLost), .failure(.attemptTimeout), .status(.internalServerError),
+            .json("[]"), .status(.found, headers: [.location: "https://moved.test"]),
+        ] as [ScriptedTransport.Reply])
+    func brokenDiscovery(reply: ScriptedTransport.Reply) throws {
+        let (first, second) = try members()
+        // The metadata of the server are kept for an hour.
+        try clock.advance(by: .seconds(4000))
+        server.expire()
+        server.state.withLock { $0.outage = reply }
+        #expect(try get(first, "/goods").failure != nil)
+        server.state.withLock { $0.outage = nil }
+        #expect(try get(second, "/goods").failure == nil)
+        server.state.withLock { state in
+            #expect(state.renewals == 1 && state.scopes == ["read"] && state.revocations.isEmpty)
+        }
+    }
+
+    /// A server that refuses for a while has not replaced the refresh token, even if it refuses with status 200.
+    @Test(arguments: [200, 400, 503]) func passingRefusal(status: Int) throws {
+        let (first, second) = try members()
+        server.expire()
+        server.state.withLock { state in
+            state.refusal = .json(#"{"error":"temporarily_unavailable"}"#, status: .init(code: status))
+        }
+        #expect(try get(first, "/goods").failure?.envelopeCode == "temporarily_unavailable")
+        #expect(try get(second, "/goods").failure == nil)
+        server.state.withLock { state in
+            #expect(state.renewals == 1 && state.scopes == ["read"] && state.revocations.isEmpty)
+        }
+    }
+
+    /// A renewal without an answer costs a login: the server may have replaced the refresh token.
+    @Test func lostAnswer() throws {
+        let (first, second) = try members()
+        server.expire()
+        server.state.withLock { $0.losesAnswer = true }
+        #expect(try get(first, "/goods").failure?.code == .connectionLost)
+        #expect(try get(second, "/goods").failure == nil)
+        server.state.withLock { state in
+            #expect(state.scopes == ["read", "read"] && state.revocations.isEmpty)
+        }
+    }
+
+    /// A login for more rights that the user does not finish leaves the refresh token as it was.
+    @Test func abandonedStepUp() throws {
+        let (first, second) = try members()
+        server.state.withLock { $0.isAway = true }
+        #expect(try get(first, "/admin").failure?.code == .oauthTimeout)
+        server.state.withLock { $0.isAway = false }
+        server.expire()
+        #expect(try get(second, "/goods").failure == nil)
+        server.state.withLock { state in
+            #expect(state.renewals == 1 && state.scopes == ["read"] && state.revocations.isEmpty)
+        }
+    }
 }
 
 /// An authorization server whose refresh tokens are valid once, with an API whose path `/admin` needs the scope `admin`.
@@ -160,6 +219,14 @@ private final class ScopedFamilies: Sendable {
         /// The scopes of each login.
         var scopes: [String] = []
         var delay = Duration.milliseconds(20)
+        /// What stands in place of the metadata.
+        var outage: ScriptedTransport.Reply?
+        /// The next answer of the token endpoint, which then does nothing else.
+        var refusal: ScriptedTransport.Reply?
+        /// Whether the next answer of the token endpoint does not arrive.
+        var losesAnswer = false
+        /// Whether the user does not come to the browser.
+        var isAway = false
     }
 
     let state = Mutex(State())
@@ -179,6 +246,7 @@ private final class ScopedFamilies: Sendable {
         let pairs = Self.pairs(url.query(percentEncoded: true) ?? "")
         guard let scope = pairs["scope"], let value = pairs["state"] else { return nil }
         return state.withLock { state in
+            guard !state.isAway else { return nil }
             let scope = scope.replacing("%20", with: " ").replacing("+", with: " ")
             state.scopes.append(scope)
             state.number += 1
@@ -191,6 +259,7 @@ private final class ScopedFamilies: Sendable {
         state.withLock { state in
             switch request.url.path() {
             case "/.well-known/oauth-authorization-server":
+                if let outage = state.outage { return outage }
                 return .json(
                     #"{"issuer":"https://id.test","authorization_endpoint":"https://id.test/authorize","#
                         + #""token_endpoint":"https://id.test/token","code_challenge_methods_supported":["S256"]}"#
@@ -198,7 +267,11 @@ private final class ScopedFamilies: Sendable {
             case "/token":
                 var text = ""
                 if case .bytes(let bytes) = request.body { text = String(decoding: bytes, as: UTF8.self) }
-                return state.answer(Self.pairs(text))
+                if let refusal = state.refusal.take() { return refusal }
+                let answer = state.answer(Self.pairs(text))
+                guard state.losesAnswer else { return answer }
+                state.losesAnswer = false
+                return .failure(.connectionLost, after: .milliseconds(20))
             default:
                 let number =
                     Int(request.headerFields[.authorization]?.dropFirst("Bearer t".count) ?? "") ?? -1

@@ -90,15 +90,19 @@ extension OAuth {
 
         /// Renews a credential: by its refresh token, or by a login if it has none, or if a response has demanded more than
         /// a renewal can get. One value, then completion.
+        ///
+        /// If the refresh token has certainly not been sent, the error says so (`isUnsent`): the server has not replaced
+        /// it, and a later renewal may use it.
         public func renew(_ credential: Credential) -> Observable<Credential, NetworkError> {
             .deferred { [self] in
                 if let demand = demands.takePending(for: credential, in: slot) {
-                    return logIn(as: credential, demand)
+                    return logIn(as: credential, demand).mapError(\.unsent)
                 }
                 guard let token = credential.refreshToken else { return logIn(as: credential, nil) }
-                return endpoint().flatMap { [self] endpoint -> Observable<Credential, NetworkError> in
+                let endpoint = endpoint().mapError(\.unsent)
+                return endpoint.flatMap { [self] endpoint -> Observable<Credential, NetworkError> in
                     // A refresh token is a secret between its issuer and the client (RFC 9700 §4.4).
-                    guard isIssuer(endpoint.server, of: credential) else { return logIn() }
+                    guard isIssuer(endpoint.server, of: credential) else { return logIn().mapError(\.unsent) }
                     return receive(
                         endpoint.tokens(renewing: token, wish(at: endpoint.server, nil)), credential,
                         namesUser: false

@@ -120,7 +120,10 @@ struct OAuthEndpoint: Sendable {
     func tokens(_ parameters: [(name: String, value: String)]) -> Observable<OAuth.Tokens, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             let metadata = server.metadata
-            let url = try metadata.endpoint("token_endpoint", metadata.tokenEndpoint, for: client)
+            let url: URL
+            do throws(NetworkError) {
+                url = try metadata.endpoint("token_endpoint", metadata.tokenEndpoint, for: client)
+            } catch { throw error.unsent }
             return post(url, parameters, "the token endpoint", isProven: dpop != nil)
                 .map { json throws(NetworkError) in
                     try OAuth.Tokens(
@@ -153,11 +156,13 @@ struct OAuthEndpoint: Sendable {
         nonce refusal: String? = nil
     ) -> Observable<Response, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
-            let request = try client.request(url, parameters, server.metadata, at: context.date)
+            let request: Request
+            do throws(NetworkError) {
+                request = try client.request(url, parameters, server.metadata, at: context.date)
+            } catch { throw error.unsent }
             guard let dpop else { return sent(request, subject) }
-            return dpop.proof(
-                .post, url.absoluteString, token: nil, nonce: refusal, at: context.date
-            ).flatMap { proof in
+            let proof = dpop.proof(.post, url.absoluteString, token: nil, nonce: refusal, at: context.date)
+            return proof.mapError { refusal == nil ? $0.unsent : $0 }.flatMap { proof in
                 var proven = request
                 proven.headerFields[.dpop] = proof
                 proven.secretFields.insert(.dpop)
@@ -277,6 +282,13 @@ enum OAuthRefusal {
 }
 
 extension NetworkError {
+    /// The error of a step before the request.
+    var unsent: NetworkError {
+        var error = self
+        error.isUnsent = true
+        return error
+    }
+
     static func response(_ message: String, because cause: NetworkError? = nil) -> NetworkError {
         var error = NetworkError(.oauthResponse, message)
         error.cause = cause

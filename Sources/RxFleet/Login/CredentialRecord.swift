@@ -88,10 +88,17 @@ enum RenewalOutcome {
         case .envelope, .loginExpired, .unreachable, .circuitOpen, .resolve, .connect, .connectTimeout,
             .queueTimeout, .tls:
             true
-        // A gateway that fails does not know what the server has done; a server that is unavailable has done nothing. The
-        // code may be that of a protocol, such as OAuth.
-        default: error.status.map { (300..<500).contains($0.code) || $0.code == 503 } ?? false
+        // The code may be that of a protocol, such as OAuth.
+        default: error.status.map { refuses($0.code, isNamed: error.envelopeCode != nil) } ?? false
         }
+    }
+
+    /// Whether a server that answers with a status has not issued a credential.
+    ///
+    /// - Parameter isNamed: whether the answer has an error code, which some servers send with status 200.
+    private static func refuses(_ status: Int, isNamed: Bool) -> Bool {
+        // A gateway that fails does not know what the server has done; a server that is unavailable has done nothing.
+        (300..<500).contains(status) || status == 503 || isNamed && status < 300
     }
 }
 #endif
