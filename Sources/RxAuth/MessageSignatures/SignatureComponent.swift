@@ -136,6 +136,9 @@ public struct SignatureComponent: Sendable {
     }
 
     /// The component where the message has it. Without it, a signer fails for a message that lacks the component.
+    ///
+    /// A verifier that requires ``contentDigest`` in this way accepts a message without it only if the message has no
+    /// content, or none that is known.
     public var ifPresent: SignatureComponent {
         var component = self
         component.isOptional = true

@@ -311,6 +311,24 @@ import Testing
         #expect(throws: MessageSignatureError.self) { try verifier.verify(message, at: clock.date) }
     }
 
+    /// Content that somebody adds to a message signed without content is refused.
+    @Test func addedContent() throws {
+        let (client, transport) = client(.messageSignature(key: Self.key, keyID: "k"))
+        try run(client.delete("/x"))
+        var message = SignableMessage(try #require(transport.requests.first))
+        let verifier = verifier(MessageSigner.standardComponents)
+        #expect(message.content == [])
+        try verifier.verify(message, at: clock.date)
+        message.content = Array("all=true".utf8)
+        let error = #expect(throws: MessageSignatureError.self) {
+            try verifier.verify(message, at: clock.date)
+        }
+        #expect(error?.code == .insufficient && error?.message.contains("content-digest") == true)
+        // A verifier that does not know the content cannot tell.
+        message.content = nil
+        try verifier.verify(message, at: clock.date)
+    }
+
     /// An agent that is named and not signed is refused: anybody can have added it.
     @Test(
         arguments: [
