@@ -39,16 +39,17 @@ public struct DPoP: RequestSigner {
     ///
     /// - Parameters:
     ///   - method: the method of the request.
-    ///   - url: the URL of the request; its query and fragment are left out.
+    ///   - url: the URL of the request; its user info, query and fragment are left out.
     ///   - token: the access token in the request, if any.
     ///   - nonce: the nonce of the refusal of this exchange. Default `nil`: the latest one of the server, if any.
     ///   - date: the time of the proof.
     func proof(
         _ method: HTTPRequest.Method, _ url: String, token: String?, nonce: String? = nil, at date: Date
     ) -> Observable<String, NetworkError> {
-        let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
+        // Servers compare it with the URL that they have received (RFC 9449 §4.3).
+        let target = RequestTarget(method, url).map { "\($0.scheme)://\($0.authority)\($0.path)" }
         var claims: [String: JSONValue] = [
-            "htm": .string(method.rawValue), "htu": .string(String(url[..<end])),
+            "htm": .string(method.rawValue), "htu": .string(target ?? ""),
             "jti": .string(OAuthRandom.text(bytes: 24)), "iat": .integer(date.wholeSeconds),
         ]
         if let token { claims["ath"] = .string(SHA256.hash(data: Array(token.utf8)).base64URLText) }

@@ -58,6 +58,22 @@ import Testing
         #expect(dpop.key.thumbprint == JSONWebKeySet.thumbprint(of: dpop.key.publicKey))
     }
 
+    /// The URL in a proof is that of the request as the server sees it: without user info and default port, and with a
+    /// path (RFC 9449 §4.3, RFC 3986 §6.2.3).
+    @Test(
+        arguments: [
+            ("https://anna:secret@api.test/a?x=1#f", "https://api.test/a"),
+            ("https://api.test:443/a", "https://api.test/a"), ("http://api.test:80", "http://api.test/"),
+            ("https://api.test:8443?x", "https://api.test:8443/"),
+            ("HTTPS://API.test/A", "https://api.test/A"),
+            ("https://api.test/a%2Fb%3f/", "https://api.test/a%2Fb%3f/"),
+        ])
+    func targets(url: String, target: String) throws {
+        let proof = DPoP().proof(.get, url, token: nil, at: server.clock.date)
+        let token = try #require(JSONWebToken(try server.result(proof).get()))
+        #expect(token.claims["htu"] == .string(target))
+    }
+
     /// The authorization request is bound to the key as well.
     @Test func boundCode() throws {
         server.answer("/token") { _ in Self.boundTokens() }
