@@ -24,7 +24,8 @@ public struct WebhookVerifier: Sendable {
 
     /// A webhook that has been verified.
     public struct Message: Sendable, Hashable {
-        /// The id of the message, for services that send one; a repeated message has the same id.
+        /// The id of the message, for services that send one; a repeated message has the same id. GitHub does not sign it:
+        /// somebody who repeats a message of GitHub can give it another id.
         public let id: String?
         /// When the service sent the message, for services that say so.
         public let date: Date?
