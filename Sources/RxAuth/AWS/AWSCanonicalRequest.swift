@@ -143,32 +143,22 @@ struct AWSSignedFields {
         values.append(("host", host))
         for field in fields {
             let name = field.name.canonicalName
-            if !Self.unsigned.contains(name) { append(name, field.value) }
+            if !Self.unsigned.contains(name) { insert(name, field.value.trimmed) }
         }
-        sort()
     }
 
     /// The names in order, with `;` between them.
     var names: String { values.map(\.name).joined(separator: ";") }
 
-    private mutating func append(_ name: String, _ value: String) {
-        values.append((name, value.trimmed))
-    }
-
-    /// Sorts the fields by name, and joins those of one name in their order.
-    private mutating func sort() {
-        let sorted = values.enumerated().sorted { one, other in
-            one.element.name == other.element.name
-                ? one.offset < other.offset : one.element.name < other.element.name
+    /// Inserts a field in its order, or joins it with the one of the same name.
+    private mutating func insert(_ name: String, _ value: String) {
+        var place = values.endIndex
+        while place > 0, name < values[place - 1].name { place -= 1 }
+        guard place > 0, values[place - 1].name == name else {
+            return values.insert((name, value), at: place)
         }
-        values.removeAll(keepingCapacity: true)
-        for (_, field) in sorted {
-            if let last = values.indices.last, values[last].name == field.name {
-                values[last].value += "," + field.value
-            } else {
-                values.append(field)
-            }
-        }
+        // HTTPTypes keeps each cookie as a field, but they are sent as one (RFC 6265 §5.4).
+        values[place - 1].value += (name == HTTPField.Name.cookie.canonicalName ? "; " : ",") + value
     }
 }
 

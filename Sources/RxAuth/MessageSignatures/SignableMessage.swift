@@ -82,7 +82,9 @@ public struct SignableMessage: Sendable {
         let isOfTrailer = component.modifiers.contains(.trailer)
         if isOfTrailer, isOfRequest { return nil }
         let fields = isOfRequest ? requestFields : isOfTrailer ? trailers : headerFields
-        guard let lines = fields?[values: name], !lines.isEmpty else { return nil }
+        // HTTPTypes keeps each cookie as a field, but they are sent as one (RFC 6265 §5.4).
+        let lines = name == .cookie ? [fields?[name]].compactMap { $0 } : fields?[values: name] ?? []
+        guard !lines.isEmpty else { return nil }
         var form: SignatureComponent.Modifier?
         for modifier in component.modifiers {
             switch modifier {

@@ -72,6 +72,18 @@ import Testing
                 "SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token, "))
     }
 
+    /// Cookies are signed as they are sent: as one field, whose parts a semicolon separates.
+    @Test func cookies() {
+        var fields: HTTPFields = [.accept: "*/*"]
+        fields[.cookie] = "a=1; b=2"
+        #expect(fields.count == 3)
+        let canonical = AWSCanonicalRequest(
+            method: "GET", path: "/".utf8, .standard, query: "".utf8,
+            AWSSignedFields(fields, host: "example.com"), payload: "")
+        let lines = String(decoding: canonical.bytes, as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains("cookie:a=1; b=2"))
+    }
+
     /// Retries are signed with their own time.
     @Test func retries() throws {
         let script = ScriptedTransport.Script([.status(.serviceUnavailable), .json("1")])

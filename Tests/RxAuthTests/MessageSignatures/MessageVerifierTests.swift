@@ -329,6 +329,16 @@ import Testing
         try verifier.verify(message, at: clock.date)
     }
 
+    /// Cookies are one line, whose parts a semicolon separates (RFC 9113 §8.2.3), however they are stored.
+    @Test(arguments: [SignatureComponent.field(.cookie), .field(.cookie).bytes])
+    func cookies(component: SignatureComponent) throws {
+        var request = Request(url: try #require(URL(string: "https://a.test/")))
+        request.headerFields[.cookie] = "a=1; b=2"
+        #expect(request.headerFields.count == 2)
+        let value = component.modifiers.isEmpty ? "a=1; b=2" : ":YT0xOyBiPTI=:"
+        #expect(SignableMessage(request).value(of: component, [:]) == value)
+    }
+
     /// An agent that is named and not signed is refused: anybody can have added it.
     @Test(
         arguments: [
