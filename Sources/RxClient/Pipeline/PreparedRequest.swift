@@ -47,7 +47,7 @@ final class PreparedRequest: Sendable {
         }
         link = page?.link.map { [servers] in servers.url($0, at: servers.main) ?? $0 }
         isAtService = link.map { [servers] in servers.url($0, at: servers.main) != nil } ?? isAtMain
-        if let timeouts = merged.values.timeouts { request.timeouts = timeouts }
+        if let timeouts = merged.values.timeouts, timeouts != request.timeouts { request.timeouts = timeouts }
         if let policy = merged.values.continuePolicy { request.continuePolicy = policy }
         if merged.values.isIdempotent == true { request.isDeclaredIdempotent = true }
         if request.method == .post, case .post = merged.values.cachePolicy { request.isDeclaredSafe = true }

@@ -53,13 +53,13 @@ public struct Request: Sendable {
     }
     /// The change to another protocol to ask for. Default none. Only for GET without content.
     public var upgrade: ProtocolUpgrade? {
-        get { parts.shape.upgrade }
-        set { parts.shape.upgrade = newValue }
+        get { parts.shape.terms.upgrade }
+        set { parts.shape.terms.upgrade = newValue }
     }
     /// The compression of the content. Default none.
     public var compression: Compression {
-        get { parts.shape.compression }
-        set { parts.shape.compression = newValue }
+        get { parts.shape.terms.compression }
+        set { parts.shape.terms.compression = newValue }
     }
     /// Whether content codings are accepted and the codings in `Content-Encoding` of the response decoded.
     /// Default true.
@@ -68,36 +68,36 @@ public struct Request: Sendable {
     /// contain it. A body with an unknown coding, and the body of a 206, are always delivered as sent; the
     /// field stays in the head.
     public var decodesContent: Bool {
-        get { parts.shape.decodesContent }
-        set { parts.shape.decodesContent = newValue }
+        get { parts.shape.terms.decodesContent }
+        set { parts.shape.terms.decodesContent = newValue }
     }
     /// When to ask the server before the content is sent. Default never.
     public var continuePolicy: ContinuePolicy {
-        get { parts.shape.continuePolicy }
-        set { parts.shape.continuePolicy = newValue }
+        get { parts.shape.terms.continuePolicy }
+        set { parts.shape.terms.continuePolicy = newValue }
     }
     /// The time limits of the request's phases.
     public var timeouts: Timeouts {
-        get { parts.shape.timeouts }
-        set { parts.shape.timeouts = newValue }
+        get { parts.shape.terms.timeouts }
+        set { parts.shape.terms.timeouts = newValue }
     }
     /// The most bytes of the decoded body to gather in memory. Default 256 MiB.
     public var bodyLimit: Int {
-        get { parts.shape.bodyLimit }
-        set { parts.shape.bodyLimit = newValue }
+        get { parts.shape.terms.bodyLimit }
+        set { parts.shape.terms.bodyLimit = newValue }
     }
     /// Fields with secrets, in addition to `Authorization`, `Cookie`, `Proxy-Authorization` and
     /// `Sec-WebSocket-Protocol`: never sent to another origin on a redirect, and never shown in logs and
     /// errors.
     public var secretFields: Set<HTTPField.Name> {
-        get { parts.shape.secretFields }
-        _modify { yield &parts.shape.secretFields }
+        get { parts.shape.terms.secretFields }
+        _modify { yield &parts.shape.terms.secretFields }
     }
     /// Names of parameters with secrets, in addition to ``usualSecretParameters``, in the query, a form or a
     /// JSON body, also of the response: never shown in logs and exports.
     public var secretParameters: Set<String> {
-        get { parts.shape.secretParameters }
-        _modify { yield &parts.shape.secretParameters }
+        get { parts.shape.terms.secretParameters }
+        _modify { yield &parts.shape.terms.secretParameters }
     }
     /// The login whose credential the request carries, if any.
     package var credentialVersion: CredentialVersion? {
@@ -106,8 +106,8 @@ public struct Request: Sendable {
     }
     /// The credentials that answer a Digest challenge.
     package var digest: Authentication.Digest? {
-        get { parts.shape.digest }
-        set { parts.shape.digest = newValue }
+        get { parts.shape.terms.digest }
+        set { parts.shape.terms.digest = newValue }
     }
     /// The additions of credentials and signatures; `nil` if there are none to track.
     package var secretAdditionsIfAny: SecretAdditions? { parts.shape.secretAdditions }
@@ -123,19 +123,19 @@ public struct Request: Sendable {
     }
     /// Whether the request may be sent twice although its method does not guarantee it.
     public var isDeclaredIdempotent: Bool {
-        get { parts.shape.isDeclaredIdempotent }
-        set { parts.shape.isDeclaredIdempotent = newValue }
+        get { parts.shape.terms.isDeclaredIdempotent }
+        set { parts.shape.terms.isDeclaredIdempotent = newValue }
     }
     /// Whether the request changes nothing although its method does not guarantee it.
     package var isDeclaredSafe: Bool {
-        get { parts.shape.isDeclaredSafe }
-        set { parts.shape.isDeclaredSafe = newValue }
+        get { parts.shape.terms.isDeclaredSafe }
+        set { parts.shape.terms.isDeclaredSafe = newValue }
     }
     /// Whether the first request may be sent again: false once a request that is not idempotent, or whose
     /// body can be sent only once, has been redirected.
     var canStartOver: Bool {
-        get { parts.shape.canStartOver }
-        set { parts.shape.canStartOver = newValue }
+        get { parts.shape.terms.canStartOver }
+        set { parts.shape.terms.canStartOver = newValue }
     }
     /// The identifier of this request in logs, events and errors, the same for all its attempts.
     public var id: RequestID {
@@ -178,8 +178,8 @@ public struct Request: Sendable {
         timeouts: Timeouts = Timeouts(), bodyLimit: Int = 256 << 20
     ) {
         let shape = Shape(
-            method: method, place: .url(url), headerFields: headerFields, body: body, timeouts: timeouts,
-            bodyLimit: bodyLimit)
+            method: method, place: .url(url), headerFields: headerFields, body: body,
+            terms: Shape.Terms(timeouts: timeouts, bodyLimit: bodyLimit))
         parts = Parts(shape: shape, id: .next())
     }
 
@@ -209,21 +209,27 @@ extension Request {
         var place: Place
         var headerFields: HTTPFields
         var body: Body
-        var upgrade: ProtocolUpgrade?
-        var compression = Compression.identity
-        var decodesContent = true
-        var continuePolicy = ContinuePolicy.never
-        var timeouts: Timeouts
-        var bodyLimit: Int
-        var secretFields: Set<HTTPField.Name> = []
-        var secretParameters: Set<String> = []
         var credentialVersion: CredentialVersion?
-        var digest: Authentication.Digest?
         var secretAdditions: SecretAdditions?
         var isCredentialFree = false
-        var isDeclaredIdempotent = false
-        var isDeclaredSafe = false
-        var canStartOver = true
+        @CopyOnWrite var terms: Terms
+
+        /// What the requests of a client have in common, most of the time: shared between them, so that a copy of a
+        /// request copies little.
+        struct Terms: Sendable, Hashable {
+            var upgrade: ProtocolUpgrade?
+            var compression = Compression.identity
+            var decodesContent = true
+            var continuePolicy = ContinuePolicy.never
+            var timeouts: Timeouts
+            var bodyLimit: Int
+            var secretFields: Set<HTTPField.Name> = []
+            var secretParameters: Set<String> = []
+            var digest: Authentication.Digest?
+            var isDeclaredIdempotent = false
+            var isDeclaredSafe = false
+            var canStartOver = true
+        }
     }
 }
 

@@ -28,3 +28,14 @@ package struct CopyOnWrite<Value: Sendable>: Sendable {
     @inlinable
     package func isShared(with other: CopyOnWrite) -> Bool { box === other.box }
 }
+
+extension CopyOnWrite: Equatable where Value: Equatable {
+    /// Whether the values are equal; copies are, without a comparison.
+    @usableFromInline package static func == (first: Self, second: Self) -> Bool {
+        first.isShared(with: second) || first.wrappedValue == second.wrappedValue
+    }
+}
+
+extension CopyOnWrite: Hashable where Value: Hashable {
+    @usableFromInline package func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
+}
