@@ -53,22 +53,25 @@ extension Transport {
 
 /// An event of a running exchange.
 public enum TransferEvent: Sendable {
+    // The large ones are indirect: an event is passed on far more often than it is made.
+
+
     /// The bytes of the request body handed to the network so far, and the total; `nil` if the total is not
     /// known in advance.
     case uploaded(bytes: Int64, of: Int64?)
     /// The response with this head redirects, and this request is sent instead. Only ``Transport/send(_:following:)``
     /// sends this event, also to announce that a request goes to https instead.
-    case redirected(Request, by: ResponseHead)
+    indirect case redirected(Request, by: ResponseHead)
     /// An informational response before the final one: 100 and 102 to 199 (RFC 9110 §15.2).
-    case interim(ResponseHead)
+    indirect case interim(ResponseHead)
     /// The status line and header fields of the final response.
-    case head(ResponseHead)
+    indirect case head(ResponseHead)
     /// The next chunk of the body, decoded unless ``Request/decodesContent`` is false.
     case chunk([UInt8])
     /// The fields after the body (RFC 9110 §6.5), if any.
     case trailers(HTTPFields)
     /// The body is complete.
-    case finished(TransferMetrics)
+    indirect case finished(TransferMetrics)
 }
 
 extension TransferEvent: RedactedDescription {
