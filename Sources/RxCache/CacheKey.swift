@@ -117,7 +117,7 @@ extension String {
     /// The range of a URL's user info, including the `@` after it (RFC 3986 §3.2).
     fileprivate var userInfo: Range<Index>? {
         // Most URLs have none, and are not searched any further.
-        guard utf8.contains(UInt8(ascii: "@")), let slashes = firstRange(of: "//") else { return nil }
+        guard !allBytes({ $0 != UInt8(ascii: "@") }), let slashes = firstRange(of: "//") else { return nil }
         let authority = self[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         return authority.lastIndex(of: "@").map { slashes.upperBound..<index(after: $0) }
     }
@@ -128,7 +128,7 @@ extension String {
     }
 
     fileprivate var withoutFragment: String {
-        guard utf8.contains(UInt8(ascii: "#")) else { return self }
+        guard !allBytes({ $0 != UInt8(ascii: "#") }) else { return self }
         return String(prefix { $0 != "#" })
     }
 }

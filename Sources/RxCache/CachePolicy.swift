@@ -99,7 +99,7 @@ package struct CacheDemand: Sendable, Equatable {
         case .onlyIfCached: (acceptsAnyAge, onlyIfCached) = (true, true)
         }
         if !request.decodesContent { (readsStore, writesStore) = (false, false) }
-        guard !fields.isEmpty else { return }
+        guard fields.contains(where: { Self.considered.contains($0.name) }) else { return }
         read(fields)
         if Self.conditions.contains(where: { fields[$0] != nil }) {
             (readsStore, writesStore) = (false, false)
@@ -109,6 +109,8 @@ package struct CacheDemand: Sendable, Equatable {
     private static let conditions: [HTTPField.Name] = [
         .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange, .range,
     ]
+    /// All fields that say anything to a cache: most requests have none.
+    private static let considered = conditions + [.cacheControl, .pragma]
 
     private mutating func read(_ fields: HTTPFields) {
         guard let field = fields[.cacheControl] else {

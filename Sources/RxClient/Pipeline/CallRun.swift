@@ -216,7 +216,8 @@ extension Client {
         of endpoint: E, from response: Response
     ) throws(NetworkError) -> E.Output {
         let options = merged(endpoint.options)
-        let validated = try validation(for: E.kindOfOutput, options).validate(response)
+        var validated = response
+        try validation(for: E.kindOfOutput, options).validate(&validated)
         let part = options.values.part?.keys ?? []
         return try endpoint.typedResponse(from: part.isEmpty ? validated : validated.at(part)).output
     }

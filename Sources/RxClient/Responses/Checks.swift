@@ -79,12 +79,12 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     ) -> Observable<TransferEvent, NetworkError> {
         lift { observer in
             let scope = observer.scope.child()
-            let gate = Gate(StatusGate(request, accepting: accepted, envelope, keeping: limit))
+            let gate = StatusGate(request, accepting: accepted, envelope, keeping: limit)
             return Observer(
                 scope: scope,
                 next: { event in
                     do throws(NetworkError) {
-                        guard try gate.status.admits(event) else { return }
+                        guard try gate.admits(event) else { return }
                     } catch {
                         scope.close()
                         return observer.fail(error)
@@ -93,21 +93,15 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
                 },
                 end: { completion in
                     scope.close()
-                    observer.end(gate.status.end(completion))
+                    observer.end(gate.end(completion))
                 })
         }
     }
 }
 
-private final class Gate: @unchecked Sendable {
-    // Unchecked: used only inside the subscription's lane, which is serial.
-    var status: StatusGate
-
-    init(_ status: StatusGate) { self.status = status }
-}
-
 /// Lets the events of a success pass, and turns any other response into an error.
-struct StatusGate: Sendable {
+final class StatusGate: @unchecked Sendable {
+    // Unchecked: used only inside the subscription's lane, which is serial.
     private var request: Request
     private let accepted: Set<Int>
     private let envelope: Envelope?
@@ -130,7 +124,7 @@ struct StatusGate: Sendable {
     /// Returns whether the event belongs to a success.
     ///
     /// - Throws: the error of the response, with its last event.
-    mutating func admits(_ event: TransferEvent) throws(NetworkError) -> Bool {
+    func admits(_ event: TransferEvent) throws(NetworkError) -> Bool {
         switch event {
         case .redirected(let request, by: _): self.request = request
         case .head(let head) where head.status.kind != .successful && !accepted.contains(head.status.code):

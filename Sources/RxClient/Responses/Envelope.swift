@@ -219,10 +219,17 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Envelope {
+    /// The response without the envelope.
+    func open(_ response: Response) throws(NetworkError) -> Response {
+        var opened = response
+        try remove(from: &opened)
+        return opened
+    }
+
     /// Finds code, message and content in one pass over the body. The content can be decoded without another
     /// pass.
-    func open(_ response: Response) throws(NetworkError) -> Response {
-        if response.hasNoContent { return response }
+    func remove(from response: inout Response) throws(NetworkError) {
+        if response.hasNoContent { return }
         let label: Label
         do {
             label = try read(response)
@@ -230,11 +237,9 @@ extension Envelope {
             throw response.decodingError(error)
         }
         if let failure = label.failure { throw failure.concerning(response) }
-        var opened = response
-        opened.payloadPath = label.path
-        opened.payload = label.payload
-        opened.serverMessage = label.message
-        return opened
+        response.payloadPath = label.path
+        response.payload = label.payload
+        response.serverMessage = label.message
     }
 
     private struct Label {

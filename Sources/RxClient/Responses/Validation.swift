@@ -11,7 +11,7 @@ final class Validation: Sendable {
     /// needed.
     private let decodableTypes: ContentTypes?
     /// Opens the envelope. Stored as a closure, so that validating needs no copy of the envelope.
-    private let unwrap: (@Sendable (Response) throws(NetworkError) -> Response)?
+    private let unwrap: (@Sendable (inout Response) throws(NetworkError) -> Void)?
 
     /// The output that a response becomes.
     enum Output: Hashable {
@@ -44,22 +44,17 @@ final class Validation: Sendable {
         // output.
         decodableTypes = output == .response && contentTypes == nil ? decodable : nil
         if let envelope {
-            unwrap = { response throws(NetworkError) in try envelope.open(response) }
+            unwrap = { response throws(NetworkError) in try envelope.remove(from: &response) }
         } else {
             unwrap = nil
         }
     }
 
-    /// Whether ``validate(_:)`` returns another response than it is given.
-    var changesResponses: Bool { unwrap != nil || decodableTypes != nil }
-
-    func validate(_ response: Response) throws(NetworkError) -> Response {
+    func validate(_ response: inout Response) throws(NetworkError) {
         if response.status.kind != .successful { try response.checkStatus(envelope) }
         try response.checkContentType(contentTypes)
-        guard let decodableTypes else { return try unwrap?(response) ?? response }
-        var validated = try unwrap?(response) ?? response
-        validated.decodableTypes = decodableTypes
-        return validated
+        try unwrap?(&response)
+        if let decodableTypes { response.decodableTypes = decodableTypes }
     }
 }
 
@@ -68,7 +63,26 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// validation, responses stay unchanged.
     func validated(by validation: Validation?) -> Observable {
         guard let validation else { return self }
-        return process { response throws(NetworkError) in try validation.validate(response) }
+        return process { response throws(NetworkError) in
+            var response = response
+            try validation.validate(&response)
+            return response
+        }
+    }
+}
+
+extension CallEvent {
+    /// Validates a whole response in place.
+    ///
+    /// - Returns: the version of the credential that the response's request carried.
+    mutating func validate(by validation: Validation) throws(NetworkError) -> CredentialVersion? {
+        guard case .response(var response) = self else { return nil }
+        // With a second reference to the response, each change would copy it.
+        self = .transfer(.chunk([]))
+        try validation.validate(&response)
+        let credentialVersion = response.request.credentialVersion
+        self = .response(response)
+        return credentialVersion
     }
 }
 

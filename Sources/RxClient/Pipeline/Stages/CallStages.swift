@@ -81,14 +81,15 @@ final class Caching: RequestStage, EventStage {
         if let account, !account.isCurrent { throw account.departure(of: request) }
         guard let cached = call.cached(request) else { return .next }
         // Listeners learn of the start first.
-        if call.trace == nil, let hit = cached.hit() {
+        if call.trace == nil, var hit = cached.hit() {
             guard !hit.isLarge else {
                 return .respond(
                     with: Observable<Response, NetworkError>.just(hit).validated(by: call.validation).map {
                         .response($0)
                     })
             }
-            return .answer(.response(try call.validation.validate(hit)))
+            try call.validation.validate(&hit)
+            return .answer(.response(hit))
         }
         let (original, rest) = (request, walk.rest)
         // A request of the login does not join requests that may wait for that login.
@@ -116,19 +117,18 @@ final class Caching: RequestStage, EventStage {
 extension CallContext {
     /// The cache's view of `request`; `nil` if the cache does not apply.
     fileprivate func cached(_ request: Request) -> CachedRequest? {
-        let options = prepared.options
         var requester = CacheRequester()
         if let session, !request.isCredentialFree { requester = CacheRequester(session) }
         // Responses to requests with cookies are not reused for requests without cookies.
-        if client.configuration.cookies != nil, options.usesCookies == false {
+        if client.configuration.cookies != nil, prepared.options.usesCookies == false {
             requester.name += " without cookies"
         }
         requester.jar = cookies
         requester.servers = prepared.servers
-        let mode = trace?.isCacheDisabled == true ? .reload : options.cacheMode ?? .standard
+        let mode = trace?.isCacheDisabled == true ? .reload : prepared.options.cacheMode ?? .standard
         cached = CachedRequest(
-            request, in: client.configuration.cache, options.cachePolicy ?? .never,
-            overrides.isRefresh ? .noCache : mode, requester: requester, tags: options.tags,
+            request, in: client.configuration.cache, prepared.options.cachePolicy ?? .never,
+            overrides.isRefresh ? .noCache : mode, requester: requester, tags: prepared.options.tags,
             decoder: client.configuration.decoder)
         return cached
     }
@@ -207,16 +207,14 @@ final class ResponseValidation: EventStage {
     var readsContent: Bool { true }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
-        guard case .response(let response) = event else { return true }
         let call = walk.call
         guard call.kind != .response else {
             // For this kind of call, the user chains the validation by hand.
-            try response.checkStatus(call.validation.envelope)
+            if case .response(let response) = event { try response.checkStatus(call.validation.envelope) }
             return true
         }
-        let validated = try call.validation.validate(response)
-        call.session?.recordSuccess(of: validated.request.credentialVersion)
-        if call.validation.changesResponses { event = .response(validated) }
+        let credentialVersion = try event.validate(by: call.validation)
+        call.session?.recordSuccess(of: credentialVersion)
         return true
     }
 }
@@ -224,19 +222,25 @@ final class ResponseValidation: EventStage {
 /// Asks the server to revalidate a stored response instead of sending it again (RFC 9111 §4.3).
 final class Revalidation: RequestStage, EventStage, EndStage {
     /// The question of one attempt.
-    struct Question {
+    final class Question {
+        // Belongs to one walk; accessed only inside its lane.
         let request: Request
         /// The stored response that the server may confirm.
         var entry: CacheEntry?
         /// Whether the server has confirmed another one.
         var isRefuted = false
+
+        init(_ request: Request, confirming entry: CacheEntry?) {
+            self.request = request
+            self.entry = entry
+        }
     }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.question = nil
         guard let cached = walk.call.cached else { return .next }
         let entry = cached.entryToRevalidate
-        walk.memory.question = Question(request: request, entry: cached.key.rules == .http ? entry : nil)
+        walk.memory.question = Question(request, confirming: cached.key.rules == .http ? entry : nil)
         cached.prepare(&request, revalidating: entry)
         return .next
     }
