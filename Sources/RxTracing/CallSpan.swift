@@ -83,7 +83,9 @@ final class CallSpan: CallRecord, @unchecked Sendable {
         _ request: inout Request, to destination: ExchangeDestination
     ) -> any ExchangeRecord {
         let begin = instrument.now
-        let plan = instrument.plan(of: call, below: destination.basePath)
+        let plan =
+            destination.basePath == call.basePath
+            ? self.plan : instrument.plan(of: call, below: destination.basePath)
         let span = instrument.start(plan.name, .client, in: context, at: begin)
         let resends = progress.withLock { progress in
             defer { progress.exchanges += 1 }
@@ -132,8 +134,10 @@ final class SpanPlan: Sendable {
         let basePath: String
     }
 
-    /// The values that determine the attributes of an exchange, apart from its URL, its errors and its number of attempts.
+    /// The values that determine the attributes of an exchange, apart from its errors and its number of attempts.
     struct Exchange: Equatable, Sendable {
+        /// The URL without secrets.
+        var url = ""
         var origin: Origin?
         var status: Int?
         /// The metrics of a complete response.
@@ -186,6 +190,7 @@ final class SpanPlan: Sendable {
         exchange.withLock { exchange in
             if exchange.exchange != wanted {
                 var attributes = common
+                attributes["url.full"] = .string(wanted.url)
                 attributes["server.address"] = wanted.origin.map { .string($0.host) }
                 attributes["server.port"] = wanted.origin.map { .int64(Int64($0.port)) }
                 attributes["http.response.status_code"] = wanted.status.map { .int64(Int64($0)) }

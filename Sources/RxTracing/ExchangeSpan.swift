@@ -72,15 +72,15 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     private func attributes(_ metrics: TransferMetrics?) -> [String: SpanAttribute] {
         var attributes = plan.attributes(
             of: SpanPlan.Exchange(
-                origin: destination.origin, status: status, version: metrics?.httpVersion,
-                address: metrics?.remoteAddress, port: metrics?.remotePort ?? 0))
+                url: request.shownPlace, origin: destination.origin, status: status,
+                version: metrics?.httpVersion, address: metrics?.remoteAddress, port: metrics?.remotePort ?? 0
+            ))
         // A redirect may have changed it.
         if request.method != plan.key.method || !plan.isConventional {
             let isKnown = request.method.isConventional
             attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
             if !isKnown { attributes["http.request.method_original"] = .string(request.method.rawValue) }
         }
-        attributes["url.full"] = .string(request.shownPlace)
         if resends > 0 { attributes["http.request.resend_count"] = .int64(Int64(resends)) }
         return attributes
     }
