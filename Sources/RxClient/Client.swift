@@ -36,11 +36,7 @@ public final class Client: Sendable {
     let pipeline: Pipeline
     let errorTipSignal = Signal<NetworkError>()
     /// How parameters that say nothing else are written.
-    var parameterDefaults: ParameterDefaults {
-        ParameterDefaults(
-            format: configuration.parameterFormat, style: configuration.parameterStyle,
-            encoder: configuration.encoder)
-    }
+    let parameterDefaults: ParameterDefaults
     /// The scheduler of the client's next stream: the transport's scheduler for the main server.
     var scheduler: any Scheduler { transport.scheduler(for: servers.pair.main.origin) }
 
@@ -53,6 +49,9 @@ public final class Client: Sendable {
         self.configuration = configuration
         self.transport = transport
         template = RequestTemplate(configuration)
+        parameterDefaults = ParameterDefaults(
+            format: configuration.parameterFormat, style: configuration.parameterStyle,
+            encoder: configuration.encoder)
         validations = Validations(configuration.options)
         options = MergedOptions(over: configuration.options)
         pipeline = Pipeline(configuration, rules: options.rules)

@@ -41,7 +41,7 @@ final class ConnectionMetrics: Sendable {
     fileprivate struct Contents {
         var meters: [Place: Meters] = [:]
         /// The open connections that were opened while they were recorded.
-        var open: [Int: (meters: Meters, isActive: Bool)] = [:]
+        var open: [Int: OpenConnection] = [:]
     }
 
     /// The number of places that have separate metrics: a host may have any number of addresses.
@@ -54,8 +54,8 @@ final class ConnectionMetrics: Sendable {
 
     /// With the end of the recording, its connections do not count any more.
     deinit {
-        for (meters, isActive) in contents.withLock({ $0.open.values.map { $0 } }) {
-            (isActive ? meters.active : meters.idle).decrement(by: 1)
+        contents.withLock { contents in
+            for connection in contents.open.values { connection.meter.decrement(by: 1) }
         }
     }
 
@@ -65,15 +65,14 @@ final class ConnectionMetrics: Sendable {
             case .opened:
                 let meters = contents.meters(
                     of: Place(origin: event.origin, address: event.remoteAddress), factory)
-                contents.open[event.connection] = (meters, true)
+                contents.open[event.connection] = OpenConnection(meters)
                 meters.active.increment(by: 1)
-            case .idle: contents.change(event.connection, isActive: false)
-            case .active: contents.change(event.connection, isActive: true)
+            case .idle: contents.open[event.connection]?.change(isActive: false)
+            case .active: contents.open[event.connection]?.change(isActive: true)
             case .closed(let lifetime):
-                guard let (meters, isActive) = contents.open.removeValue(forKey: event.connection)
-                else { return }
-                (isActive ? meters.active : meters.idle).decrement(by: 1)
-                meters.lifetime.recordNanoseconds(lifetime.nanoseconds)
+                guard let connection = contents.open.removeValue(forKey: event.connection) else { return }
+                connection.meter.decrement(by: 1)
+                connection.meters.lifetime.recordNanoseconds(lifetime.nanoseconds)
             }
         }
     }
@@ -90,12 +89,24 @@ extension ConnectionMetrics.Contents {
         meters[place] = made
         return made
     }
+}
 
-    fileprivate mutating func change(_ connection: Int, isActive: Bool) {
-        guard let (meters, wasActive) = open[connection], wasActive != isActive else { return }
-        (wasActive ? meters.active : meters.idle).decrement(by: 1)
-        (isActive ? meters.active : meters.idle).increment(by: 1)
-        open[connection]?.isActive = isActive
+/// An open connection, changed in place twice for each request.
+private final class OpenConnection: @unchecked Sendable {
+    // Unchecked: read and changed only under the lock of the metrics that hold it.
+    let meters: ConnectionMetrics.Meters
+    private var isActive = true
+
+    init(_ meters: ConnectionMetrics.Meters) { self.meters = meters }
+
+    /// The meter that counts the connection now.
+    var meter: any MeterHandler { isActive ? meters.active : meters.idle }
+
+    func change(isActive: Bool) {
+        guard isActive != self.isActive else { return }
+        meter.decrement(by: 1)
+        self.isActive = isActive
+        meter.increment(by: 1)
     }
 }
 #endif

@@ -10,11 +10,18 @@ import Synchronization
 final class MetricsInstrument: CallInstrument {
     fileprivate struct Known {
         var targets: [MetricsTarget.Key: MetricsTarget] = [:]
-        /// The target that was looked up last, and what with.
-        var latest: (key: MetricsTarget.Key, target: MetricsTarget)?
+        /// The latest target of an exchange.
+        var latest: Latest?
         var templates: Set<String> = []
         var origins: Set<Origin> = []
         var circuits: [Origin: (breaker: CircuitBreaker, watching: Subscription)] = [:]
+    }
+
+    fileprivate struct Latest {
+        let method: HTTPRequest.Method
+        let path: String?
+        let destination: ExchangeDestination
+        let target: MetricsTarget
     }
 
     /// The number of different origins: a server may redirect to any number of them.
@@ -38,12 +45,33 @@ final class MetricsInstrument: CallInstrument {
 
     func record(of call: RecordedCall) -> any CallRecord { CallMetrics(call, self) }
 
-    /// The metrics of requests with these attributes. A lookup of the same ones as before compares without hashing.
+    /// The metrics of requests with these attributes.
+    func target(_ key: MetricsTarget.Key) -> MetricsTarget {
+        known.withLock { $0.target(key, templateLimit, Self.originLimit, factory) }
+    }
+
+    /// The metrics of an exchange. An exchange like the one before needs no key.
+    ///
+    /// - Parameter path: the endpoint's path; it counts only at a server of the service.
     func target(
-        _ key: MetricsTarget.Key, through breaker: CircuitBreaker? = nil
+        _ method: HTTPRequest.Method, _ path: String?, at destination: ExchangeDestination
     ) -> MetricsTarget {
-        let target = known.withLock { $0.target(key, templateLimit, Self.originLimit, factory) }
-        if let breaker, target.takesNew(breaker) { watch(breaker, of: target.key.origin) }
+        let target = known.withLock { known in
+            if let latest = known.latest, latest.destination === destination, latest.method == method,
+                latest.path == path
+            {
+                return latest.target
+            }
+            let key = MetricsTarget.Key(
+                method: method, origin: destination.origin, path: destination.basePath == nil ? nil : path,
+                basePath: destination.basePath ?? "")
+            let target = known.target(key, templateLimit, Self.originLimit, factory)
+            known.latest = Latest(method: method, path: path, destination: destination, target: target)
+            return target
+        }
+        if let breaker = destination.breaker, target.takesNew(breaker) {
+            watch(breaker, of: target.key.origin)
+        }
         return target
     }
 
@@ -69,10 +97,7 @@ extension MetricsInstrument.Known {
     fileprivate mutating func target(
         _ key: MetricsTarget.Key, _ templateLimit: Int, _ originLimit: Int, _ factory: any MetricsFactory
     ) -> MetricsTarget {
-        if let latest, latest.key == key { return latest.target }
-        let target = targets[key] ?? newTarget(key, templateLimit, originLimit, factory)
-        latest = (key, target)
-        return target
+        targets[key] ?? newTarget(key, templateLimit, originLimit, factory)
     }
 
     private mutating func newTarget(
@@ -149,7 +174,7 @@ final class CallMetrics: CallRecord {
         case .cached(.joined, _): target.count(.joinedRequests)
         case .cached(let use, _):
             target.count(.cachedResponses, ("rxnetworking.cache.use", use.rawValue))
-        case .admitted(let wait): target.wait(wait, in: "limits")
+        case .admitted(let wait): target.wait(wait, in: .limits)
         case .started, .sent, .transfer, .broken, .abandoned, .queued, .webSocket, .ended: break
         }
     }
@@ -157,11 +182,7 @@ final class CallMetrics: CallRecord {
     func exchange(
         _ request: inout Request, to destination: ExchangeDestination
     ) -> any ExchangeRecord {
-        let key = MetricsTarget.Key(
-            method: request.method, origin: destination.origin,
-            path: destination.basePath == nil ? nil : call.pathTemplate,
-            basePath: destination.basePath ?? "")
-        return ExchangeMetrics(instrument.target(key, through: destination.breaker), in: self)
+        ExchangeMetrics(instrument.target(request.method, call.pathTemplate, at: destination), in: self)
     }
 
     /// The metrics for what happens between exchanges, which belongs to the server of the call.
@@ -215,7 +236,7 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
         guard let metrics else { return }
         results.requestSize.record(Int64(metrics.bodyBytesSent))
         results.responseSize.record(Int64(metrics.bodyBytesReceived))
-        if metrics.queued > .zero { target.wait(metrics.queued, in: "connection") }
+        if metrics.queued > .zero { target.wait(metrics.queued, in: .connection) }
     }
 }
 #endif

@@ -56,7 +56,15 @@ final class MetricsTarget: Sendable {
         /// Few: a target has few outcomes.
         var results: [Results] = []
         var counters: [CounterKey: any CounterHandler] = [:]
-        var timers: [String: any TimerHandler] = [:]
+        /// At most one for each queue.
+        var timers: [(queue: Queue, timer: any TimerHandler)] = []
+    }
+
+    /// What a request waits for.
+    enum Queue: String, Sendable {
+        /// A place within the client's limits.
+        case limits
+        case connection
     }
 
     private struct CounterKey: Hashable {
@@ -112,14 +120,14 @@ final class MetricsTarget: Sendable {
     }
 
     /// Records the time that a request waited.
-    func wait(_ duration: Duration, in queue: String) {
+    func wait(_ duration: Duration, in queue: Queue) {
         let timer = made.withLock { made in
-            if let found = made.timers[queue] { return found }
+            if let found = made.timers.first(where: { $0.queue == queue }) { return found.timer }
             let timer = factory.makeTimer(
                 label: ClientMetric.queueDuration.rawValue,
-                dimensions: key.dimensions + [("rxnetworking.queue", queue)])
+                dimensions: key.dimensions + [("rxnetworking.queue", queue.rawValue)])
             timer.preferDisplayUnit(.seconds)
-            made.timers[queue] = timer
+            made.timers.append((queue, timer))
             return timer
         }
         timer.recordNanoseconds(duration.nanoseconds)

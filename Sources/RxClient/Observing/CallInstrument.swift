@@ -33,13 +33,19 @@ package struct RecordedCall: Sendable {
     package let scheduler: any Scheduler
 }
 
-/// Where an exchange goes.
-package struct ExchangeDestination: Sendable {
+/// Where an exchange goes. Each server of a service has one, so instruments may compare destinations by identity.
+package final class ExchangeDestination: Sendable {
     package let origin: Origin?
     /// The path of the base URL of the server; `nil` for a redirect that leads to neither.
     package let basePath: String?
     /// The circuit breaker of the host, if there is one; `nil` for a redirect that leads to another host.
     package let breaker: CircuitBreaker?
+
+    init(origin: Origin?, basePath: String?, breaker: CircuitBreaker?) {
+        self.origin = origin
+        self.basePath = basePath
+        self.breaker = breaker
+    }
 }
 
 /// An instrument's record of one call. Called on the call's scheduler, or where the subscriber cancels: calls

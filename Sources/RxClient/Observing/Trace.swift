@@ -135,6 +135,7 @@ final class Trace: Sendable {
     ) -> ExchangeDestination {
         // A URL below a server's base URL needs no parsing.
         let found = servers.server(of: request.urlText, server)
+        if let found, found === server, found.host === host { return found.destination }
         let origin = found.map(\.origin) ?? Origin(request.url)
         let isAtHost = found === server || origin == server?.origin
         return ExchangeDestination(

@@ -19,6 +19,8 @@ final class Server: Sendable {
     let takesPaths: Bool
     /// The client's state of the host, if there is a valid origin.
     let host: HostState?
+    /// The server as instruments see it.
+    let destination: ExchangeDestination
 
     init(_ baseURL: String, in hosts: HostRegistry) {
         self.baseURL = baseURL
@@ -29,6 +31,7 @@ final class Server: Sendable {
         takesPaths = !baseURL.contains { $0 == "?" || $0 == "#" }
         host = origin.map { hosts[$0] }
         stemText = origin != nil && takesPaths ? URLText(stem) : nil
+        destination = ExchangeDestination(origin: origin, basePath: basePath, breaker: host?.breaker)
     }
 
     /// The URL of a path below the base URL that begins with a slash and contains nothing to escape; `nil`

@@ -55,7 +55,6 @@ extension Transport {
 public enum TransferEvent: Sendable {
     // The large ones are indirect: an event is passed on far more often than it is made.
 
-
     /// The bytes of the request body handed to the network so far, and the total; `nil` if the total is not
     /// known in advance.
     case uploaded(bytes: Int64, of: Int64?)
