@@ -21,7 +21,9 @@ public final class CallContext: Sendable {
 
     let client: Client
     let prepared: PreparedRequest
-    let overrides: CallOverrides
+    var overrides: CallOverrides { _read { yield sharedOverrides.wrappedValue } }
+    /// Shared by the calls of a stream.
+    private let sharedOverrides: CopyOnWrite<CallOverrides>
     /// The account that the call belongs to, from its start; `nil` without a session.
     let account: SessionAccount?
     let stages: StageList
@@ -49,28 +51,32 @@ public final class CallContext: Sendable {
         var values: [ObjectIdentifier: any Sendable] = [:]
     }
 
-    /// - Parameter lane: the lane of the subscription.
+    /// - Parameters:
+    ///   - output: the kind of the endpoint's output.
+    ///   - lane: the lane of the subscription.
     /// - Throws: the error of preparing the endpoint's request; see ``PreparedRequest``.
     init(
-        _ kind: CallKind, _ endpoint: any Endpoint, of client: Client, on scheduler: any Scheduler,
-        in lane: Lane, _ overrides: CallOverrides
+        _ kind: CallKind, _ endpoint: any Endpoint, making output: Validation.Output, of client: Client,
+        on scheduler: any Scheduler, in lane: Lane, _ overrides: CopyOnWrite<CallOverrides>
     ) throws(NetworkError) {
         let prepared = try PreparedRequest(
-            endpoint, of: client, on: scheduler, at: overrides.server, page: overrides.page)
+            endpoint, of: client, on: scheduler, at: overrides.wrappedValue.server,
+            page: overrides.wrappedValue.page)
         self.kind = kind
         self.endpoint = endpoint
         self.client = client
-        self.overrides = overrides
-        account = overrides.account ?? client.account(in: lane)
+        sharedOverrides = overrides
+        account = overrides.wrappedValue.account ?? client.account(in: lane)
         self.prepared = prepared
-        validation = client.validation(for: type(of: endpoint).kindOfOutput, prepared.merged)
+        validation = client.validation(for: output, prepared.merged)
         do throws(NetworkError) {
             var request = try prepared.serialized()
             // Server and signature change the URL, but not the resource that the request changes.
             if !request.isSafe { request.resource = request.cacheURL }
             self.request = .success(request)
             trace = client.trace(
-                of: request, kind, endpoint, at: prepared.servers, page: overrides.page, on: scheduler)
+                of: request, kind, endpoint, at: prepared.servers, page: overrides.wrappedValue.page,
+                on: scheduler)
         } catch {
             request = .failure(error)
             trace = nil
@@ -86,7 +92,7 @@ public final class CallContext: Sendable {
         kind = .exchange
         endpoint = nil
         self.client = client
-        self.overrides = overrides
+        sharedOverrides = CopyOnWrite(wrappedValue: overrides)
         account = nil
         prepared = PreparedRequest(request, of: client, on: scheduler)
         validation = client.validations.validation(for: .response)

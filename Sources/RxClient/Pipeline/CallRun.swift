@@ -181,13 +181,15 @@ extension Client {
         _ kind: CallKind, _ endpoint: any Endpoint, _ overrides: CallOverrides = CallOverrides(),
         as make: @escaping CallRun<Output>.Make
     ) -> Observable<Output, NetworkError> {
-        let scheduler = scheduler
+        let (scheduler, output) = (scheduler, type(of: endpoint).kindOfOutput)
+        let overrides = CopyOnWrite(wrappedValue: overrides)
         return Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
             let call: CallContext
             do throws(NetworkError) {
                 call = try CallContext(
-                    kind, endpoint, of: self, on: scheduler, in: observer.scope.lane, overrides)
+                    kind, endpoint, making: output, of: self, on: scheduler, in: observer.scope.lane,
+                    overrides)
             } catch {
                 return observer.scope.perform { observer.fail(error) }
             }

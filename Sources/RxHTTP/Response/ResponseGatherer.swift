@@ -59,7 +59,8 @@ package struct ResponseGatherer: Sendable {
     private var head: ResponseHead?
     private var trailers: HTTPFields?
     private var body: [UInt8] = []
-    private var isComplete = false
+    /// Whether the response has been returned.
+    package private(set) var isComplete = false
 
     /// - Parameters:
     ///   - request: the request that was sent.

@@ -74,6 +74,7 @@ extension String {
 
     /// Whether the text needs no escaping in a path or a query (RFC 3986 §3.3, §3.4).
     fileprivate var isEscaped: Bool {
+        if allBytes(\.isAllowedInPath) { return true }
         var digits = 0
         let isAllowed = allBytes { byte in
             if digits > 0 {

@@ -184,7 +184,9 @@ final class ResponseGathering: RequestStage, EventStage, EndStage {
     }
 
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
-        if case .finished = completion, let error = walk.memory.gatherer?.failure {
+        if case .finished = completion, walk.memory.gatherer?.isComplete == false,
+            let error = walk.memory.gatherer?.failure
+        {
             completion = .failed(error)
         }
         walk.memory.gatherer = nil
