@@ -7,7 +7,7 @@ import RxLite
 import Synchronization
 
 /// Records the calls of one client.
-final class MetricsInstrument: CallInstrument {
+final class MetricsInstrument: CallInstrument, CallRecord {
     fileprivate struct Known {
         var targets: [MetricsTarget.Key: MetricsTarget] = [:]
         /// The latest target of an exchange.
@@ -43,7 +43,7 @@ final class MetricsInstrument: CallInstrument {
     /// The connections and circuits do not count any more, whatever call still runs.
     func stop() { bag.cancel() }
 
-    func record(of call: RecordedCall) -> any CallRecord { CallMetrics(call, self) }
+    func record(of call: RecordedCall) -> any CallRecord { self }
 
     /// The metrics of requests with these attributes.
     func target(_ key: MetricsTarget.Key) -> MetricsTarget {
@@ -146,48 +146,42 @@ extension Origin {
     }
 }
 
-/// Records one call.
-final class CallMetrics: CallRecord {
-    let call: RecordedCall
-    private let instrument: MetricsInstrument
+// MARK: - Recording calls
 
-    init(_ call: RecordedCall, _ instrument: MetricsInstrument) {
-        self.call = call
-        self.instrument = instrument
+extension MetricsInstrument {
+    func begin(_ call: RecordedCall, in lane: Lane) {}
+    func end(_ call: RecordedCall, _ outcome: RequestOutcome) {}
+
+    func recordOutput(of call: RecordedCall) {
+        if call.isPage { target(of: call).count(.pages) }
     }
 
-    func begin(in lane: Lane) {}
-    func end(_ outcome: RequestOutcome) {}
-
-    func recordOutput() {
-        if call.isPage { target.count(.pages) }
-    }
-
-    func take(_ event: TrafficEvent.Kind) {
+    func take(_ event: TrafficEvent.Kind, of call: RecordedCall) {
+        func count(_ metric: ClientMetric, _ detail: (String, String)? = nil) {
+            target(of: call).count(metric, detail)
+        }
         switch event {
-        case .relogin: target.count(.relogins)
-        case .retry(_, let error): target.count(.retries, ("error.type", error.conventionalType))
-        case .retryRefused(let error):
-            target.count(.refusedRetries, ("error.type", error.conventionalType))
-        case .failover(_, let error): target.count(.failovers, ("error.type", error.conventionalType))
-        case .hedged: target.count(.hedges)
-        case .cached(.joined, _): target.count(.joinedRequests)
-        case .cached(let use, _):
-            target.count(.cachedResponses, ("rxnetworking.cache.use", use.rawValue))
-        case .admitted(let wait): target.wait(wait, in: .limits)
+        case .relogin: count(.relogins)
+        case .retry(_, let error): count(.retries, ("error.type", error.conventionalType))
+        case .retryRefused(let error): count(.refusedRetries, ("error.type", error.conventionalType))
+        case .failover(_, let error): count(.failovers, ("error.type", error.conventionalType))
+        case .hedged: count(.hedges)
+        case .cached(.joined, _): count(.joinedRequests)
+        case .cached(let use, _): count(.cachedResponses, ("rxnetworking.cache.use", use.rawValue))
+        case .admitted(let wait): target(of: call).wait(wait, in: .limits)
         case .started, .sent, .transfer, .broken, .abandoned, .queued, .webSocket, .ended: break
         }
     }
 
     func exchange(
-        _ request: inout Request, to destination: ExchangeDestination
+        _ request: inout Request, to destination: ExchangeDestination, of call: RecordedCall
     ) -> any ExchangeRecord {
-        ExchangeMetrics(instrument.target(request.method, call.pathTemplate, at: destination), in: self)
+        ExchangeMetrics(target(request.method, call.pathTemplate, at: destination), of: call)
     }
 
     /// The metrics for what happens between exchanges, which belongs to the server of the call.
-    private var target: MetricsTarget {
-        instrument.target(
+    private func target(of call: RecordedCall) -> MetricsTarget {
+        target(
             MetricsTarget.Key(
                 method: call.request.method, origin: Origin(call.request.url),
                 path: call.pathTemplate, basePath: call.basePath))
@@ -198,15 +192,15 @@ final class CallMetrics: CallRecord {
 final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
     // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
     private let target: MetricsTarget
-    private let call: CallMetrics
+    private let call: RecordedCall
     private let start: Duration
     @safe @exclusivity(unchecked) private var status: Int?
     @safe @exclusivity(unchecked) private var isRecorded = false
 
-    init(_ target: MetricsTarget, in call: CallMetrics) {
+    init(_ target: MetricsTarget, of call: RecordedCall) {
         self.target = target
         self.call = call
-        start = call.call.scheduler.now
+        start = call.scheduler.now
         target.active.increment(by: 1)
     }
 
@@ -222,7 +216,7 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
     func recordUpgrade() { record(nil, nil) }
 
     func end(_ error: NetworkError?) {
-        record(nil, error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled"))
+        record(nil, error?.conventionalType ?? (call.mayBeLeft(after: status) ? nil : "cancelled"))
     }
 
     private func record(_ metrics: TransferMetrics?, _ error: String?) {
@@ -232,7 +226,7 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
         let failedStatus = status.flatMap { $0 >= 400 ? "\($0)" : nil }
         let results = target.results(
             of: .init(status: status, version: metrics?.httpVersion, error: error ?? failedStatus))
-        results.duration.recordNanoseconds((call.call.scheduler.now - start).nanoseconds)
+        results.duration.recordNanoseconds((call.scheduler.now - start).nanoseconds)
         guard let metrics else { return }
         results.requestSize.record(Int64(metrics.bodyBytesSent))
         results.responseSize.record(Int64(metrics.bodyBytesReceived))

@@ -11,7 +11,6 @@ final class CallSpan: CallRecord, @unchecked Sendable {
     // Unchecked, without exclusivity checks: the span and its context are set once, before all else; the rest is in a mutex,
     // because the exchanges of a call that others wait for too go on after its end.
     let instrument: TracingInstrument
-    let call: RecordedCall
     private let plan: SpanPlan
     @safe @exclusivity(unchecked) private var span: (any Span)?
     @safe @exclusivity(unchecked) private var context = ServiceContext.topLevel
@@ -26,13 +25,12 @@ final class CallSpan: CallRecord, @unchecked Sendable {
 
     private let progress = Mutex(Progress())
 
-    init(of call: RecordedCall, by plan: SpanPlan, _ instrument: TracingInstrument) {
-        self.call = call
+    init(by plan: SpanPlan, _ instrument: TracingInstrument) {
         self.plan = plan
         self.instrument = instrument
     }
 
-    func begin(in lane: Lane) {
+    func begin(_ call: RecordedCall, in lane: Lane) {
         let span = instrument.start(
             plan.name, .internal, in: ContextBox.context(in: lane), at: instrument.now)
         self.span = span
@@ -42,9 +40,9 @@ final class CallSpan: CallRecord, @unchecked Sendable {
     /// Keeps the status of the last response.
     func record(_ status: Int?) { progress.withLock { $0.status = status } }
 
-    func recordOutput() {}
+    func recordOutput(of call: RecordedCall) {}
 
-    func take(_ event: TrafficEvent.Kind) {
+    func take(_ event: TrafficEvent.Kind, of call: RecordedCall) {
         guard let span, span.isRecording, !progress.withLock({ $0.hasEnded }) else { return }
         switch event {
         case .relogin(let error): add("relogin", ["error.type": .string(error.conventionalType)])
@@ -80,7 +78,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
     }
 
     func exchange(
-        _ request: inout Request, to destination: ExchangeDestination
+        _ request: inout Request, to destination: ExchangeDestination, of call: RecordedCall
     ) -> any ExchangeRecord {
         let begin = instrument.now
         let plan =
@@ -92,14 +90,14 @@ final class CallSpan: CallRecord, @unchecked Sendable {
             return progress.exchanges
         }
         let exchange = ExchangeSpan(
-            span, of: request, by: plan, to: destination, resends: resends, since: begin, in: self)
+            span, of: request, by: plan, to: destination, resends: resends, since: begin, of: call, in: self)
         // To another origin, the context says only which trace the request belongs to.
         let fields = FieldInjector(sendsBaggage: !request.isCredentialFree)
         instrument.sender.inject(span.context, into: &request, using: fields)
         return exchange
     }
 
-    func end(_ outcome: RequestOutcome) {
+    func end(_ call: RecordedCall, _ outcome: RequestOutcome) {
         guard let span else { return }
         let (status, hadEnded) = progress.withLock { progress in
             defer { progress.hasEnded = true }

@@ -65,7 +65,7 @@ final class TracingInstrument: CallInstrument {
     func stop() {}
 
     func record(of call: RecordedCall) -> any CallRecord {
-        CallSpan(of: call, by: plan(of: call, below: call.basePath), self)
+        CallSpan(by: plan(of: call, below: call.basePath), self)
     }
 
     /// The plan of spans of the call at a server with this base path; `nil` for a server to which the path does not

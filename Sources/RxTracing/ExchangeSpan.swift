@@ -12,7 +12,8 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     private let plan: SpanPlan
     private let destination: ExchangeDestination
     private let resends: Int
-    private let call: CallSpan
+    private let call: RecordedCall
+    private let callSpan: CallSpan
     private let begin: DefaultTracerClock.Timestamp
     @safe @exclusivity(unchecked) private var status: Int?
     @safe @exclusivity(unchecked) private var hasEnded = false
@@ -21,7 +22,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     init(
         _ span: any Span, of request: Request, by plan: SpanPlan, to destination: ExchangeDestination,
         resends: Int,
-        since begin: DefaultTracerClock.Timestamp, in call: CallSpan
+        since begin: DefaultTracerClock.Timestamp, of call: RecordedCall, in callSpan: CallSpan
     ) {
         self.span = span
         self.request = request
@@ -29,6 +30,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         self.destination = destination
         self.resends = resends
         self.call = call
+        self.callSpan = callSpan
         self.begin = begin
     }
 
@@ -36,7 +38,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         switch event {
         case .head(let head):
             status = head.status.code
-            call.record(status)
+            callSpan.record(status)
         case .finished(let metrics): finish(metrics, nil)
         default: break
         }
@@ -46,7 +48,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     func recordUpgrade() {}
 
     func end(_ error: NetworkError?) {
-        let type = error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled")
+        let type = error?.conventionalType ?? (call.mayBeLeft(after: status) ? nil : "cancelled")
         finish(nil, type, error)
     }
 
@@ -55,7 +57,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     ) {
         guard !hasEnded else { return }
         hasEnded = true
-        let now = call.instrument.now
+        let now = callSpan.instrument.now
         if span.isRecording {
             var attributes = attributes(metrics)
             if let metrics { addEvents(metrics) }

@@ -18,19 +18,35 @@ package protocol CallInstrument: AnyObject, Sendable {
 }
 
 /// A call as an instrument sees it.
-package struct RecordedCall: Sendable {
+package class RecordedCall: @unchecked Sendable {
+    // Unchecked: constants only; the subclass guards its variables.
+
     /// The kind of the call.
-    package let kind: CallKind
+    package final let kind: CallKind
     /// The request before its attempts.
-    package let request: Request
+    package final let request: Request
     /// The endpoint's path, with its placeholders; `nil` for a request without an endpoint.
-    package let pathTemplate: String?
-    /// The path of the main server's base URL, such as `/v1`; empty if it has none.
-    package let basePath: String
+    package final let pathTemplate: String?
     /// Whether the call loads a page of a list.
-    package let isPage: Bool
+    package final let isPage: Bool
     /// The scheduler of the call, whose clock times it.
-    package let scheduler: any Scheduler
+    package final let scheduler: any Scheduler
+    final let servers: ServerPair
+
+    /// The path of the main server's base URL, such as `/v1`; empty if it has none.
+    package final var basePath: String { servers.main.basePath }
+
+    init(
+        _ request: Request, _ kind: CallKind, path: String?, isPage: Bool, at servers: ServerPair,
+        on scheduler: any Scheduler
+    ) {
+        self.request = request
+        self.kind = kind
+        pathTemplate = path
+        self.isPage = isPage
+        self.servers = servers
+        self.scheduler = scheduler
+    }
 }
 
 /// Where an exchange goes. Each server of a service has one, so instruments may compare destinations by identity.
@@ -48,24 +64,29 @@ package final class ExchangeDestination: Sendable {
     }
 }
 
-/// An instrument's record of one call. Called on the call's scheduler, or where the subscriber cancels: calls
-/// that wait for the same response share the exchanges of the first one, which may end before them.
+/// An instrument's record of one call, or of all calls, since each method is told the call. Called on the call's
+/// scheduler, or where the subscriber cancels: calls that wait for the same response share the exchanges of the first
+/// one, which may end before them.
+///
+/// A record must not hold its call, which holds the record.
 package protocol CallRecord: AnyObject, Sendable {
     /// The call begins, in this lane. Not called unless ``CallInstrument/watchesCalls``.
-    func begin(in lane: Lane)
+    func begin(_ call: RecordedCall, in lane: Lane)
 
     /// The call makes its output.
-    func recordOutput()
+    func recordOutput(of call: RecordedCall)
 
     /// Something happens between exchanges: a login, a retry, a wait, a use of the cache. May come from several attempts
     /// at a time.
-    func take(_ event: TrafficEvent.Kind)
+    func take(_ event: TrafficEvent.Kind, of call: RecordedCall)
 
     /// An exchange begins. It sends `request`, which the record may change.
-    func exchange(_ request: inout Request, to destination: ExchangeDestination) -> any ExchangeRecord
+    func exchange(
+        _ request: inout Request, to destination: ExchangeDestination, of call: RecordedCall
+    ) -> any ExchangeRecord
 
     /// The call has ended. Not called unless ``CallInstrument/watchesCalls``.
-    func end(_ outcome: RequestOutcome)
+    func end(_ call: RecordedCall, _ outcome: RequestOutcome)
 }
 
 /// An instrument's record of one exchange. Called in the call's lane.
@@ -89,17 +110,23 @@ final class CallRecords: CallRecord {
 
     init(_ records: [any CallRecord]) { self.records = records }
 
-    func begin(in lane: Lane) { for record in records { record.begin(in: lane) } }
-    func recordOutput() { for record in records { record.recordOutput() } }
-    func take(_ event: TrafficEvent.Kind) { for record in records { record.take(event) } }
-    func end(_ outcome: RequestOutcome) { for record in records { record.end(outcome) } }
+    func begin(_ call: RecordedCall, in lane: Lane) { for record in records { record.begin(call, in: lane) } }
+    func recordOutput(of call: RecordedCall) { for record in records { record.recordOutput(of: call) } }
+
+    func take(_ event: TrafficEvent.Kind, of call: RecordedCall) {
+        for record in records { record.take(event, of: call) }
+    }
+
+    func end(_ call: RecordedCall, _ outcome: RequestOutcome) {
+        for record in records { record.end(call, outcome) }
+    }
 
     func exchange(
-        _ request: inout Request, to destination: ExchangeDestination
+        _ request: inout Request, to destination: ExchangeDestination, of call: RecordedCall
     ) -> any ExchangeRecord {
         var exchanges: [any ExchangeRecord] = []
         for record in records {
-            exchanges.append(record.exchange(&request, to: destination))
+            exchanges.append(record.exchange(&request, to: destination, of: call))
         }
         return ExchangeRecords(exchanges)
     }

@@ -3,22 +3,16 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// Reports the events of one request to the subscribers of a client's traffic, and to its instruments. Requests that
-/// neither watches have no trace, unless developer tools change them.
-final class Trace: Sendable {
+/// Tells a client's instruments, and the subscribers of its traffic, about one call. Calls that neither watches have no
+/// trace, unless developer tools change them.
+final class Trace: RecordedCall, @unchecked Sendable {
+    // Unchecked: constants and a mutex, apart from the record, which is set once, at the end of the initializer.
+
     private struct Progress {
-        var request: Request
-        var exchange = 0
-        /// The exchanges that have not ended.
-        var running: Set<Int> = []
-        var status: HTTPResponse.Status?
-        var bytesReceived: Int64 = 0
-        var start: Duration
+        /// Whether the subscriber has received the result.
         var hasResult = false
         /// The failure of the call that causes its exchanges to be abandoned.
         var failure: NetworkError?
-        /// Whether reporting has ended. Exchanges that continue for other waiting requests belong to those.
-        var hasEnded = false
     }
 
     /// Whether developer tools have disabled the cache at the beginning of the request.
@@ -26,86 +20,57 @@ final class Trace: Sendable {
     /// Whether developer tools may change the network of the request.
     private let isInspected: Bool
     private let hub: TrafficHub
-    private let scheduler: any Scheduler
-    private let servers: ServerPair
-    /// Whether the traffic had a subscriber for the request when it began.
-    let isShown: Bool
-    /// The samplings that have chosen the request.
-    private let samplings: [RequestSampling]
+    /// Shows the call to the traffic, if that had a subscriber for the request when it began.
+    fileprivate let report: TrafficReport?
     /// The instruments' record of the call.
-    private let record: (any CallRecord)?
+    @safe @exclusivity(unchecked) private var record: (any CallRecord)?
     /// Whether an instrument watches the begin and the end of the call.
-    fileprivate let watchesCall: Bool
-    /// The call, if the traffic has subscribers.
-    private let origin: CallOrigin?
-    private let progress: Mutex<Progress>
-    /// The marble of an inspected stream that leads to the request.
-    private let cause = StreamCause.ifAttached
+    private let watchesCall: Bool
+    private let progress = Mutex(Progress())
 
     fileprivate init(
-        _ call: RecordedCall, of endpoint: (any Endpoint)?, in hub: TrafficHub,
-        at servers: ServerPair, for observers: TrafficHub.Observers, _ samplings: [RequestSampling],
-        _ tools: DeveloperTools
+        _ request: Request, _ kind: CallKind, _ endpoint: (any Endpoint)?, isPage: Bool, in hub: TrafficHub,
+        at servers: ServerPair, on scheduler: any Scheduler, for observers: TrafficHub.Observers,
+        _ samplings: [RequestSampling], _ tools: DeveloperTools
     ) {
         self.hub = hub
-        scheduler = call.scheduler
-        self.servers = servers
-        isShown = observers.subscribers > 0 || !samplings.isEmpty
-        self.samplings = samplings
         isCacheDisabled = tools.isCacheDisabled
         isInspected = !samplings.isEmpty || tools.network != nil
+        let isShown = observers.subscribers > 0 || !samplings.isEmpty
+        report =
+            isShown
+            ? TrafficReport(request, CallOrigin(kind, endpoint), in: hub, on: scheduler, for: samplings) : nil
         let instruments = observers.instruments
-        origin = isShown ? CallOrigin(call.kind, endpoint) : nil
         watchesCall = instruments.contains { $0.watchesCalls }
+        super.init(request, kind, path: endpoint?.path, isPage: isPage, at: servers, on: scheduler)
         // Usually there is one, which needs no list.
         switch instruments.count {
         case 0: record = nil
-        case 1: record = instruments[0].record(of: call)
-        default: record = CallRecords(instruments.map { $0.record(of: call) })
+        case 1: record = instruments[0].record(of: self)
+        default: record = CallRecords(instruments.map { $0.record(of: self) })
         }
-        progress = Mutex(Progress(request: call.request, start: isShown ? call.scheduler.now : .zero))
     }
+
+    /// Whether the traffic has subscribers that see the call.
+    var isShown: Bool { report != nil }
 
     /// Reports an event.
     func emit(_ kind: TrafficEvent.Kind) {
-        record?.take(kind)
-        guard isShown else { return }
-        let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
-        emit(kind, of: request, exchange)
+        record?.take(kind, of: self)
+        report?.emit(kind)
     }
 
     /// Reports that the call makes its output.
-    func tellOutput() {
-        record?.recordOutput()
-    }
+    func tellOutput() { record?.recordOutput(of: self) }
 
     func begin(in lane: Lane) {
-        if watchesCall { record?.begin(in: lane) }
-    }
-
-    fileprivate func emit(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
-        guard progress.withLock({ !$0.hasEnded }) else { return }
-        send(kind, of: request, exchange)
+        if watchesCall { record?.begin(self, in: lane) }
     }
 
     /// Reports the use of the cache for the response.
     func emitCached(_ use: Response.CacheUse, _ head: ResponseHead?, body: [UInt8] = []) {
-        record?.take(.cached(use, head))
-        guard isShown else { return }
-        if let head { progress.withLock { $0.status = head.status } }
-        let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
-        guard progress.withLock({ !$0.hasEnded }) else { return }
-        send(.cached(use, head), of: request, exchange, body: body)
-    }
-
-    private func send(
-        _ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int, body: [UInt8] = []
-    ) {
-        hub.send(
-            TrafficEvent(
-                kind: kind, request: request, exchange: exchange, time: scheduler.now,
-                date: scheduler.currentDate, origin: origin, cachedBody: body, cause: cause,
-                samplings: samplings))
+        record?.take(.cached(use, head), of: self)
+        report?.emitCached(use, head, body: body)
     }
 
     /// Begins the report of an exchange. Its instruments may change the request.
@@ -114,17 +79,8 @@ final class Trace: Sendable {
     func begin(
         _ request: inout Request, at server: Server?, _ host: HostState?
     ) -> (record: (any ExchangeRecord)?, number: Int?) {
-        let exchange = record?.exchange(&request, to: destination(of: request, server, host))
-        guard isShown else { return (exchange, nil) }
-        let number = progress.withLock { progress in
-            progress.request = request
-            progress.status = nil
-            progress.exchange += 1
-            progress.running.insert(progress.exchange)
-            return progress.exchange
-        }
-        emit(.sent, of: request, number)
-        return (exchange, number)
+        let exchange = record?.exchange(&request, to: destination(of: request, server, host), of: self)
+        return (exchange, report?.begin(request))
     }
 
     /// - Parameters:
@@ -148,18 +104,6 @@ final class Trace: Sendable {
         isInspected ? next.transfers(request).emulating(hub, for: request, on: scheduler) : nil
     }
 
-    /// Records the end of an exchange. Returns whether it had not ended before.
-    fileprivate func end(_ exchange: Int) -> Bool { progress.withLock { $0.running.remove(exchange) != nil } }
-
-    fileprivate func record(_ event: TransferEvent, of exchange: Int) {
-        switch event {
-        case .head(let head): progress.withLock { $0.status = head.status }
-        case .chunk(let bytes): progress.withLock { $0.bytesReceived += Int64(bytes.count) }
-        case .finished: _ = end(exchange)
-        default: break
-        }
-    }
-
     /// Records why the exchanges that have not ended are about to be abandoned: not because the subscriber leaves.
     func recordFailure(_ error: NetworkError) { progress.withLock { $0.failure = error } }
 
@@ -170,17 +114,105 @@ final class Trace: Sendable {
     func recordResult() { progress.withLock { $0.hasResult = true } }
 
     func end(_ completion: Completion<NetworkError>?) {
+        guard watchesCall || isShown else { return }
         let outcome: RequestOutcome =
             switch completion {
             case .finished: .succeeded
             case .failed(let error): .failed(error)
             case nil: progress.withLock { $0.hasResult } ? .succeeded : .cancelled
             }
-        if watchesCall { record?.end(outcome) }
-        if isShown { show(outcome) }
+        if watchesCall { record?.end(self, outcome) }
+        report?.end(outcome)
+    }
+}
+
+/// Shows one call to the subscribers of a client's traffic.
+private final class TrafficReport: Sendable {
+    private struct Progress {
+        var request: Request
+        var exchange = 0
+        /// The exchanges that have not ended.
+        var running: Set<Int> = []
+        var status: HTTPResponse.Status?
+        var bytesReceived: Int64 = 0
+        let start: Duration
+        /// Whether reporting has ended. Exchanges that continue for other waiting requests belong to those.
+        var hasEnded = false
     }
 
-    private func show(_ outcome: RequestOutcome) {
+    private let hub: TrafficHub
+    private let scheduler: any Scheduler
+    /// The samplings that have chosen the request.
+    private let samplings: [RequestSampling]
+    private let origin: CallOrigin
+    private let progress: Mutex<Progress>
+    /// The marble of an inspected stream that leads to the request.
+    private let cause = StreamCause.ifAttached
+
+    init(
+        _ request: Request, _ origin: CallOrigin, in hub: TrafficHub, on scheduler: any Scheduler,
+        for samplings: [RequestSampling]
+    ) {
+        self.origin = origin
+        self.hub = hub
+        self.scheduler = scheduler
+        self.samplings = samplings
+        progress = Mutex(Progress(request: request, start: scheduler.now))
+    }
+
+    func emit(_ kind: TrafficEvent.Kind) {
+        let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
+        emit(kind, of: request, exchange)
+    }
+
+    func emit(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
+        guard progress.withLock({ !$0.hasEnded }) else { return }
+        send(kind, of: request, exchange)
+    }
+
+    func emitCached(_ use: Response.CacheUse, _ head: ResponseHead?, body: [UInt8]) {
+        if let head { progress.withLock { $0.status = head.status } }
+        let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
+        guard progress.withLock({ !$0.hasEnded }) else { return }
+        send(.cached(use, head), of: request, exchange, body: body)
+    }
+
+    private func send(
+        _ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int, body: [UInt8] = []
+    ) {
+        hub.send(
+            TrafficEvent(
+                kind: kind, request: request, exchange: exchange, time: scheduler.now,
+                date: scheduler.currentDate, origin: origin, cachedBody: body, cause: cause,
+                samplings: samplings))
+    }
+
+    /// Begins the report of an exchange. Returns its number.
+    func begin(_ request: Request) -> Int {
+        let number = progress.withLock { progress in
+            progress.request = request
+            progress.status = nil
+            progress.exchange += 1
+            progress.running.insert(progress.exchange)
+            return progress.exchange
+        }
+        emit(.sent, of: request, number)
+        return number
+    }
+
+    func record(_ event: TransferEvent, of exchange: Int) {
+        switch event {
+        case .head(let head): progress.withLock { $0.status = head.status }
+        case .chunk(let bytes): progress.withLock { $0.bytesReceived += Int64(bytes.count) }
+        case .finished: _ = end(exchange)
+        default: break
+        }
+    }
+
+    /// Records the end of an exchange. Returns whether it had not ended before.
+    func end(_ exchange: Int) -> Bool { progress.withLock { $0.running.remove(exchange) != nil } }
+
+    func end(_ outcome: RequestOutcome) {
         let now = scheduler.now
         // Other requests may continue to wait for the exchange.
         let (last, running) = progress.withLock { progress in
@@ -219,10 +251,8 @@ extension Client {
                 || tools != DeveloperTools()
         else { return nil }
         return Trace(
-            RecordedCall(
-                kind: kind, request: request, pathTemplate: endpoint?.path,
-                basePath: servers.main.basePath, isPage: page != nil, scheduler: scheduler),
-            of: endpoint, in: trafficHub, at: servers, for: observers, samplings, tools)
+            request, kind, endpoint, isPage: page != nil, in: trafficHub, at: servers, on: scheduler,
+            for: observers, samplings, tools)
     }
 }
 
@@ -248,8 +278,8 @@ final class ExchangeTrace {
 
     func take(_ event: TransferEvent) {
         if let number {
-            trace.record(event, of: number)
-            trace.emit(.transfer(event), of: request, number)
+            trace.report?.record(event, of: number)
+            trace.report?.emit(.transfer(event), of: request, number)
         }
         guard let record, !hasEnded else { return }
         if case .finished = event { hasEnded = true }
@@ -261,8 +291,8 @@ final class ExchangeTrace {
     func end(_ completion: Completion<NetworkError>) {
         guard case .failed(let error) = completion else { return endRecord(nil) }
         if let number {
-            _ = trace.end(number)
-            trace.emit(.broken(error), of: request, number)
+            _ = trace.report?.end(number)
+            trace.report?.emit(.broken(error), of: request, number)
         }
         endRecord(error)
     }
@@ -270,7 +300,9 @@ final class ExchangeTrace {
     /// A subscriber that has the complete response may leave before the exchange ends.
     func abandon() {
         endRecord(trace.failure)
-        if let number, trace.end(number) { trace.emit(.abandoned, of: request, number) }
+        if let number, let report = trace.report, report.end(number) {
+            report.emit(.abandoned, of: request, number)
+        }
     }
 
     private func endRecord(_ error: NetworkError?) {
