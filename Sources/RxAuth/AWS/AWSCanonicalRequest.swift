@@ -19,10 +19,13 @@ struct AWSCanonicalRequest {
         static let standard = PathRule(isNormalized: true, isEscapedAgain: true)
     }
 
-    /// The names of the signed fields, in lower case, sorted, with `;` between them.
-    let signedHeaders: String
     /// The whole text.
     let bytes: [UInt8]
+    /// The place in the text of the names of the signed fields.
+    private let names: Range<Int>
+
+    /// The names of the signed fields, in lower case, sorted, with `;` between them.
+    var signedNames: ArraySlice<UInt8> { bytes[names] }
 
     /// - Parameters:
     ///   - path: the path as it is sent.
@@ -39,7 +42,7 @@ struct AWSCanonicalRequest {
         bytes.append(Self.newline)
         Self.append(path: Array(path), rule, to: &bytes)
         bytes.append(Self.newline)
-        Self.append(query: Array(query), to: &bytes)
+        if !query.isEmpty { Self.append(query: Array(query), to: &bytes) }
         bytes.append(Self.newline)
         for (name, value) in fields.values {
             bytes += name.utf8
@@ -48,8 +51,12 @@ struct AWSCanonicalRequest {
             bytes.append(Self.newline)
         }
         bytes.append(Self.newline)
-        signedHeaders = fields.names
-        bytes += signedHeaders.utf8
+        let start = bytes.count
+        for (name, _) in fields.values {
+            if bytes.count > start { bytes.append(UInt8(ascii: ";")) }
+            bytes += name.utf8
+        }
+        names = start..<bytes.count
         bytes.append(Self.newline)
         bytes += payload.utf8
         self.bytes = bytes
@@ -73,9 +80,12 @@ struct AWSCanonicalRequest {
     /// Whether the path has no segment that ``normalized(_:)`` may remove: an empty one, or one that begins with a dot.
     private static func isNormal(_ path: [UInt8]) -> Bool {
         guard path.first == slash else { return false }
-        return !zip(path, path.dropFirst()).contains { byte, next in
-            byte == slash && (next == slash || next == UInt8(ascii: "."))
+        var isAfterSlash = false
+        for byte in path {
+            if isAfterSlash, byte == slash || byte == UInt8(ascii: ".") { return false }
+            isAfterSlash = byte == slash
         }
+        return true
     }
 
     /// RFC 3986 §5.2.4, and without empty segments.
@@ -236,17 +246,35 @@ extension [UInt8] {
 extension ContiguousBytes {
     /// The bytes as hexadecimal digits, in lower case.
     var hexadecimalText: String {
-        func digit(_ value: UInt8) -> UInt8 {
-            value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
-        }
         // Guard: two digits for each byte, within the capacity.
         return unsafe withUnsafeBytes { bytes in
             unsafe String(unsafeUninitializedCapacity: bytes.count * 2) { digits in
                 for index in 0..<bytes.count {
-                    unsafe digits[2 * index] = digit(bytes[index] >> 4)
-                    unsafe digits[2 * index + 1] = digit(bytes[index] & 15)
+                    unsafe digits[2 * index] = (bytes[index] >> 4).hexadecimalCharacter
+                    unsafe digits[2 * index + 1] = (bytes[index] & 15).hexadecimalCharacter
                 }
                 return bytes.count * 2
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    /// The digit of a value below 16, in lower case.
+    fileprivate var hexadecimalCharacter: UInt8 {
+        self + (self < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+    }
+}
+
+extension [UInt8] {
+    /// Appends bytes as hexadecimal digits, in lower case.
+    mutating func append(hexadecimal bytes: some ContiguousBytes) {
+        // Guard: the bytes are read within their count.
+        unsafe bytes.withUnsafeBytes { bytes in
+            for index in 0..<bytes.count {
+                let byte = unsafe bytes[index]
+                append((byte >> 4).hexadecimalCharacter)
+                append((byte & 15).hexadecimalCharacter)
             }
         }
     }

@@ -21,7 +21,7 @@ import Synchronization
 /// minutes, the signer adopts that time and the request is sent once more.
 ///
 /// Redirects to `https` hosts of ``trustedDomains`` are signed for the new host; others go without a signature.
-public final class AWSSigner: RequestSigner {
+public final class AWSSigner: ImmediateSigner {
     /// The name of the service in signatures, such as `s3` or `dynamodb`.
     public let service: String
     /// The region of the service, such as `eu-west-1`. For version 4A, the regions with commas between them, or `*`.
@@ -86,6 +86,17 @@ public final class AWSSigner: RequestSigner {
         return sign(request, by: credential, in: context)
     }
 
+    package func signNow(
+        _ request: inout Request, in context: SigningContext
+    ) throws(NetworkError) -> Bool {
+        guard let credential = credentials.current(at: context.date),
+            case .text(let payload) = try plan(for: request)
+        else { return false }
+        let (date, key) = try signing(by: credential, at: context.date)
+        try sign(&request, payload, credential, date, key)
+        return true
+    }
+
     /// Adopts the server's time if the server refuses the request and the clocks differ.
     public func receive(_ head: ResponseHead, to request: Request, in context: SigningContext) -> Bool {
         guard [400, 401, 403].contains(head.status.code),
@@ -113,14 +124,19 @@ public final class AWSSigner: RequestSigner {
         do throws(NetworkError) {
             let (date, key) = try signing(by: credential, at: context.date)
             switch try plan(for: request) {
-            case .text(let payload): return .just(try signed(request, payload, credential, date, key))
+            case .text(let payload):
+                var request = request
+                try sign(&request, payload, credential, date, key)
+                return .just(request)
             case .hash(let body):
                 return body.open(context.files)
                     .flatMap { content in
                         content.chunks.reduce(RunningDigest()) { digest, bytes in digest.adding(bytes) }
                     }
                     .map { [self] digest throws(NetworkError) in
-                        try signed(request, digest.text, credential, date, key)
+                        var request = request
+                        try sign(&request, digest.text, credential, date, key)
+                        return request
                     }
             case .chunks(let body, let isSigned, let checksum):
                 return length(of: body, context.files).map { [self] length throws(NetworkError) in
@@ -189,11 +205,10 @@ public final class AWSSigner: RequestSigner {
         }
     }
 
-    private func signed(
-        _ request: Request, _ payload: String, _ credential: AWSCredential, _ date: AWSDate,
+    private func sign(
+        _ request: inout Request, _ payload: String, _ credential: AWSCredential, _ date: AWSDate,
         _ key: AWSSigningKey
-    ) throws(NetworkError) -> Request {
-        var request = request
+    ) throws(NetworkError) {
         if payload == AWSSigningScheme.unsignedPayload {
             guard request.urlText.prefix(6).lowercased() == "https:" else {
                 throw NetworkError(
@@ -205,7 +220,6 @@ public final class AWSSigner: RequestSigner {
             request.compression = .identity
         }
         try scheme.sign(&request, payload: payload, by: credential, at: date, with: key)
-        return request
     }
 
     // MARK: - Chunks

@@ -29,8 +29,7 @@ public enum AWSSignatureVersion: Sendable, Hashable {
 /// The key of all signatures of one day, service and region, or set of regions.
 struct AWSSigningKey: Sendable {
     private enum Key: Sendable {
-        /// The code of no bytes by the key, to which each text is added.
-        case hmac(HMAC<SHA256>)
+        case hmac(AWSAuthenticationCode)
         case ecdsa(P256.Signing.PrivateKey)
     }
 
@@ -52,7 +51,7 @@ struct AWSSigningKey: Sendable {
             for part in [day, region, service, "aws4_request"] {
                 key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
             }
-            self.key = .hmac(HMAC(key: key))
+            self.key = .hmac(AWSAuthenticationCode(key: key))
         case .v4a:
             scope = "\(day)/\(service)/aws4_request"
             key = .ecdsa(try Self.privateKey(of: credential))
@@ -62,9 +61,7 @@ struct AWSSigningKey: Sendable {
     /// The signature of a text, in hexadecimal digits.
     func signature(of text: [UInt8]) throws(NetworkError) -> String {
         switch key {
-        case .hmac(var code):
-            code.update(data: text)
-            return code.finalize().hexadecimalText
+        case .hmac(let code): return code.digest(of: text).hexadecimalText
         case .ecdsa(let key):
             do {
                 return try key.signature(for: text).derRepresentation.hexadecimalText
@@ -83,14 +80,31 @@ struct AWSSigningKey: Sendable {
     ///
     /// - Parameter suffix: distinguishes the signatures of chunks and trailers.
     func stringToSign(_ date: AWSDate, _ hashes: [String], suffix: String = "") -> [UInt8] {
+        var bytes = beginning(date, suffix)
+        for line in hashes {
+            bytes.append(UInt8(ascii: "\n"))
+            bytes += line.utf8
+        }
+        return bytes
+    }
+
+    /// The text that the signature of a request signs.
+    func stringToSign(_ date: AWSDate, _ canonical: AWSCanonicalRequest) -> [UInt8] {
+        var bytes = beginning(date)
+        bytes.append(UInt8(ascii: "\n"))
+        bytes.append(hexadecimal: canonical.bytes.sha256)
+        return bytes
+    }
+
+    private func beginning(_ date: AWSDate, _ suffix: String = "") -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
         bytes += version.algorithm.utf8
         bytes += suffix.utf8
-        for line in [date.text, scope] + hashes {
-            bytes.append(UInt8(ascii: "\n"))
-            bytes += line.utf8
-        }
+        bytes.append(UInt8(ascii: "\n"))
+        bytes += date.text.utf8
+        bytes.append(UInt8(ascii: "\n"))
+        bytes += scope.utf8
         return bytes
     }
 
@@ -129,9 +143,49 @@ struct AWSSigningKey: Sendable {
     }
 }
 
-extension DataProtocol {
+/// HMAC-SHA256 (RFC 2104) by one key, whose blocks are hashed once. `HMAC` is generic in another module, and its calls are
+/// not specialized.
+private struct AWSAuthenticationCode: Sendable {
+    private var inner = SHA256()
+    private var outer = SHA256()
+
+    /// - Parameter key: a key of at most 64 bytes.
+    init(key: SymmetricKey) {
+        var block = [UInt8](repeating: 0, count: SHA256.blockByteCount)
+        // Guard: the bytes are read within their count.
+        unsafe key.withUnsafeBytes { bytes in
+            for index in 0..<min(bytes.count, block.count) { block[index] = unsafe bytes[index] }
+        }
+        inner.update(data: block.map { $0 ^ 0x36 })
+        outer.update(data: block.map { $0 ^ 0x5C })
+    }
+
+    func digest(of text: [UInt8]) -> SHA256Digest {
+        var (inner, outer) = (inner, outer)
+        inner.add(text)
+        outer.add(inner.finalize())
+        return outer.finalize()
+    }
+}
+
+extension SHA256 {
+    /// Adds bytes, without the detour of `update(data:)` through generic regions of data.
+    fileprivate mutating func add(_ bytes: some ContiguousBytes) {
+        // Guard: the pointer is used within the call.
+        unsafe bytes.withUnsafeBytes { unsafe update(bufferPointer: $0) }
+    }
+}
+
+extension ContiguousBytes {
+    /// The SHA-256 digest.
+    var sha256: SHA256Digest {
+        var hash = SHA256()
+        hash.add(self)
+        return hash.finalize()
+    }
+
     /// The SHA-256 digest in hexadecimal digits.
-    var sha256Text: String { SHA256.hash(data: self).hexadecimalText }
+    var sha256Text: String { sha256.hexadecimalText }
 }
 
 /// A date as AWS signatures write it: `20150830T123600Z`, and `20150830` for the day.

@@ -44,29 +44,35 @@ struct AWSSigningScheme: Sendable {
     ) throws(NetworkError) -> String {
         let target = try AWSTarget(of: request)
         var fields = request.headerFields
-        fields[.authorization] = nil
-        fields[.amzDate] = date.text
-        fields[.amzSecurityToken] = signsSessionToken ? credential.sessionToken : nil
-        if version == .v4a { fields[.amzRegionSet] = region }
+        fields.reserveCapacity(fields.count + 4)
+        if fields.contains(.authorization) { fields[.authorization] = nil }
+        fields.put(.amzDate, date.text)
+        if signsSessionToken, let token = credential.sessionToken {
+            fields.put(.amzSecurityToken, token)
+        } else if fields.contains(.amzSecurityToken) {
+            fields[.amzSecurityToken] = nil
+        }
+        if version == .v4a { fields.put(.amzRegionSet, region) }
         let isHash = payload.utf8.count == 64
-        if sendsPayloadHash || !isHash { fields[.amzContentSHA256] = payload }
+        if sendsPayloadHash || !isHash { fields.put(.amzContentSHA256, payload) }
         let canonical = AWSCanonicalRequest(
             method: request.method.rawValue, path: target.path.utf8, pathRule, query: target.query.utf8,
             AWSSignedFields(fields, host: target.host), payload: payload)
-        let signature = try key.signature(of: key.stringToSign(date, [canonical.bytes.sha256Text]))
-        if !signsSessionToken, let token = credential.sessionToken {
-            fields[.amzSecurityToken] = token
-        }
-        var authorization = ""
+        let signature = try key.signature(of: key.stringToSign(date, canonical))
+        if !signsSessionToken, let token = credential.sessionToken { fields.put(.amzSecurityToken, token) }
+        var authorization: [UInt8] = []
         authorization.reserveCapacity(320)
-        for part in [
-            version.algorithm, " Credential=", credential.accessKeyID, "/", key.scope,
-            ", SignedHeaders=",
-            canonical.signedHeaders, ", Signature=", signature,
-        ] {
-            authorization += part
-        }
-        fields[.authorization] = authorization
+        authorization += version.algorithm.utf8
+        authorization += " Credential=".utf8
+        authorization += credential.accessKeyID.utf8
+        authorization.append(UInt8(ascii: "/"))
+        authorization += key.scope.utf8
+        authorization += ", SignedHeaders=".utf8
+        authorization += canonical.signedNames
+        authorization += ", Signature=".utf8
+        authorization += signature.utf8
+        fields.append(
+            HTTPField(name: .authorization, value: String(decoding: authorization, as: UTF8.self)))
         request.headerFields = fields
         return signature
     }
@@ -93,7 +99,7 @@ struct AWSSigningScheme: Sendable {
         query += Self.escaped(pairs)
         let canonical = AWSCanonicalRequest(
             method: method, path: target.path.utf8, pathRule, query: query.utf8, fields, payload: payload)
-        let signature = try key.signature(of: key.stringToSign(date, [canonical.bytes.sha256Text]))
+        let signature = try key.signature(of: key.stringToSign(date, canonical))
         if !signsSessionToken, let token { query += "&" + Self.escaped([token]) }
         return query + "&X-Amz-Signature=\(signature)"
     }
@@ -127,32 +133,42 @@ struct AWSTarget {
     /// - Throws: `invalidURL` for a URL without a host.
     init(of request: Request) throws(NetworkError) {
         let text = request.urlText
-        let bytes = text.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            bytes[colon...].starts(with: "://".utf8)
+        // An array, whose bytes are found several times as fast as those of a text.
+        let bytes = Array(text.utf8)
+        let slash = UInt8(ascii: "/")
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count > colon + 2,
+            bytes[colon + 1] == slash, bytes[colon + 2] == slash
         else { throw Self.error(request) }
-        let start = bytes.index(colon, offsetBy: 3)
-        let isDelimiter = { (byte: UInt8) in byte == 0x2F || byte == 0x3F || byte == 0x23 }
-        let authorityEnd = bytes[start...].firstIndex(where: isDelimiter) ?? bytes.endIndex
-        var authority = text[start..<authorityEnd]
-        if let sign = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
-            authority = authority[authority.utf8.index(after: sign)...]
-        }
-        let defaultPort = text[..<colon].lowercased() == "https" ? ":443" : ":80"
-        if authority.utf8.suffix(defaultPort.utf8.count).elementsEqual(defaultPort.utf8) {
-            authority =
-                authority[..<authority.utf8.index(authority.endIndex, offsetBy: -defaultPort.utf8.count)]
+        let isDelimiter = { (byte: UInt8) in byte == slash || byte == 0x3F || byte == 0x23 }
+        let authorityEnd = bytes[(colon + 3)...].firstIndex(where: isDelimiter) ?? bytes.endIndex
+        var authority = bytes[(colon + 3)..<authorityEnd]
+        if let sign = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(sign + 1)...] }
+        let defaultPort = colon == "https".utf8.count ? ":443".utf8 : ":80".utf8
+        if authority.suffix(defaultPort.count).elementsEqual(defaultPort) {
+            authority.removeLast(defaultPort.count)
         }
         guard !authority.isEmpty else { throw Self.error(request) }
-        host = String(authority)
+        host = String(decoding: authority, as: UTF8.self)
         let end = bytes[authorityEnd...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         let mark = bytes[authorityEnd..<end].firstIndex(of: UInt8(ascii: "?"))
-        path = text[authorityEnd..<(mark ?? end)]
-        query = mark.map { text[bytes.index(after: $0)..<end] } ?? ""
+        func part(_ start: Int, _ end: Int) -> Substring {
+            let first = text.utf8.index(text.startIndex, offsetBy: start)
+            return text[first..<text.utf8.index(first, offsetBy: end - start)]
+        }
+        path = part(authorityEnd, mark ?? end)
+        query = mark.map { part($0 + 1, end) } ?? ""
     }
 
     private static func error(_ request: Request) -> NetworkError {
         NetworkError(.invalidURL, "the URL to sign has no host", request: request)
+    }
+}
+
+extension HTTPFields {
+    /// Sets a field, which is usually not there yet.
+    fileprivate mutating func put(_ name: HTTPField.Name, _ value: String) {
+        guard !contains(name) else { return self[name] = value }
+        append(HTTPField(name: name, value: value))
     }
 }
 

@@ -78,6 +78,8 @@ struct Pipeline: Sendable {
     /// Those lists with observers.
     private let tracedLists: [StageList]
     private let usualRules: CallRules
+    /// The client's signer, if it can sign at once; found here, because a cast for each exchange takes time.
+    let immediateSigner: (any ImmediateSigner)?
 
     /// - Parameter rules: the rules of calls whose endpoints set no options.
     init(_ configuration: ClientConfiguration, rules: CallRules) {
@@ -88,6 +90,7 @@ struct Pipeline: Sendable {
         usualLists = outlines.map { StageList($0.stages(rules)) }
         tracedLists = outlines.map { StageList($0.stages(rules.union(.tracing))) }
         usualRules = rules
+        immediateSigner = configuration.signer as? any ImmediateSigner
     }
 
     /// The stages of a call.

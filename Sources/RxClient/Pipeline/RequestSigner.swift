@@ -65,6 +65,14 @@ extension RequestSigner {
     public func signsRequests(to origin: Origin) -> Bool { false }
 }
 
+/// A signer that can sign most requests at once, without a stream.
+package protocol ImmediateSigner: RequestSigner {
+    /// Signs the request as ``RequestSigner/sign(_:in:)`` would, if there is nothing to wait for.
+    ///
+    /// - Returns: whether it is signed; if not, it is unchanged, and a stream signs it.
+    func signNow(_ request: inout Request, in context: SigningContext) throws(NetworkError) -> Bool
+}
+
 /// The surroundings of an exchange, for a ``RequestSigner``.
 public struct SigningContext: Sendable {
     /// The current date, by the clock of the transport.

@@ -45,8 +45,10 @@ extension Request {
     }
 
     private mutating func recordAddedFields(_ before: Request) {
-        let known = Array(before.headerFields)
-        for field in headerFields where field.name != .contentType && !known.contains(field) {
+        let known = before.headerFields
+        // `Authorization` is hidden in any case.
+        for field in headerFields
+        where field.name != .contentType && field.name != .authorization && !known.contains(field) {
             secretFields.insert(field.name)
         }
     }

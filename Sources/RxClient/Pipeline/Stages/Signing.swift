@@ -9,22 +9,31 @@ import RxLite
 /// so that the connection can be reused; the rest of the body is not awaited.
 final class Signing: RequestStage, EventStage, EndStage {
     /// One exchange, with its first signature or with the second.
-    struct Exchange {
+    final class Exchange: @unchecked Sendable {
+        // Unchecked: used only inside the lane of its walk, which is serial.
+
         /// The place of the stage in the list.
         let place: Int
         /// The request without a signature.
         let request: Request
         let signer: any RequestSigner
-        var context: SigningContext
+        let context: SigningContext
         /// The request as it is sent.
         var signed: Request?
         /// Whether the response is dropped, and the exchange repeated.
         var isDropped = false
         /// The bytes of the dropped response that were read.
         var discarded = 0
+
+        init(place: Int, request: Request, signer: any RequestSigner, context: SigningContext) {
+            self.place = place
+            self.request = request
+            self.signer = signer
+            self.context = context
+        }
     }
 
-    func send(_ request: inout Request, _ walk: Walk) -> Step {
+    func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         let isRepeated = walk.memory.signing?.context.isRepeated ?? false
         walk.memory.signing = nil
         guard let signer = walk.signer(of: request) else { return .next }
@@ -33,6 +42,19 @@ final class Signing: RequestStage, EventStage, EndStage {
             date: transport.scheduler.currentDate, scheduler: walk.call.scheduler, transport: transport,
             isRepeated: isRepeated)
         let exchange = Exchange(place: walk.place, request: request, signer: signer, context: context)
+        if let signer = walk.call.client.pipeline.immediateSigner {
+            var isSigned = false
+            do throws(NetworkError) {
+                try request.addSecrets { request throws(NetworkError) in
+                    isSigned = try signer.signNow(&request, in: context)
+                }
+            } catch { throw error.attributed(to: exchange.request) }
+            if isSigned {
+                exchange.signed = request
+                walk.memory.signing = exchange
+                return .next
+            }
+        }
         walk.memory.signing = exchange
         return .wait(
             for: Observable { observer in
@@ -57,7 +79,7 @@ final class Signing: RequestStage, EventStage, EndStage {
             exchange.request.body.isReplayable, head.status != .switchingProtocols
         else { return true }
         walk.context.storeCookies?(head)
-        walk.memory.signing?.isDropped = true
+        exchange.isDropped = true
         walk.afterArrivals { self.leave(walk) }
         return false
     }
@@ -80,9 +102,9 @@ final class Signing: RequestStage, EventStage, EndStage {
     func cancel(_ walk: Walk) { walk.memory.signing = nil }
 
     private func discard(_ count: Int, _ walk: Walk) {
-        let discarded = (walk.memory.signing?.discarded ?? 0) + count
-        walk.memory.signing?.discarded = discarded
-        if discarded > ExchangeChain.discardLimit { leave(walk) }
+        guard let exchange = walk.memory.signing else { return }
+        exchange.discarded += count
+        if exchange.discarded > ExchangeChain.discardLimit { leave(walk) }
     }
 
     /// Leaves the current exchange for the repeated one.
@@ -96,10 +118,10 @@ final class Signing: RequestStage, EventStage, EndStage {
 
 extension Signing.Exchange {
     /// The state before the repeated exchange.
-    fileprivate var repeated: Self {
-        var exchange = Self(place: place, request: request, signer: signer, context: context)
-        exchange.context.isRepeated = true
-        return exchange
+    fileprivate var repeated: Signing.Exchange {
+        var context = context
+        context.isRepeated = true
+        return Signing.Exchange(place: place, request: request, signer: signer, context: context)
     }
 }
 
