@@ -158,11 +158,14 @@ public struct MessageVerifier: Sendable {
     ) throws(MessageSignatureError) {
         let parameters = input.parameters
         try checkTime(of: parameters, at: date)
+        // Content without a digest may have been added on the way. Any form of the digest covers it.
+        let isContentOpen =
+            message.content?.isEmpty == false && !input.components.contains { $0.isContentDigest }
         for component in policy.requiredComponents where !input.components.contains(component) {
-            // A component that is covered where the message has it. Content without a digest may have been added on the way.
+            // A component that is covered where the message has it.
             let isAbsent =
                 message.value(of: component, structuredFields) == nil
-                && !(component.isContentDigest && message.content?.isEmpty == false)
+                && !(component.isContentDigest && isContentOpen)
             guard component.isOptional, isAbsent else {
                 throw MessageSignatureError(.insufficient, "the signature does not cover \(component)")
             }

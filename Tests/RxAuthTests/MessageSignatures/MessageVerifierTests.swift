@@ -339,6 +339,17 @@ import Testing
         #expect(SignableMessage(request).value(of: component, [:]) == value)
     }
 
+    /// A digest in any form that is signed covers the content, also where the policy names others.
+    @Test func eitherDigest() throws {
+        let members = ["sha-256", "sha-512"].map { SignatureComponent.contentDigest.member($0) }
+        let (client, transport) = client(
+            .messageSignature(key: Self.key, keyID: "k", components: [.method, members[0]]))
+        try run(client.post("/x", .text("hello")))
+        let message = SignableMessage(try #require(transport.requests.first))
+        #expect(message.content?.isEmpty == false)
+        try verifier([.method] + members.map(\.ifPresent)).verify(message, at: clock.date)
+    }
+
     /// An agent that is named and not signed is refused: anybody can have added it.
     @Test(
         arguments: [
