@@ -184,8 +184,8 @@ extension OAuth {
         /// not every server ends with it (§2.1). Completes after one value; a token that the server does not know is
         /// revoked already, and one that revokes no access tokens (`unsupported_token_type`) lets them expire.
         ///
-        /// Fails with `oauthMetadata`, and sends nothing, if the resource now names another server than the issuer of the
-        /// credential.
+        /// Fails with `oauthMetadata`, and sends nothing, if the server is not known to be the issuer of the credential, such
+        /// as when the resource names another one now.
         ///
         /// Log the session out as well: ``RxClient/Session/logOut()``.
         public func revoke(_ credential: Credential) -> Observable<Void, NetworkError> {
@@ -193,8 +193,8 @@ extension OAuth {
                 let metadata = endpoint.server.metadata
                 guard isIssuer(endpoint.server, of: credential) else {
                     throw .metadata(
-                        "the server \(metadata.issuer.quotedForErrors) has not issued the tokens and must not see them; "
-                            + "revoke them at their issuer")
+                        "it is not known that the server \(metadata.issuer.quotedForErrors) has issued the tokens, so it must "
+                            + "not see them; revoke them at their issuer")
                 }
                 let url = try metadata.endpoint(
                     "revocation_endpoint", metadata.revocationEndpoint, for: endpoint.client)

@@ -159,7 +159,7 @@ struct OAuthEndpoint: Sendable {
             let request: Request
             do throws(NetworkError) {
                 request = try client.request(url, parameters, server.metadata, at: context.date)
-            } catch { throw error.unsent }
+            } catch { throw refusal == nil ? error.unsent : error }
             guard let dpop else { return sent(request, subject) }
             let proof = dpop.proof(.post, url.absoluteString, token: nil, nonce: refusal, at: context.date)
             return proof.mapError { refusal == nil ? $0.unsent : $0 }.flatMap { proof in

@@ -119,7 +119,8 @@ public struct NetworkError: Error, Sendable {
         get { parts.systemError }
         _modify { yield &parts.systemError }
     }
-    /// Whether it is certain that no byte of the request reached a server; false after a redirect.
+    /// Whether it is certain that no byte of the request reached a server; false after a redirect. Of a failed renewal by
+    /// OAuth, whether no byte of the refresh token did.
     public var isUnsent: Bool {
         get { parts.isUnsent }
         _modify { yield &parts.isUnsent }
