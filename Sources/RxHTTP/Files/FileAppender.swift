@@ -62,7 +62,7 @@ package final class Appending: @unchecked Sendable {
     package struct Pace: Sendable {
         /// The bytes of a batch that does not wait for more.
         let size: Int
-        /// The time since the last write after which a chunk waits for no other.
+        /// The time after the last write at which the chunks that wait are written.
         let interval: Duration
         let clock: any Scheduler
 
@@ -77,8 +77,11 @@ package final class Appending: @unchecked Sendable {
     private let source: Scope
     private let highWater: Int
     private let pace: Pace?
+    private let timer: OperatorTimer?
     /// When the last batch was given to the appender, if there is a pace.
     private var wroteAt: Duration?
+    /// Whether what waits is about to be written by a timer.
+    private var isTimed = false
     private var waiting = FileBatch()
     /// The batch that is being written; empty if none is.
     private var writing = FileBatch()
@@ -100,6 +103,7 @@ package final class Appending: @unchecked Sendable {
         self.observer = observer
         self.highWater = highWater
         self.pace = pace
+        timer = pace.map { OperatorTimer($0.clock, in: observer.scope) }
         source = observer.scope.child()
     }
 
@@ -127,7 +131,7 @@ package final class Appending: @unchecked Sendable {
 
     private func proceed() {
         guard !isWriting, observer.scope.isOpen else { return }
-        guard waiting.bytes.isEmpty else { return isDue ? writeWaiting() : () }
+        guard waiting.bytes.isEmpty else { return isDue ? writeWaiting() : writeLater() }
         switch completion {
         case .failed(let error): observer.fail(error)
         case .finished: finish()
@@ -138,6 +142,16 @@ package final class Appending: @unchecked Sendable {
     private var isDue: Bool {
         guard let pace, completion == nil, !isPaused, waiting.bytes.count < pace.size else { return true }
         return wroteAt.map { pace.clock.now - $0 >= pace.interval } ?? true
+    }
+
+    /// Writes what waits at its time, even if no more arrives.
+    private func writeLater() {
+        guard let pace, let wroteAt, !isTimed else { return }
+        isTimed = true
+        timer?.set(after: max(.zero, wroteAt + pace.interval - pace.clock.now)) { [self] in
+            isTimed = false
+            proceed()
+        }
     }
 
     private func writeWaiting() {

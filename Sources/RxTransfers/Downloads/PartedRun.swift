@@ -288,8 +288,9 @@ final class PartedRun: @unchecked Sendable {
         guard let plan, let position = plan.part(at: slot)?.position else { return .empty() }
         let arriving = body.chunks().limited(by: options.bandwidth, on: clock)
         let chunks = arriving.admitted { self.admit($0, to: slot, end: end) }
-        // 2 MiB in all, as far as possible; a slow connection's bytes are written with the next ones after 20 ms.
-        let size = max(64 << 10, min(256 << 10, (2 << 20) / max(1, wanted.most)))
+        // Each write is a switch of threads, of which many connections make many. What a killed process has not written yet
+        // must be small beside the file.
+        let size = max(64 << 10, min(128 << 10, wanted.most << 13))
         let pace = Appending.Pace(size: size, interval: .milliseconds(20), on: clock)
         return plan.mark(of: slot).map {
             file.write(chunks, at: position, mark: $0, highWater: 2 * size, pace: pace)
