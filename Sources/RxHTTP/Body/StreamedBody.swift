@@ -1,6 +1,8 @@
 public import RxLite
 
 /// Content that is produced piece by piece while it is sent, as fast as the network takes it.
+///
+/// Made by ``Body/file(_:range:)``, ``Body/stream(_:length:isReplayable:)`` and ``Multipart``.
 public struct StreamedBody: Sendable {
     /// The content to send, once it has been determined.
     package struct Content: Sendable {
@@ -54,11 +56,16 @@ public struct StreamedBody: Sendable {
         self.open = open
     }
 
-    /// The bytes to send, for transports. Paused while the network is slow; cancelled if the transfer ends before they do.
+    /// The content to send, for transports: the number of bytes, `nil` if it is unknown, and the bytes. One value, then the
+    /// end.
+    ///
+    /// A transport pauses the bytes while the network is slow, and cancels them if the transfer ends before they do.
     ///
     /// - Parameter files: the file system of a body that is a file, or has parts that are.
-    public func chunks(from files: any FileSystem) -> Observable<[UInt8], NetworkError> {
-        open(files).flatMap(.concat, \.chunks)
+    public func content(
+        from files: any FileSystem
+    ) -> Observable<(length: Int64?, chunks: Observable<[UInt8], NetworkError>), NetworkError> {
+        open(files).map { ($0.length, $0.chunks) }
     }
 }
 

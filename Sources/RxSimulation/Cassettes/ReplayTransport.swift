@@ -100,7 +100,7 @@ public final class ReplayTransport: Transport {
             else { return self.play(request, body: request.body.known, to: observer) }
             let scope = observer.scope.child()
             let content = Mutex<[UInt8]>([])
-            body.chunks(from: self.files).subscribe(
+            body.content(from: self.files).flatMap(.concat) { $0.chunks }.subscribe(
                 Observer(
                     scope: scope, next: { bytes in content.withLock { $0 += bytes } },
                     end: { completion in

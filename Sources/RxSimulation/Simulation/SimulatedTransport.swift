@@ -111,7 +111,7 @@ final class SimulatedCall: @unchecked Sendable {
             return uploaded()
         }
         let scope = observer.scope.child()
-        streamed.chunks(from: files).subscribe(
+        streamed.content(from: files).flatMap(.concat) { $0.chunks }.subscribe(
             Observer(
                 scope: scope, next: { self.body += $0 },
                 end: { completion in
