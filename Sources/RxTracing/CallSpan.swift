@@ -186,7 +186,13 @@ final class SpanPlan: Sendable {
     /// The attributes of such exchanges.
     func attributes(of wanted: Exchange) -> [String: SpanAttribute] {
         exchange.withLock { exchange in
-            if exchange.exchange != wanted {
+            var same = exchange.exchange
+            same.url = wanted.url
+            if same == wanted {
+                guard exchange.exchange.url != wanted.url else { return exchange.attributes }
+                exchange.exchange.url = wanted.url
+                exchange.attributes["url.full"] = .string(wanted.url)
+            } else {
                 var attributes = common
                 attributes["url.full"] = .string(wanted.url)
                 attributes["server.address"] = wanted.origin.map { .string($0.host) }
