@@ -16,7 +16,7 @@ install_missing
 
 environment=$PWD/.build-services
 virtual_environment "$environment" Tests/Services/requirements.txt
-VALKEY=$(find "$environment" -name valkey-server -type f | head -1)
+VALKEY=${VALKEY:-$(find "$environment" -name valkey-server -type f | head -1)}
 export VALKEY
 [ $# -gt 0 ] || set -- --filter '^(ServiceTests\.|RxFleetTests\.RedisStoreTests)'
 
