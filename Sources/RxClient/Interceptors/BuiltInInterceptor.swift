@@ -11,7 +11,7 @@ public struct BuiltInInterceptor: Interceptor {
     /// The interceptor in the list of the pipeline.
     let interceptor: any Interceptor
 
-    /// Processes the request as the interceptor was made for.
+    /// Runs the interceptor.
     public func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {

@@ -4,7 +4,7 @@ import RxParameters
 
 /// One page of a list.
 public struct Page<Item: Sendable>: Sendable {
-    /// The items.
+    /// The items; from `Client.eachPage` without those that a limit or ``PagingOptions/identity`` excludes.
     public var items: [Item]
     /// The total number of items, if the server sends it.
     public var total: Int?
@@ -15,7 +15,8 @@ public struct Page<Item: Sendable>: Sendable {
     /// The cursor of the previous page, if the content has one; `nil` or empty at the start.
     public var previousCursor: String?
     /// The response with the page, for rules that read its header fields or resolve a URL against its URL
-    /// (``PagingRule/link``, ``PagingRule/nextURL``). `nil` for a page that did not come from a response.
+    /// (``PagingRule/link``, ``PagingRule/nextURL``). `nil` for a page that did not come from a response. With its
+    /// body: set it to `nil` in pages that you keep.
     public var response: Response?
     /// The position of the page in a list that is read page by page (`Client.eachPage`); `nil` for a first page whose
     /// position is the endpoint's. Pass it as the start to load the page again.

@@ -36,6 +36,11 @@ public struct PagingRule: Sendable {
     public var itemsBefore: @Sendable (PagePosition) -> Int? = { _ in nil }
 
     /// Creates a rule.
+    ///
+    /// - Parameters:
+    ///   - first: the position of the first page; `nil`: the endpoint's.
+    ///   - parameters: the parameters of the page at a position.
+    ///   - next: the position after a page; `nil` after the last.
     public init(
         first: PagePosition?, parameters: @escaping @Sendable (PagePosition) -> Parameters.Values,
         next: @escaping @Sendable (PageInfo) throws(NetworkError) -> PagePosition?

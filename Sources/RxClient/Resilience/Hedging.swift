@@ -62,7 +62,8 @@ extension Observable where Failure == NetworkError {
     /// avoid, such as a status that is not temporary, fails the stream too; after any other failure, the stream waits
     /// for the other attempt, and the last failure is final.
     ///
-    /// A percentile is that of the earlier subscriptions to this stream.
+    /// A percentile is computed from the earlier subscriptions to this stream, at least ten. A stream that is built for each
+    /// call has none: use ``Hedging/after(_:)`` there, or the client's ``RequestOptions/hedging``.
     ///
     /// - Parameters:
     ///   - hedging: the rule for the delay before the second attempt.
@@ -75,7 +76,7 @@ extension Observable where Failure == NetworkError {
         hedge(hedging, if: isRepeatable, among: RecentLatencies(), asking: mayRepeat)
     }
 
-    /// - Parameter latencies: the latencies for percentiles.
+    /// Hedges with latencies that several streams share.
     func hedge(
         _ hedging: Hedging, if isRepeatable: Bool, among latencies: RecentLatencies,
         asking mayRepeat: @escaping @Sendable () -> Bool = { true }

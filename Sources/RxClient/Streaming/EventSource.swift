@@ -17,11 +17,11 @@ extension Client {
     /// })
     /// ```
     ///
-    /// A new connection names the last received event (`Last-Event-ID`). It waits three seconds, and after failed
-    /// connections twice as long each time, up to a minute: see `backoff`. A reconnection time of the server (`retry`, at
-    /// least 0.1 s) replaces that: the waits double from the latest one, up to a minute or that time, whichever is longer.
-    /// An open circuit and a machine without network are such failures. The status 204 ends the stream successfully, even one with an end: the server has
-    /// nothing more to send. The stream fails with `status` for every status other than 200 and 204, with
+    /// A new connection names the last received event (`Last-Event-ID`). It follows after three seconds; the wait doubles
+    /// with each connection in a row that fails, up to a minute (`backoff`). An open circuit and a missing network count as
+    /// failures. A reconnection time of the server (`retry`, at least 0.1 s) replaces `backoff`: the waits then double from
+    /// it, up to a minute or that time, whichever is longer. The status 204 ends the stream successfully, even one with
+    /// `until`: the server has nothing more to send. The stream fails with `status` for every status other than 200 and 204, with
     /// `invalidResponse` for a response that is not `text/event-stream`, and with errors that a reconnection cannot
     /// fix, such as an invalid URL or certificate. The client's retry policy does not apply; its session does: the
     /// stream fails with `loginExpired` when the account that it started with is logged out.

@@ -16,8 +16,8 @@ extension Client {
     /// item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends the stream. With
     /// `until`, the stream finishes with the item that satisfies it, closes its connection, and counts a response that ends
     /// without that item as interrupted, with `partialBody`. An unterminated line at the end of such a response is an
-    /// item only if it satisfies `until`. Errors of the content, such as `decoding` or `tooLarge`, are final. The stream fails with `loginExpired`
-    /// when the account that it started with is logged out.
+    /// item only if it satisfies `until`. Errors of the content, such as `decoding` or `tooLarge`, are final. The stream fails
+    /// with `loginExpired` when the account that it started with is logged out.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the first connection.
@@ -53,7 +53,6 @@ extension Client {
             .subscribe(observer)
         }
     }
-
 }
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
@@ -187,6 +186,7 @@ struct ReconnectionWaits: Sendable {
     mutating func next(after failures: Int, named: Duration?, on clock: any Scheduler) -> Duration {
         let named = named.map { max($0, Self.shortest) }
         let backoff = named.map { Backoff.exponential(base: $0, cap: max($0, Self.longest)) } ?? self.backoff
+        if failures <= 1 { last = .zero }
         let history = RetryHistory(count: max(0, failures - 1), lastDelay: last, clock: clock)
         last = backoff.delay(history, RandomSource.fraction)
         return last

@@ -124,7 +124,7 @@ public enum WebSocketEvent: Sendable {
 
     /// The handshake has succeeded, on the first connection or a later one.
     ///
-    /// The subprotocol is the one that the server chose; `nil` for none. A compressed connection is one by RFC 7692.
+    /// `subprotocol` is the server's choice, `nil` for none; `isCompressed` tells whether messages are compressed (RFC 7692).
     indirect case opened(ResponseHead, subprotocol: String?, isCompressed: Bool)
     /// A text message.
     case text(String)

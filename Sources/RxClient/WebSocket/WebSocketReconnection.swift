@@ -18,9 +18,9 @@ extension WebSocketSettings {
         public var closeCodes: Set<WebSocketCloseCode> = [
             .goingAway, .internalError, .serviceRestart, .tryAgainLater, .badGateway,
         ]
-        /// The messages to send first on each connection after the first one that opened, such as subscriptions, by the head
-        /// of the response.
-        /// Messages that wait in the sink follow. Default none.
+        /// Returns the messages to send first on each connection after the first one that opened, such as subscriptions.
+        /// `head` is the response to the handshake; its field `Sec-WebSocket-Protocol` is the chosen subprotocol. Messages
+        /// that wait in the sink follow. Default: none.
         public var resumption: @Sendable (_ head: ResponseHead) -> [WebSocketMessage] = { _ in [] }
 
         /// One connection only.

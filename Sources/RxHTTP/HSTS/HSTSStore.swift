@@ -48,8 +48,8 @@ public final class HSTSStore: Sendable {
         file = (path, files)
     }
 
-    /// The names of the hosts to reach over TLS only, sorted and in lower case, including expired ones that have not been
-    /// replaced yet.
+    /// The names of the stored hosts, sorted and in lower case. Expired ones stay until they are replaced;
+    /// ``upgrade(_:at:)`` tells whether a URL, also one of a subdomain, requires TLS at a time.
     public var hosts: [String] { contents.withLock { $0.hosts.entries.keys.sorted() } }
 
     /// Removes all hosts and saves the change at once.

@@ -16,8 +16,10 @@ func listen(_ client: Client) {
 
     let topics = InlineEndpoint(
         .post, "/events", ["topics": ["tea", "milk"]], options: RequestOptions(isIdempotent: true))
-    client.events(topics, lastEventID: "17", limit: 8 << 20, backoff: .constant(.seconds(10)))
-        .messages().subscribe(onNext: { event in show(event.data) })
+    client.events(
+        topics, lastEventID: "17", limit: 8 << 20, backoff: .exponential(base: .seconds(3), cap: .seconds(10))
+    )
+    .messages().subscribe(onNext: { event in show(event.data) })
 }
 
 private struct Delta: Decodable { let text: String }
