@@ -43,7 +43,7 @@ import Testing
             #expect(late.failure?.code == .shutDown)
             #expect(store.entries.count == 1)
             try clock.advance(by: .seconds(3))
-            try await service.value
+            try await clock.advance(untilTheEndOf: service)
             #expect(store.entries.isEmpty)
         }
     }
@@ -60,7 +60,7 @@ import Testing
                 try clock.advance(by: .zero)
             }
             try clock.advance(by: .seconds(2))
-            try await service.value
+            try await clock.advance(untilTheEndOf: service)
             #expect(store.entries.map(\.delivery.phase) == [.sending])
         }
     }
@@ -75,7 +75,7 @@ import Testing
             await Task.yield()
             try clock.advance(by: .zero)
         }
-        try await service.value
+        try await clock.advance(untilTheEndOf: service)
         #expect(store.entries.count == 1)
     }
 }

@@ -40,7 +40,7 @@ import Testing
             #expect(late?.code == .shutDown)
             #expect(running.values.isEmpty)
             try clock.advance(by: .seconds(5))
-            try await service.value
+            try await clock.advance(untilTheEndOf: service)
             #expect(running.values.count == 1)
         }
     }
@@ -55,7 +55,7 @@ import Testing
                 await Task.yield()
                 try clock.advance(by: .milliseconds(100))
             }
-            try await service.value
+            try await clock.advance(untilTheEndOf: service)
             #expect(running.failure?.code == .cancelled)
         }
     }
@@ -69,7 +69,7 @@ import Testing
             await Task.yield()
             try clock.advance(by: .zero)
         }
-        try await service.value
+        try await clock.advance(untilTheEndOf: service)
         #expect(running.failure?.code == .cancelled)
     }
 
@@ -133,6 +133,20 @@ import Testing
             try await browser.get(String(page.2)).value()
         }
         #expect(error?.code == .connect)
+    }
+}
+
+extension VirtualScheduler {
+    /// Runs what is due until a service has ended: its last steps may be scheduled after the test has advanced the time.
+    func advance(untilTheEndOf service: Task<Void, any Error>) async throws {
+        let running = Task {
+            while !Task.isCancelled {
+                await Task.yield()
+                try advance(by: .zero)
+            }
+        }
+        defer { running.cancel() }
+        try await service.value
     }
 }
 #endif
