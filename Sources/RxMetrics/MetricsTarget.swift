@@ -60,7 +60,7 @@ final class MetricsTarget: Sendable {
         var timers: [(queue: Queue, timer: any TimerHandler)] = []
     }
 
-    /// What a request waits for.
+    /// The reason for which a request waits.
     enum Queue: String, Sendable {
         /// A place within the client's limits.
         case limits

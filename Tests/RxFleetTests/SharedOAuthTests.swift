@@ -219,7 +219,7 @@ private final class ScopedFamilies: Sendable {
         /// The scopes of each login.
         var scopes: [String] = []
         var delay = Duration.milliseconds(20)
-        /// What stands in place of the metadata.
+        /// The answer in place of the metadata; `nil` for the metadata.
         var outage: ScriptedTransport.Reply?
         /// The next answer of the token endpoint, which then does nothing else.
         var refusal: ScriptedTransport.Reply?

@@ -214,8 +214,8 @@ extension Request {
         var isCredentialFree = false
         @CopyOnWrite var terms: Terms
 
-        /// What the requests of a client have in common, most of the time: shared between them, so that a copy of a
-        /// request copies little.
+        /// The settings that most requests of a client have in common. Requests share them, so that a copy of a request
+        /// copies little.
         struct Terms: Sendable, Hashable {
             var upgrade: ProtocolUpgrade?
             var compression = Compression.identity
