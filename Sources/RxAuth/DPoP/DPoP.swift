@@ -50,7 +50,7 @@ public struct DPoP: RequestSigner {
         let target = RequestTarget(method, url).map { "\($0.scheme)://\($0.authority)\($0.path)" }
         var claims: [String: JSONValue] = [
             "htm": .string(method.rawValue), "htu": .string(target ?? ""),
-            "jti": .string(OAuthRandom.text(bytes: 24)), "iat": .integer(date.wholeSeconds),
+            "jti": .string(OAuthRandom.text(bytes: 24)), "iat": .integer(date.issueSeconds),
         ]
         if let token { claims["ath"] = .string(SHA256.hash(data: Array(token.utf8)).base64URLText) }
         if let nonce = nonce ?? URL(string: url).flatMap({ Origin($0) }).flatMap({ nonces[$0] }) {

@@ -176,7 +176,7 @@ extension OAuth.Client {
             let claims: [String: JSONValue] = [
                 "iss": .string(id), "sub": .string(id), "aud": .string(audience ?? metadata.issuer),
                 "jti": .string(OAuthRandom.text(bytes: 16)),
-                "iat": .integer(date.wholeSeconds), "exp": .integer(date.wholeSeconds + 60),
+                "iat": .integer(date.issueSeconds), "exp": .integer(date.wholeSeconds + 60),
             ]
             parameters += [
                 ("client_id", id),
@@ -200,5 +200,9 @@ extension OAuth.Client {
 extension Date {
     /// Seconds since 1970, as in tokens (RFC 7519 §2).
     var wholeSeconds: Int64 { Int64(timeIntervalSince1970.rounded(.down)) }
+
+    /// The `iat` of a token made now: the second before. Some servers refuse what was issued in the future, and read it from
+    /// time(2), which is up to a tick behind the clock of this process even on the same machine.
+    var issueSeconds: Int64 { wholeSeconds - 1 }
 }
 #endif
