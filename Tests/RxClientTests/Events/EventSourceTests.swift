@@ -83,6 +83,23 @@ import Testing
         #expect(zip(starts, starts.dropFirst()).map { $1 - $0 } == [3, 6, 12, 24, 48, 60, 60, 3])
     }
 
+    /// Each wait may depend on the one before, but not on those before a connection that opened.
+    @Test func waitsBeginAnewAfterAnOpenConnection() throws {
+        let failure = ScriptedTransport.Reply.failure(.connect)
+        let book = Script([
+            failure, failure, failure, EventSourceFixture.answer("data: a\n\n"), failure, .status(.noContent),
+        ])
+        let transport = ScriptedTransport(on: clock) { _ in book.next() }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
+        let backoff = Backoff { history, _ in max(.seconds(1), history.lastDelay * 10) }
+        let recorder = Recorder(client.events(.get("/"), backoff: backoff), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        let starts = transport.exchanges.map { $0.startedAt / .seconds(1) }
+        #expect(zip(starts, starts.dropFirst()).map { $1 - $0 } == [1, 10, 100, 1, 1])
+    }
+
     /// Transient failures are retried.
     @Test(arguments: [
         NetworkError.Code.resolve, .connect, .proxy, .connectionLost, .emptyReply, .partialBody,

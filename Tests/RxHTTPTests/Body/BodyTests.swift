@@ -47,6 +47,27 @@ import Testing
         #expect(error.code == .bodyLength)
     }
 
+    /// What a transport of others sends: the length, if it is known, and the bytes.
+    @Test(
+        arguments: [
+            (.file("a", range: 1..<3), 2, [2, 3]), (.stream(.sequence([[1], [2]])), nil, [1, 2]),
+            (.stream(.sequence([[1], [2]]), length: 2), 2, [1, 2]),
+        ] as [(Body, Int64?, [UInt8])])
+    func content(body: Body, length: Int64?, bytes: [UInt8]) throws {
+        let files = MemoryFileSystem(on: clock)
+        files["a"] = [1, 2, 3, 4]
+        guard case .streamed(let body) = body else { return }
+        let recorder = Recorder(body.content(from: files), on: clock)
+        try clock.run()
+        let content = try #require(recorder.values.first)
+        #expect(recorder.values.count == 1 && recorder.isFinished)
+        #expect(content.length == length)
+        let chunks = Recorder(content.chunks, on: clock)
+        try clock.run()
+        #expect(Array(chunks.values.joined()) == bytes)
+        #expect(chunks.isFinished)
+    }
+
     /// A transport may read the file itself, unless the body has been replaced.
     @Test func contentThatWasChangedIsNoFile() throws {
         let files = MemoryFileSystem(on: clock)
