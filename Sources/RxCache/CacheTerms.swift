@@ -49,16 +49,17 @@ extension CacheTerms {
     ///
     /// - Parameters:
     ///   - head: the head as stored.
-    ///   - aging: the head that arrived now: of the response itself, or of the 304 that revalidated it.
+    ///   - arrived: the head that arrived now, whose date and age count: of the response itself, or of the 304 that
+    ///     revalidated it.
     ///   - url: the URL of the request.
     ///   - asked: when the request was sent.
     ///   - now: when the response arrived.
-    package init(_ head: ResponseHead, aging: ResponseHead, url: String, asked: Date, now: Date) {
+    package init(_ head: ResponseHead, arrived: ResponseHead, url: String, asked: Date, now: Date) {
         let directives = CacheControl(head[.cacheControl])
         // RFC 9110 §6.6.1: without a date a response has the date of its arrival.
-        let date = aging.date(.date, now: now) ?? now
+        let date = arrived.date(.date, now: now) ?? now
         self.init(
-            date: now, initialAge: Self.initialAge(aging, date: date, asked: asked, now: now),
+            date: now, initialAge: Self.initialAge(arrived, date: date, asked: asked, now: now),
             lifetime: Self.lifetime(head, directives, date: date, url: url),
             staleWhileRevalidate: directives.seconds("stale-while-revalidate") ?? 0,
             staleIfError: directives.seconds("stale-if-error") ?? 0,

@@ -22,6 +22,8 @@ public struct KeyRules: Sendable, Hashable, Codable {
         case refused
     }
 
+    // `CompactEntry` stores the members by their positions: another member is another version of that form.
+
     /// The name of the header field. Default `Idempotency-Key`.
     public var field = "Idempotency-Key"
     /// Whether the key is sent as a string of a structured field, in quotation marks (RFC 9651 §3.3.3).
@@ -31,9 +33,9 @@ public struct KeyRules: Sendable, Hashable, Codable {
     /// The time before the end of ``lifetime`` from which an entry is not sent any more, since a request takes time and
     /// clocks differ. Default a minute, at most a tenth of the lifetime.
     public var margin: Duration
-    /// The meaning of the status 409.
+    /// The meaning of the status 409. Default ``Meaning/inProgress``: the entry is sent again later.
     public var conflict: Meaning
-    /// The meaning of the status 422.
+    /// The meaning of the status 422. Default ``Meaning/keyReused``: the entry becomes a dead letter.
     public var unprocessable: Meaning
     /// Whether the server repeats a stored 500 for the same key, so that sending again changes nothing: a 500 is final
     /// then. Otherwise it is a failure that passes.

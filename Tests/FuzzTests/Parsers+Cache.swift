@@ -50,7 +50,7 @@ extension Parser {
                 return "none"
             }
             let terms = CacheTerms(
-                head.storable, aging: head, url: "http://a.test/", asked: Date(timeIntervalSince1970: 0),
+                head.storable, arrived: head, url: "http://a.test/", asked: Date(timeIntervalSince1970: 0),
                 now: Date(timeIntervalSince1970: 0))
             try demand(!terms.age(at: Date(timeIntervalSince1970: 1)).isNaN, "no age")
             return "\(head.storable.telling(age: .infinity).headerFields.count)"

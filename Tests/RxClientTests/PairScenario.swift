@@ -351,12 +351,12 @@ final class PairScenario {
             }
             check(late.isEmpty, "no exchange after the end", "\(name) \(end) \(late.map(\.startedAt))")
         }
-        let place = client.servers.pair.main.host?.place
+        let host = client.servers.pair.main.host?.limits
         check(transport.runningCount == 0, "all exchanges end", "\(transport.runningCount)")
         check(client.activity.count.value == 0, "all requests end", "\(client.activity.count.value)")
         check(clock.pendingCount == 0, "no timer is left", "\(clock.pendingCount)")
         check(
-            client.limiter?.waitingCount ?? 0 == 0 && place?.origin.isIdle != false, "places given back", "")
+            client.limiter?.waitingCount ?? 0 == 0 && host?.origin.isIdle != false, "slots given back", "")
     }
 
     private func checkExchanges() {

@@ -271,7 +271,7 @@ final class CachedRequest: Sendable {
     private func terms(of head: ResponseHead, _ response: Response) -> CacheTerms {
         let now = cache.currentDate()
         return CacheTerms(
-            head, aging: response.head, url: key.url, asked: now - response.metrics.total / .seconds(1),
+            head, arrived: response.head, url: key.url, asked: now - response.metrics.total / .seconds(1),
             now: now)
     }
 

@@ -83,7 +83,7 @@ final class Walk: @unchecked Sendable {
 
     func start(_ request: Request) {
         observer.scope.onClose {
-            self.cancel(downTo: self.first)
+            self.cancel(backTo: self.first)
             self.reading = nil
         }
         descend(with: request, to: first)
@@ -259,7 +259,7 @@ final class Walk: @unchecked Sendable {
 
     /// Ends the call in the name of the stage at `place`.
     private func fail(_ error: NetworkError, above place: Int) {
-        leave(downTo: place)
+        leave(backTo: place)
         end(.failed(error), above: place)
     }
 
@@ -287,15 +287,15 @@ final class Walk: @unchecked Sendable {
         observer.end(completion)
     }
 
-    /// Leaves the stages from the last one to `place`, whose events do not count any more.
-    func leave(downTo place: Int) {
+    /// Leaves the stages from the innermost one out to `place`, that one included; their events do not count any more.
+    func leave(backTo place: Int) {
         source?.close()
         source = nil
-        cancel(downTo: place)
+        cancel(backTo: place)
     }
 
-    /// Leaves the stages that have got the request and no end, from the last one to `place`.
-    private func cancel(downTo place: Int) {
+    /// Cancels the stages that have got the request and no end, from the innermost one out to `place`, that one included.
+    private func cancel(backTo place: Int) {
         if isInPlace {
             self.place += 1
             isInPlace = false

@@ -2,7 +2,7 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// Waits for its turn before the stream starts, and holds its place until the stream has ended. A call belongs to
+    /// Waits for its turn before the stream starts, and holds its slot until the stream has ended. A call belongs to
     /// the account of its session at the time of the subscription.
     ///
     /// ```swift
@@ -17,7 +17,7 @@ extension Observable where Failure == NetworkError {
         by limiter: RequestLimiter, host: String = "", within limit: Duration? = nil
     ) -> Observable {
         if let scheduler { limiter.setClockIfUnset(scheduler) }
-        let wait = QueueWait(limiter: limiter, place: limiter.place(of: host), limit: limit)
+        let wait = QueueWait(limiter: limiter, host: limiter.host(host), limit: limit)
         return Observable(scheduler: scheduler) { observer in
             let stream = started(since: AccountMoment.beginning(in: observer.scope.lane))
             let scope = observer.scope.child()
@@ -37,7 +37,7 @@ extension Observable where Failure == NetworkError {
 /// The wait of a request for its turn.
 struct QueueWait: Sendable {
     let limiter: RequestLimiter
-    let place: RequestLimiter.Place
+    let host: RequestLimiter.Host
     let limit: Duration?
     /// Whether the request skips the queue.
     var isExempt: @Sendable (Scope) -> Bool = { _ in false }
@@ -69,7 +69,7 @@ final class QueueTurn: @unchecked Sendable {
         guard !wait.isExempt(scope) else { return true }
         let (limiter, scope) = (wait.limiter, scope)
         let start = limiter.clock.now
-        let waiter = RequestLimiter.Waiter(at: wait.place) {
+        let waiter = RequestLimiter.Waiter(for: wait.host) {
             scope.enter { self.admit(after: limiter.clock.now - start) }
         }
         self.waiter = waiter
@@ -110,7 +110,7 @@ final class QueueTurn: @unchecked Sendable {
 
     /// Leaves with the end of the request, which may hold those that wait.
     func end(_ completion: Completion<NetworkError>) {
-        if case .failed(let error) = completion { wait.limiter.pause(wait.place, because: error) }
+        if case .failed(let error) = completion { wait.limiter.pause(wait.host, because: error) }
         leave()
     }
 

@@ -16,7 +16,7 @@ import Synchronization
 /// requests to its host until then, for at most ``longestPause``. Safe from any thread.
 public final class RequestLimiter: Sendable {
     /// The number of hosts kept before idle ones are dropped.
-    private static let placeLimit = 1024
+    private static let hostLimit = 1024
 
     /// The maximum time for which a 429 holds a host; zero disables it.
     public let longestPause: Duration
@@ -61,17 +61,17 @@ public final class RequestLimiter: Sendable {
     /// The number of requests that are waiting.
     public var waitingCount: Int { contents.withLock { $0.queue.waitingCount } }
 
-    /// The place of a host, created if it does not exist.
-    func place(of host: String) -> Place {
+    /// What is known of a host, created if it is new.
+    func host(_ name: String) -> Host {
         contents.withLock { contents in
-            if let place = contents.places[host] { return place }
-            if contents.places.count >= Self.placeLimit {
-                contents.places = contents.places.filter { !$0.value.isIdle }
+            if let host = contents.hosts[name] { return host }
+            if contents.hosts.count >= Self.hostLimit {
+                contents.hosts = contents.hosts.filter { !$0.value.isIdle }
             }
-            let gate = RateGate(perHost.rate, contents.sharedGate(perHost, scope: host))
-            let place = Place(contents.queue.origin(host), gate)
-            contents.places[host] = place
-            return place
+            let gate = RateGate(perHost.rate, contents.sharedGate(perHost, scope: name))
+            let host = Host(contents.queue.origin(name), gate)
+            contents.hosts[name] = host
+            return host
         }
     }
 
@@ -81,9 +81,9 @@ public final class RequestLimiter: Sendable {
     func enter(_ waiter: Waiter) -> Bool {
         let now = clock.now
         return change(at: now) { contents in
-            contents.holdIfShared(waiter.place, at: now)
-            guard contents.queue.enter(waiter.place.origin) else {
-                waiter.ticket = contents.queue.wait(waiter, at: waiter.place.origin)
+            contents.holdIfShared(waiter.host, at: now)
+            guard contents.queue.enter(waiter.host.origin) else {
+                waiter.ticket = contents.queue.wait(waiter, at: waiter.host.origin)
                 contents.count(waiter, 1)
                 return false
             }
@@ -92,13 +92,13 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Releases the waiter's place, or removes the waiter from the queue.
+    /// Releases the waiter's slot, or removes the waiter from the queue.
     func leave(_ waiter: Waiter) {
         change(at: clock.now) { contents in
             if waiter.isIn {
-                contents.queue.leave(waiter.place.origin)
+                contents.queue.leave(waiter.host.origin)
             } else if let ticket = waiter.ticket {
-                contents.queue.withdraw(ticket, from: waiter.place.origin)
+                contents.queue.withdraw(ticket, from: waiter.host.origin)
                 waiter.ticket = nil
                 contents.count(waiter, -1)
             }
@@ -106,29 +106,29 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Holds a host for as long as its response asks; where the rate is shared, in all processes.
-    func pause(_ place: Place, because error: NetworkError) {
+    func pause(_ host: Host, because error: NetworkError) {
         guard error.code == .status, error.status?.code == 429,
             let wait = error.retryAfter(now: shared.date), min(wait, longestPause) > .zero
         else { return }
-        pause(place, for: min(wait, longestPause))
+        pause(host, for: min(wait, longestPause))
     }
 
     /// Holds a host with a shared rate if the fields of a response say that no requests are left
     /// (draft-ietf-httpapi-ratelimit-headers).
-    func pause(_ place: Place, after head: ResponseHead) {
-        guard place.sharesRate, let fields = RateLimitFields(head, at: shared.date), fields.remaining == 0,
+    func pause(_ host: Host, after head: ResponseHead) {
+        guard host.sharesRate, let fields = RateLimitFields(head, at: shared.date), fields.remaining == 0,
             min(fields.timeToReset, longestPause) > .zero
         else { return }
-        pause(place, for: min(fields.timeToReset, longestPause))
+        pause(host, for: min(fields.timeToReset, longestPause))
     }
 
-    private func pause(_ place: Place, for wait: Duration) {
+    private func pause(_ host: Host, for wait: Duration) {
         let now = clock.now
         change(at: now) { contents in
-            place.close(until: now + wait)
-            contents.holdAll(like: place)
+            host.close(until: now + wait)
+            contents.holdAll(like: host)
         }
-        for gate in [place.sharedGate, contents.withLock({ $0.sharedTotal })].compactMap({ $0 }) {
+        for gate in [host.sharedGate, contents.withLock({ $0.sharedTotal })].compactMap({ $0 }) {
             gate.quota.close(gate.scope, for: wait)
         }
     }
@@ -164,7 +164,7 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Changes the contents, then admits waiters that have a place now, and sets the timer for the next ones.
+    /// Changes the contents, then admits waiters that have a slot now, and sets the timer for the next ones.
     @discardableResult
     private func change<Result: Sendable>(at now: Duration, _ change: (inout Contents) -> Result) -> Result {
         let (result, admitted, alarm, demands) = contents.withLock { contents in
@@ -260,13 +260,13 @@ extension RequestLimiter {
     /// The requests that run or wait, and the timer. Accessed only under the limiter's lock.
     struct Contents {
         var queue: FairQueue<Waiter>
-        var places: [String: Place] = [:]
+        var hosts: [String: Host] = [:]
         /// The rate of all hosts together.
         private var total: RateGate
         /// Whether all hosts are held.
         private var isTotalHeld = false
-        /// The places without a token, and the paused ones.
-        private var held: [Place] = []
+        /// The hosts without a token, and the paused ones.
+        private var held: [Host] = []
         private var alarm: (due: Due, timer: (any Cancellable)?)?
         private var alarmCount = 0
         /// The shared rates, by scope.
@@ -293,8 +293,8 @@ extension RequestLimiter {
             guard let sharing = limits.sharing, let rate = limits.rate else { return nil }
             let scope = sharing.scope ?? host
             if let known = gates[scope] { return known }
-            if gates.count >= RequestLimiter.placeLimit {
-                let used = Set(places.values.compactMap { $0.sharedGate?.scope })
+            if gates.count >= RequestLimiter.hostLimit {
+                let used = Set(hosts.values.compactMap { $0.sharedGate?.scope })
                 gates = gates.filter { used.contains($0.key) }
             }
             let gate = SharedGate(sharing, rate, scope: scope)
@@ -305,9 +305,9 @@ extension RequestLimiter {
 
         var sharedTotal: SharedGate? { total.shared }
 
-        /// Holds a place whose shared rate has no permit.
-        mutating func holdIfShared(_ place: Place, at now: Duration) {
-            if place.sharesRate, place.gate.wait(at: now) > .zero { hold(place) }
+        /// Holds a host whose shared rate has no permit.
+        mutating func holdIfShared(_ host: Host, at now: Duration) {
+            if host.sharesRate, host.gate.wait(at: now) > .zero { hold(host) }
             guard let shared = total.shared else { return }
             list(shared)
             guard !isTotalHeld, total.wait(at: now) > .zero else { return }
@@ -317,7 +317,7 @@ extension RequestLimiter {
 
         /// Counts a request that begins or ends to wait.
         mutating func count(_ waiter: Waiter, _ change: Int) {
-            guard let gate = waiter.place.sharedGate else { return }
+            guard let gate = waiter.host.sharedGate else { return }
             gate.waiting += change
             if change > 0 { list(gate) }
         }
@@ -325,15 +325,15 @@ extension RequestLimiter {
         /// Closes what is limited under `scope`.
         mutating func close(_ scope: String, of quota: any SharedQuota, until end: Duration, at now: Duration)
         {
-            for place in places.values {
-                guard let gate = place.sharedGate, gate.scope == scope, gate.quota === quota else { continue }
-                place.close(until: end)
-                hold(place)
+            for host in hosts.values {
+                guard let gate = host.sharedGate, gate.scope == scope, gate.quota === quota else { continue }
+                host.close(until: end)
+                hold(host)
             }
             if let gate = gates[scope], gate.quota === quota { gate.stock.close(until: end) }
             // Also for scopes to come.
-            if closed.count >= RequestLimiter.placeLimit { closed = closed.filter { $0.value > now } }
-            if closed.count < RequestLimiter.placeLimit { closed[scope] = max(end, closed[scope] ?? end) }
+            if closed.count >= RequestLimiter.hostLimit { closed = closed.filter { $0.value > now } }
+            if closed.count < RequestLimiter.hostLimit { closed[scope] = max(end, closed[scope] ?? end) }
             guard let shared = total.shared, shared.scope == scope, shared.quota === quota else { return }
             total.close(until: end)
             isTotalHeld = true
@@ -363,9 +363,9 @@ extension RequestLimiter {
         mutating func admit(_ waiter: Waiter, at now: Duration) {
             waiter.isIn = true
             if waiter.ticket != nil { count(waiter, -1) }
-            if let gate = waiter.place.sharedGate { list(gate) }
-            waiter.place.gate.take(at: now)
-            if waiter.place.gate.wait(at: now) > .zero { holdAll(like: waiter.place) }
+            if let gate = waiter.host.sharedGate { list(gate) }
+            waiter.host.gate.take(at: now)
+            if waiter.host.gate.wait(at: now) > .zero { holdAll(like: waiter.host) }
             total.take(at: now)
             if let gate = total.shared { list(gate) }
             if total.wait(at: now) > .zero {
@@ -374,29 +374,29 @@ extension RequestLimiter {
             }
         }
 
-        /// Holds a place, and those that share its rate.
-        mutating func holdAll(like place: Place) {
-            hold(place)
-            guard let gate = place.sharedGate, gate.isForAll else { return }
-            for other in places.values where other !== place && other.sharedGate === gate { hold(other) }
+        /// Holds a host, and those that share its rate.
+        mutating func holdAll(like host: Host) {
+            hold(host)
+            guard let gate = host.sharedGate, gate.isForAll else { return }
+            for other in hosts.values where other !== host && other.sharedGate === gate { hold(other) }
         }
 
-        mutating func hold(_ place: Place) {
-            queue.hold(place.origin)
-            if !place.isHeld { held.append(place) }
-            place.isHeld = true
+        mutating func hold(_ host: Host) {
+            queue.hold(host.origin)
+            if !host.isHeld { held.append(host) }
+            host.isHeld = true
         }
 
-        /// Releases the places that have a token again.
+        /// Releases the hosts that have a token again.
         mutating func release(at now: Duration) {
             if isTotalHeld, total.wait(at: now) <= .zero {
                 isTotalHeld = false
                 queue.release(nil)
             }
             guard !held.isEmpty else { return }
-            for place in held where place.gate.wait(at: now) <= .zero {
-                place.isHeld = false
-                queue.release(place.origin)
+            for host in held where host.gate.wait(at: now) <= .zero {
+                host.isHeld = false
+                queue.release(host.origin)
             }
             held.removeAll { !$0.isHeld }
         }
@@ -454,14 +454,14 @@ extension RequestLimiter {
         let number: Int
     }
 
-    /// The share of one host.
-    final class Place: @unchecked Sendable {
+    /// What is known of one host.
+    final class Host: @unchecked Sendable {
         // Unchecked: everything except the constant is accessed only under the limiter's lock.
         fileprivate(set) var gate: RateGate
         let origin: FairQueue<Waiter>.Origin
         fileprivate var isHeld = false
 
-        /// The rate that the place shares with other processes.
+        /// The rate that the host shares with other processes.
         let sharedGate: SharedGate?
 
         init(_ origin: FairQueue<Waiter>.Origin, _ gate: RateGate) {
@@ -472,23 +472,23 @@ extension RequestLimiter {
 
         var sharesRate: Bool { sharedGate != nil }
 
-        /// Whether the place has no requests and nothing holds it.
+        /// Whether the host has no requests and nothing holds it.
         var isIdle: Bool { origin.isIdle && !isHeld }
 
         func close(until time: Duration) { gate.close(until: time) }
     }
 
-    /// One request that asks for a place.
+    /// One request that asks for a slot.
     final class Waiter: @unchecked Sendable {
         // Unchecked: the variables are accessed only under the limiter's lock.
-        let place: Place
+        let host: Host
         /// Called when the request has been admitted after a wait; on any thread, without the lock.
         let start: @Sendable () -> Void
         var isIn = false
         var ticket: WaitingList<Waiter>.Ticket?
 
-        init(at place: Place, start: @escaping @Sendable () -> Void) {
-            self.place = place
+        init(for host: Host, start: @escaping @Sendable () -> Void) {
+            self.host = host
             self.start = start
         }
     }

@@ -88,7 +88,7 @@ public final class RequestQueue: Sendable {
 }
 
 extension Observable {
-    /// Starts this stream when `queue` has a place for it; the stream holds the place until it ends or is cancelled. A
+    /// Starts this stream when `queue` has a slot for it; the stream holds the slot until it ends or is cancelled. A
     /// call belongs to the account of its session at the time of the subscription; if that account has been logged out
     /// when its turn comes, it fails with `loginExpired`.
     public func queued(in queue: RequestQueue) -> Observable {

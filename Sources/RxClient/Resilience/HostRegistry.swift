@@ -35,7 +35,7 @@ final class HostRegistry: Sendable {
             let host = HostState(
                 budget: budget?.account(of: origin, on: clock),
                 breaker: circuitBreaker.map { CircuitBreaker($0, clock: clock, host: name) },
-                place: limiter?.place(of: name))
+                limits: limiter?.host(name))
             known[origin] = host
             return host
         }
@@ -46,14 +46,14 @@ final class HostRegistry: Sendable {
 final class HostState: Sendable {
     let budget: RetryBudget.Account?
     let breaker: CircuitBreaker?
-    /// The host's place in the queue, if requests are limited.
-    let place: RequestLimiter.Place?
+    /// What the limiter knows of the host, if requests are limited.
+    let limits: RequestLimiter.Host?
     let latencies = RecentLatencies()
 
-    init(budget: RetryBudget.Account?, breaker: CircuitBreaker?, place: RequestLimiter.Place?) {
+    init(budget: RetryBudget.Account?, breaker: CircuitBreaker?, limits: RequestLimiter.Host?) {
         self.budget = budget
         self.breaker = breaker
-        self.place = place
+        self.limits = limits
     }
 
     /// Whether the state can be dropped without losing anything relevant.

@@ -68,19 +68,19 @@ public struct CredentialPlacement: Sendable {
 
     /// Places the credential where it is secret anyway, or by a rule that marks it as secret itself.
     private init(
-        secretly place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void
+        unrecorded place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void
     ) {
         self.place = place
     }
 
     /// `Authorization: Bearer <token>` (RFC 6750 §2.1).
-    public static let bearer = CredentialPlacement(secretly: { credential, request throws(NetworkError) in
+    public static let bearer = CredentialPlacement(unrecorded: { credential, request throws(NetworkError) in
         try request.setField(.authorization, to: "Bearer " + credential.token)
     })
 
     /// A header field with this name, as secret as `Authorization`.
     public static func header(_ name: String) -> CredentialPlacement {
-        CredentialPlacement(secretly: { credential, request throws(NetworkError) in
+        CredentialPlacement(unrecorded: { credential, request throws(NetworkError) in
             try request.setField(name, to: credential.token)
             if let name = HTTPField.Name(name) { request.secretFields.insert(name) }
         })
@@ -108,7 +108,7 @@ public struct CredentialPlacement: Sendable {
     /// A token with characters that a cookie cannot contain (RFC 6265 §4.1.1), such as a semicolon, fails
     /// with `invalidHeader`.
     public static func cookie(_ name: String) -> CredentialPlacement {
-        CredentialPlacement(secretly: { credential, request throws(NetworkError) in
+        CredentialPlacement(unrecorded: { credential, request throws(NetworkError) in
             guard HTTPField.Name(name) != nil, credential.token.utf8.allSatisfy(\.isCookieOctet) else {
                 throw NetworkError(
                     .invalidHeader, "the credential is not valid as the cookie \(name.debugDescription)",

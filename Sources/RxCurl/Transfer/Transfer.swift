@@ -262,10 +262,10 @@ final class Transfer: @unchecked Sendable {
         isWatchingResume = true
         observer.scope.lane.enter { [self] in
             let resumed: @Sendable () -> Void = { [self] in
-                // Posted, because this runs inside the lane: if the consumer pauses again at an event, this
-                // takes effect only after the lane has been left.
+                // Posted although this is the loop's thread already: inside the lane, another pause by the
+                // consumer would take effect only after the lane has been left.
                 let isPosted = multi.loop.post { [multi] in multi.perform(.resume(self)) }
-                // The response was complete before the loop ended.
+                // A loop that has ended posts nothing; what waits is a response that was complete before.
                 if !isPosted { resume() }
             }
             observer.scope.onResume(resumed)

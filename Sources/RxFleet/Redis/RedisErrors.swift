@@ -74,9 +74,11 @@ enum RedisErrors {
         return error
     }
 
-    /// The code, unless it is not one.
+    /// The code if it looks like one (capitals and digits): no other text of the server gets into a message.
     private static func word(_ code: Substring) -> String {
-        let isWord = !code.isEmpty && code.utf8.allSatisfy { (0x30...0x5A).contains($0) }
+        let isWord =
+            !code.isEmpty
+            && code.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
         return isWord ? String(code) : "without a code"
     }
 

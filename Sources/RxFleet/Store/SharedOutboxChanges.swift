@@ -6,6 +6,7 @@ import RxOutbox
 import Synchronization
 
 /// The changes of the record of a ``SharedOutboxStore``: those made at the same time share a write, and looks share a read.
+/// One batch runs at a time. The store may answer on any thread, hence the lock of `queue`.
 extension SharedOutboxStore {
     struct Queue {
         var waiting: [Change] = []
@@ -164,6 +165,8 @@ extension SharedOutboxStore {
     }
 
     /// Makes the changes in the record that is known, or in the one of the store if it may be another.
+    ///
+    /// - Parameter isFresh: whether the known record has been read for this batch.
     private func commit(_ batch: [Change], isFresh: Bool) {
         guard let known = queue.withLock({ $0.known }) else {
             return read { result in
@@ -186,7 +189,8 @@ extension SharedOutboxStore {
         let reports = batch.map { $0.make(&record) }
         let garbage = record.garbage
         guard record.revision != known.record.revision else {
-            // Nothing to write, if the record is still that.
+            // Nothing to write. That counts only for a record that was read for this batch: another process may have
+            // changed it since it became known.
             guard isFresh else {
                 queue.withLock { $0.known = nil }
                 return commit(batch, isFresh: false)

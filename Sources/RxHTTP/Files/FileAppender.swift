@@ -186,7 +186,7 @@ package final class Appending: @unchecked Sendable {
         }
     }
 
-    /// Subscribes within this subscription.
+    /// Runs a stream as a step of this one, then `then` if it succeeds; its failure ends this one.
     private func run<T>(
         _ stream: Observable<T, NetworkError>, onNext: @escaping @Sendable (T) -> Void,
         then: @escaping @Sendable () -> Void

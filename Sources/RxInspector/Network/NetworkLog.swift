@@ -97,7 +97,7 @@ struct NetworkLog {
             fresh[id] = age + 1
             update(id) { $0.isRedirecting || $0.isShort && age < Self.patience ? [] : $0.tellHead(nil) }
         }
-        fresh = fresh.filter { rows[$0.key]?.hasNewHead == true }
+        fresh = fresh.filter { rows[$0.key]?.hasUntoldHead == true }
         trim()
         defer { outgoing = [] }
         return outgoing
@@ -223,7 +223,8 @@ struct NetworkLog {
         let limit = settings.bodyLimit
         addRow(event, named: "cache") { row in
             row.receive(head, at: event.time, event.date)
-            row.hasNewHead = false
+            // Told below, from the cache.
+            row.hasUntoldHead = false
             row.keep(body: event.cachedBody, limit: limit)
             return [
                 (NetworkMessage.servedFromCache(row), .closing),

@@ -25,7 +25,7 @@ struct NetworkRow {
     var headAt = Duration.zero
     var headDate = 0.0
     /// Whether the front ends have not been told of the response.
-    var hasNewHead = false
+    var hasUntoldHead = false
     /// The decoded body, up to the limit.
     private(set) var body: [UInt8] = []
     /// The number of bytes of the decoded body.
@@ -133,7 +133,7 @@ struct NetworkRow {
         sentAt = time
         head = nil
         responseHeaders = [:]
-        hasNewHead = false
+        hasUntoldHead = false
         heldEnd = nil
         body = []
         bodyCount = 0
@@ -187,7 +187,7 @@ extension NetworkRow {
         responseHeaders = shown.headers(of: head)
         headAt = time
         headDate = date.timeIntervalSince1970
-        hasNewHead = true
+        hasUntoldHead = true
         type = isWebSocket ? .webSocket : ResourceType(head) ?? type
         if type == .eventSource { events = EventStreamParser(limit: Self.eventLimit) }
     }
@@ -207,7 +207,7 @@ extension NetworkRow {
         guard head?.status != .switchingProtocols else { return [] }
         keep(body: bytes, limit: limit)
         // Told together with the head, at the end of the batch at the latest.
-        if hasNewHead, isRedirecting || events == nil {
+        if hasUntoldHead, isRedirecting || events == nil {
             untoldCount += bytes.count
             return []
         }
@@ -229,8 +229,8 @@ extension NetworkRow {
 
     /// Tells of the response, if it is new.
     mutating func tellHead(_ metrics: TransferMetrics?) -> [Told] {
-        guard hasNewHead else { return [] }
-        hasNewHead = false
+        guard hasUntoldHead else { return [] }
+        hasUntoldHead = false
         guard !isWebSocket else { return [(NetworkMessage.webSocketResponse(self), .opening)] }
         var told: [Told] = [
             (NetworkMessage.responseExtraInfo(self), .opening),

@@ -168,6 +168,7 @@ struct PartedPlan: Sendable, Equatable {
     /// The least size of a slot, unless fewer slots than parts would remain.
     static let leastSlot: Int64 = 1 << 20
 
+    /// The members of ``DownloadRecord``, by the same names, and two that only this plan reads.
     private struct Stored: Codable {
         var url: String
         var etag: String?
@@ -180,7 +181,7 @@ struct PartedPlan: Sendable, Equatable {
         var isJoined: Bool?
     }
 
-    /// The record, which a download in one part understands as well.
+    /// The record. A download in one part reads it as its own: it keeps the first part, by its mark, and cuts off the rest.
     func encoded() throws(NetworkError) -> [UInt8]? {
         guard let record else { return nil }
         let stored = Stored(

@@ -100,17 +100,17 @@ final class CircuitBreaking: RequestStage, EventStage, EndStage {
     func cancel(_ walk: Walk) { walk.memory.permit.take()?.abandon(isOverdue: walk.call.isOverdue) }
 }
 
-/// Waits for a place within the client's limits, and holds it until the end of the attempt.
+/// Waits for a slot within the client's limits, and holds it until the end of the attempt.
 final class RequestLimiting: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.turn = nil
         let call = walk.call
-        guard let limiter = call.client.hosts.limiter, let place = walk.context.host?.place else {
+        guard let limiter = call.client.hosts.limiter, let host = walk.context.host?.limits else {
             return .next
         }
         let limit = request.timeouts.queue
         let wait = QueueWait(
-            limiter: limiter, place: place, limit: limit,
+            limiter: limiter, host: host, limit: limit,
             isExempt: { scope in
                 call.client.configuration.session?
                     .mayServeLogin(scope.lane, usesSession: call.session != nil) ?? false
@@ -132,8 +132,10 @@ final class RequestLimiting: RequestStage, EventStage, EndStage {
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
-        if let place = walk.context.host?.place, place.sharesRate, let head = event.head {
-            walk.call.client.hosts.limiter?.pause(place, after: head)
+        // What the server says is left holds back a rate that processes share; that of one process has its own stage
+        // (``ServerRateLimiter``). A 429 holds back any, at the end.
+        if let host = walk.context.host?.limits, host.sharesRate, let head = event.head {
+            walk.call.client.hosts.limiter?.pause(host, after: head)
         }
         return true
     }

@@ -96,7 +96,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
     /// Leaves the current exchange for the next one.
     private func leave(_ walk: Walk) {
         guard let place = walk.memory.hops?.place, walk.memory.hops?.next != nil else { return }
-        walk.leave(downTo: place + 1)
+        walk.leave(backTo: place + 1)
         if let next = follow(walk) { walk.descend(with: next, to: place + 1) }
     }
 

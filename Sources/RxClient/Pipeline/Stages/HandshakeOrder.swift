@@ -9,11 +9,11 @@ final class HandshakeOrder: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let origin = Origin(request.url) else { return .next }
         let limiter = walk.call.client.hosts.handshakes
-        let place = limiter.place(of: "\(origin.host):\(origin.port)")
+        let host = limiter.host("\(origin.host):\(origin.port)")
         let exchange = walk.rest.transfers(request)
         return .transfer(
             Observable(scheduler: walk.call.scheduler) { observer in
-                HandshakeTurn(limiter, place, into: observer).start(exchange)
+                HandshakeTurn(limiter, host, into: observer).start(exchange)
             })
     }
 }
@@ -22,23 +22,23 @@ final class HandshakeOrder: RequestStage {
 private final class HandshakeTurn: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial; the limiter admits it through that lane.
     private let limiter: RequestLimiter
-    private let place: RequestLimiter.Place
+    private let host: RequestLimiter.Host
     private let observer: Observer<TransferEvent, NetworkError>
     private let scope: Scope
     private var waiter: RequestLimiter.Waiter?
 
     init(
-        _ limiter: RequestLimiter, _ place: RequestLimiter.Place,
+        _ limiter: RequestLimiter, _ host: RequestLimiter.Host,
         into observer: Observer<TransferEvent, NetworkError>
     ) {
         self.limiter = limiter
-        self.place = place
+        self.host = host
         self.observer = observer
         scope = observer.scope.child()
     }
 
     func start(_ exchange: Observable<TransferEvent, NetworkError>) {
-        let waiter = RequestLimiter.Waiter(at: place) {
+        let waiter = RequestLimiter.Waiter(for: host) {
             self.scope.enter { if self.scope.isOpen { self.begin(exchange) } }
         }
         self.waiter = waiter

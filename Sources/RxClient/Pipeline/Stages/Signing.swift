@@ -110,7 +110,7 @@ final class Signing: RequestStage, EventStage, EndStage {
     /// Leaves the current exchange for the repeated one.
     private func leave(_ walk: Walk) {
         guard let exchange = walk.memory.signing, exchange.isDropped else { return }
-        walk.leave(downTo: exchange.place)
+        walk.leave(backTo: exchange.place)
         walk.memory.signing = exchange.repeated
         walk.descend(with: exchange.request, to: exchange.place)
     }
