@@ -23,7 +23,7 @@ import Synchronization
 /// several changes together; ``flush()`` saves immediately.
 public final class CookieJar: Sendable {
     struct Contents {
-        var store: CookieStore
+        var cookies: AcceptedCookies
         /// Whether the cookies of the storage have been added to the store.
         var isRestored: Bool
         /// The cookies that were removed before the restoration, and must not be restored.
@@ -47,7 +47,7 @@ public final class CookieJar: Sendable {
     let keepsSessionCookies: Bool
     let saveDelay: Duration
     package let clock: SharedClock
-    let emptyStore: CookieStore
+    let noCookies: AcceptedCookies
     private let signal = Signal<CookieEvent>()
     /// Delivers events in the order in which they occurred.
     private let delivery = Lane()
@@ -69,8 +69,8 @@ public final class CookieJar: Sendable {
         storage: CookieStorage? = nil, keepsSessionCookies: Bool = false,
         saveDelay: Duration = .seconds(1), clock: (any Scheduler)? = nil
     ) {
-        emptyStore = CookieStore(publicSuffixes, limits)
-        contents = Mutex(Contents(store: emptyStore, isRestored: storage == nil))
+        noCookies = AcceptedCookies(publicSuffixes, limits)
+        contents = Mutex(Contents(cookies: noCookies, isRestored: storage == nil))
         self.storage = storage
         self.keepsSessionCookies = keepsSessionCookies
         self.saveDelay = saveDelay
@@ -83,14 +83,14 @@ public final class CookieJar: Sendable {
     /// All cookies that have not expired, in the order of their creation.
     public var cookies: [Cookie] {
         let now = clock.date
-        return contents.withLock { $0.store.all(at: now) }
+        return contents.withLock { $0.cookies.all(at: now) }
     }
 
     /// The cookies for a request to `url`, in the order in which they are sent.
     public func cookies(for url: URL) -> [Cookie] {
         guard let origin = CookieOrigin(url) else { return [] }
         let now = clock.date
-        return contents.withLock { $0.store.cookies(for: origin, at: now) }
+        return contents.withLock { $0.cookies.matching(origin, at: now) }
     }
 
     /// Sets a cookie as if the server at `url` had set it.
@@ -116,7 +116,7 @@ public final class CookieJar: Sendable {
                 return .success(())
             }
             do throws(CookieRefusal) {
-                let changes = try contents.store.set(setCookie, from: origin, at: now)
+                let changes = try contents.cookies.set(setCookie, from: origin, at: now)
                 if let cookie = changes.stored { contents.restored.remove(cookie.id) }
                 contents.events += [changes.stored].compactMap(\.self).map(CookieEvent.stored)
                 contents.events += changes.removed.map(CookieEvent.removed)
@@ -157,7 +157,7 @@ public final class CookieJar: Sendable {
         change { contents in
             if isAll { contents.epoch += 1 }
             if !contents.isRestored { contents.earlyRemovals.append(isUnwanted) }
-            contents.events += contents.store.removeAll(where: isUnwanted).map(CookieEvent.removed)
+            contents.events += contents.cookies.removeAll(where: isUnwanted).map(CookieEvent.removed)
         }
         saveSoon(after: .zero)
     }
@@ -182,7 +182,7 @@ public final class CookieJar: Sendable {
             guard contents.holds(account) else { return nil }
             let cookies =
                 isSent
-                ? contents.store.take(for: origin, at: now) : contents.store.cookies(for: origin, at: now)
+                ? contents.cookies.take(for: origin, at: now) : contents.cookies.matching(origin, at: now)
             return (cookies, contents.epoch)
         }
         guard let (cookies, epoch) = taken else { return nil }
@@ -318,7 +318,7 @@ extension CookieJar.Contents {
     }
 
     fileprivate mutating func removeAll(where isUnwanted: (Cookie) -> Bool) {
-        events += store.removeAll(where: isUnwanted).map(CookieEvent.removed)
+        events += cookies.removeAll(where: isUnwanted).map(CookieEvent.removed)
     }
 }
 

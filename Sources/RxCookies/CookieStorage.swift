@@ -82,11 +82,11 @@ extension CookieJar {
     private func finishRestoring(_ saved: [Cookie]) {
         let now = clock.date
         let ended = contents.withLock { contents in
-            var store = emptyStore
-            let restored = store.restore(
+            var known = noCookies
+            let restored = known.restore(
                 saved.filter { cookie in !contents.earlyRemovals.contains { $0(cookie) } }, at: now)
-            let early = store.restore(contents.store.all(at: now), at: now)
-            contents.store = store
+            let early = known.restore(contents.cookies.all(at: now), at: now)
+            contents.cookies = known
             contents.restored = Set(restored.map(\.id)).subtracting(early.map(\.id))
             contents.isRestored = true
             contents.earlyRemovals = []
@@ -130,7 +130,7 @@ extension CookieJar {
     @discardableResult
     func restore(_ cookies: [Cookie], at now: Date) -> [Cookie] {
         change { contents in
-            let restored = contents.store.restore(cookies, at: now)
+            let restored = contents.cookies.restore(cookies, at: now)
             contents.restored.subtract(restored.map(\.id))
             contents.events += restored.map(CookieEvent.stored)
             contents.isChanged = !restored.isEmpty

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// The cookies of a jar and the rules for them (RFC 6265 §5.3 and §5.4; RFC 6265bis where current practice is
+/// The cookies that a jar has accepted, and the rules for them (RFC 6265 §5.3 and §5.4; RFC 6265bis where current practice is
 /// stricter). A plain value: no clock, no lock, no files.
-struct CookieStore {
+struct AcceptedCookies {
     /// The cookies of each domain, in the order of their creation.
     private var domains: [String: [Cookie]] = [:]
     private(set) var count = 0
@@ -38,7 +38,7 @@ struct CookieStore {
     }
 
     /// The cookies for a request: longer paths first, then older cookies (§5.4).
-    func cookies(for origin: CookieOrigin, at now: Date) -> [Cookie] {
+    func matching(_ origin: CookieOrigin, at now: Date) -> [Cookie] {
         guard count > 0 else { return [] }
         return origin.domains.flatMap { domain in
             (domains[domain] ?? []).filter { cookie in
@@ -52,9 +52,9 @@ struct CookieStore {
         }
     }
 
-    /// The cookies for a request, in the order of ``cookies(for:at:)``; updates the time of their last use.
+    /// The cookies for a request, in the order of ``matching(_:at:)``; updates the time of their last use.
     mutating func take(for origin: CookieOrigin, at now: Date) -> [Cookie] {
-        let taken = cookies(for: origin, at: now)
+        let taken = matching(origin, at: now)
         for cookie in taken {
             guard let index = domains[cookie.domain]?.firstIndex(where: { $0.isSame(as: cookie) }) else {
                 continue
