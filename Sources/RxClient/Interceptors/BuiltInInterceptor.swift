@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
 public import RxLite
@@ -95,5 +96,55 @@ extension Interceptor where Self == BuiltInInterceptor {
     ///   `digestMismatch`. Default false.
     public static func contentDigestVerification(isRequired: Bool = false) -> BuiltInInterceptor {
         BuiltInInterceptor(interceptor: ContentDigestVerification(isRequired: isRequired))
+    }
+}
+
+// MARK: - Those of a few lines
+
+/// The interceptor ``Interceptor/dynamicHeader(_:value:)``.
+struct DynamicHeader: Interceptor {
+    private let name: String
+    private let value: @Sendable () -> String?
+
+    init(_ name: String, value: @escaping @Sendable () -> String?) {
+        self.name = name
+        self.value = value
+    }
+
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        let isSecret = HTTPField.Name(name).map { request.redaction.hides($0) } ?? false
+        let carriesSecrets = call.prepared.carriesCredentials && !request.isCredentialFree
+        guard carriesSecrets || !isSecret, let value = value() else { return next(request) }
+        var request = request
+        do throws(NetworkError) { try request.setField(name, to: value) } catch { return .fail(error) }
+        return next(request)
+    }
+}
+
+/// The interceptor ``Interceptor/idempotencyKeys(for:makeKey:)``.
+struct IdempotencyKeys: Interceptor {
+    private let methods: Set<HTTPRequest.Method>
+    private let makeKey: @Sendable () -> String
+
+    init(for methods: Set<HTTPRequest.Method>, makeKey: (@Sendable () -> String)?) {
+        self.methods = methods
+        self.makeKey = makeKey ?? { RandomSource.uuid().uuidString }
+    }
+
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard methods.contains(request.method), request.headerFields[.idempotencyKey] == nil else {
+            return next(request)
+        }
+        var request = request
+        // A string of a structured field (RFC 9651 §3.3.3).
+        let key = makeKey()
+        do throws(NetworkError) { try request.setField("Idempotency-Key", to: "\"\(key)\"") } catch {
+            return .fail(error)
+        }
+        return next(request)
     }
 }
