@@ -1,7 +1,7 @@
 public import FoundationEssentials
-public import HTTPTypes
-public import RxHTTP
-public import RxWebSocket
+package import HTTPTypes
+package import RxHTTP
+package import RxWebSocket
 
 /// Recorded exchanges, in a file in the HTTP Archive format 1.2.
 ///
@@ -19,12 +19,17 @@ public import RxWebSocket
 /// too; without these members a body arrives in one chunk.
 public struct Cassette: Sendable {
     /// The exchanges, in the order in which they began.
-    public var exchanges: [Exchange]
+    package var exchanges: [Exchange]
     /// The file that the cassette was read from; `nil` if it was not read from one.
     public internal(set) var file: String?
 
-    /// Creates a cassette.
-    public init(_ exchanges: [Exchange] = []) { self.exchanges = exchanges }
+    /// Creates a cassette without exchanges.
+    public init() { exchanges = [] }
+
+    package init(_ exchanges: [Exchange]) { self.exchanges = exchanges }
+
+    /// The number of exchanges.
+    public var count: Int { exchanges.count }
 
     /// When the first exchange began; 1970 without exchanges. As the origin of a `VirtualScheduler` it makes the
     /// dates of the responses fit the clock.
@@ -91,24 +96,24 @@ public struct Cassette: Sendable {
 
 extension Cassette {
     /// One recorded exchange: a request, and the events of its response.
-    public struct Exchange: Sendable {
+    package struct Exchange: Sendable {
         /// When the request was sent.
-        public var startedAt: Date
+        package var startedAt: Date
         /// The method of the request.
-        public var method: HTTPRequest.Method
+        package var method: HTTPRequest.Method
         /// The absolute URL of the request.
-        public var url: String
+        package var url: String
         /// The header fields of the request.
-        public var headerFields: HTTPFields
+        package var headerFields: HTTPFields
         /// The content of the request.
-        public var body: [UInt8]
+        package var body: [UInt8]
         /// The events of the response, in order. Their times do not decrease.
-        public var events: [Event]
+        package var events: [Event]
         /// Whether the exchange is a WebSocket.
-        public var isWebSocket: Bool
+        package var isWebSocket: Bool
 
         /// Creates an exchange.
-        public init(
+        package init(
             startedAt: Date = Date(timeIntervalSince1970: 0), method: HTTPRequest.Method = .get, url: String,
             headerFields: HTTPFields = [:], body: [UInt8] = [], events: [Event] = [],
             isWebSocket: Bool = false
@@ -124,9 +129,9 @@ extension Cassette {
     }
 
     /// An event of a recorded response.
-    public struct Event: Sendable {
+    package struct Event: Sendable {
         /// The kind of an event.
-        public enum Kind: Sendable {
+        package enum Kind: Sendable {
             /// The bytes of the request's content that were sent so far.
             case uploaded(bytes: Int64, of: Int64?)
             /// An informational response.
@@ -150,19 +155,19 @@ extension Cassette {
         }
 
         /// The time since the request.
-        public var time: Duration
+        package var time: Duration
         /// The kind of the event.
-        public var kind: Kind
+        package var kind: Kind
 
         /// Creates an event.
-        public init(_ time: Duration, _ kind: Kind) {
+        package init(_ time: Duration, _ kind: Kind) {
             self.time = time
             self.kind = kind
         }
     }
 
     /// A side of a WebSocket.
-    public enum Sender: String, Sendable {
+    package enum Sender: String, Sendable {
         /// This side.
         case client = "send"
         /// The other side.
@@ -170,9 +175,9 @@ extension Cassette {
     }
 
     /// The failure of a recorded exchange.
-    public struct Failure: Sendable, Equatable {
+    package struct Failure: Sendable, Equatable {
         /// The part of the exchange in which it failed.
-        public enum Phase: String, Sendable {
+        package enum Phase: String, Sendable {
             /// No byte of the request was sent.
             case connect
             /// The request was sent, at least in part; no response had begun.
@@ -182,18 +187,18 @@ extension Cassette {
         }
 
         /// The kind of failure.
-        public var code: NetworkError.Code
+        package var code: NetworkError.Code
         /// The description.
-        public var message: String
+        package var message: String
         /// The part of the exchange in which it failed.
-        public var phase: Phase
+        package var phase: Phase
         /// The reason of a TLS failure, if known.
-        public var tlsFailure: NetworkError.TLSFailure?
+        package var tlsFailure: NetworkError.TLSFailure?
         /// The result code of libcurl, if libcurl reported the failure.
-        public var curlCode: Int?
+        package var curlCode: Int?
 
         /// Creates a failure.
-        public init(
+        package init(
             _ code: NetworkError.Code, _ message: String, phase: Phase,
             tlsFailure: NetworkError.TLSFailure? = nil,
             curlCode: Int? = nil
@@ -218,13 +223,13 @@ extension Cassette {
 
 extension Cassette.Exchange {
     /// The head of the response, if one had begun.
-    public var head: ResponseHead? {
+    package var head: ResponseHead? {
         for case .head(let head) in events.lazy.map(\.kind) { return head }
         return nil
     }
 
     /// The body of the response, as far as it was received.
-    public var content: [UInt8] {
+    package var content: [UInt8] {
         events.reduce(into: []) { if case .chunk(let bytes) = $1.kind { $0 += bytes } }
     }
 }
