@@ -48,7 +48,7 @@ import Testing
         #expect(cassette.exchanges.count == 71)
         let clock = VirtualScheduler()
         var rules = ReplayRules()
-        rules.order = .recorded
+        rules.keepsOrder = true
         let replay = ReplayTransport(cassette, on: clock, rules: rules)
         for exchange in cassette.exchanges {
             let request = Request(method: exchange.method, url: try #require(URL(string: exchange.url)))

@@ -40,10 +40,10 @@ public final class CassetteTransport: Transport {
         _ path: String, mode: CassetteMode, on clock: any Scheduler, rules: ReplayRules = .standard,
         replacing replacements: [String: String] = [:], network: @autoclosure () -> any Transport
     ) throws(FixtureError) {
-        guard mode != .replayOrRecord || rules.order == .free else {
+        guard mode != .replayOrRecord || !rules.keepsOrder else {
             throw FixtureError(
                 .invalid("in the recorded order no exchange can be added; use record"), file: path,
-                path: "ReplayRules.order")
+                path: "ReplayRules.keepsOrder")
         }
         self.mode = mode
         self.path = path

@@ -44,7 +44,7 @@ struct ReplayLibrary {
 
     /// The exchange that resembles the request most, preferably an unused one; by the recorded order, the next one.
     mutating func nearest(to sent: Cassette.Exchange, _ redaction: Redaction) -> (index: Int, isUsed: Bool)? {
-        if rules.order == .recorded, let next = unused.first { return (next, false) }
+        if rules.keepsOrder, let next = unused.first { return (next, false) }
         let fingerprint = description(of: sent, redaction).fingerprint
         let fingerprints = indexes[number(of: redaction)].fingerprints
         let best = fingerprints.indices.map { index in
@@ -77,7 +77,7 @@ struct ReplayLibrary {
     ) -> Int? {
         let index = indexes[number]
         func fits(_ exchange: Int) -> Bool { placeholders.isSubset(of: index.secrets[exchange]) }
-        if rules.order == .recorded {
+        if rules.keepsOrder {
             while next < isUsed.count, isUsed[next] { next += 1 }
             guard next < isUsed.count, index.matches(next, fingerprint, ignoringBody: ignoringBody),
                 fits(next)

@@ -9,14 +9,9 @@ struct ReplayScript {
     private let exchange: Cassette.Exchange
     private let factor: Double
 
-    init(_ exchange: Cassette.Exchange, _ timing: ReplayRules.Timing) {
+    init(_ exchange: Cassette.Exchange, _ timeScale: Double) {
         self.exchange = exchange
-        factor =
-            switch timing {
-            case .recorded: 1
-            case .scaled(let factor): factor.isFinite ? max(0, factor) : 1
-            case .atOnce: 0
-            }
+        factor = timeScale.isFinite ? max(0, timeScale) : 1
     }
 
     private func wait(_ time: Duration) -> Duration { factor == 1 ? time : time * factor }

@@ -153,7 +153,7 @@ public final class ReplayTransport: Transport {
         _ index: Int, _ request: Request, to observer: Observer<TransferEvent, NetworkError>
     ) {
         let exchange = cassette.exchanges[index]
-        let script = ReplayScript(exchange, rules.timing)
+        let script = ReplayScript(exchange, rules.timeScale)
         guard exchange.isWebSocket, exchange.head?.status == .switchingProtocols else {
             return Playback(script.steps, of: request, to: observer, on: scheduler) { _ in }.start()
         }
@@ -187,7 +187,7 @@ public final class ReplayTransport: Transport {
                     : "the placeholder of a secret: it has no \(others.joined(separator: ", "))"
             ]
         }
-        let title = rules.order == .recorded ? "the next is" : "nearest is"
+        let title = rules.keepsOrder ? "the next is" : "nearest is"
         let used = nearest.isUsed ? ", used before" : ""
         let place = "\(title) \(nearest.index + 1) of \(cassette.exchanges.count)\(used): "
         return ReplayMismatch(
@@ -223,24 +223,6 @@ extension NetworkError.Code {
 
 /// The rules by which a ``ReplayTransport`` selects exchanges and times their events.
 public struct ReplayRules: Sendable {
-    /// The order in which the exchanges of a cassette are used.
-    public enum Order: Sendable {
-        /// Any; equal requests get their responses in the recorded order.
-        case free
-        /// The recorded one: each request must match the next exchange.
-        case recorded
-    }
-
-    /// The times of the events.
-    public enum Timing: Sendable {
-        /// The recorded times.
-        case recorded
-        /// The recorded times, multiplied.
-        case scaled(Double)
-        /// All events of an exchange follow each other at once.
-        case atOnce
-    }
-
     /// Whether scheme, host and port of the URLs are compared. Default true.
     public var comparesOrigins = true
     /// Whether the contents are compared: JSON with its members in any order, forms with their pairs in any order,
@@ -249,10 +231,12 @@ public struct ReplayRules: Sendable {
     public var comparesBodies = true
     /// The header fields that are compared. Default none.
     public var comparedFields: Set<HTTPField.Name> = []
-    /// The order in which the exchanges are used. Default free.
-    public var order = Order.free
-    /// The times of the events. Default as recorded.
-    public var timing = Timing.recorded
+    /// Whether requests come in the recorded order: each must match the next exchange. Default false: they come in any
+    /// order, and equal requests get their responses in the recorded order.
+    public var keepsOrder = false
+    /// The factor by which the times of the events are multiplied. With 0, all events of an exchange follow each other at
+    /// once. A factor that is infinite or no number counts as 1, a negative one as 0. Default 1: the recorded times.
+    public var timeScale = 1.0
     /// Whether each exchange answers once, and all of them must be used, to the client's last message. If it is false, the
     /// last one of several that match repeats, and exchanges may stay unused or end early. Default true.
     public var isStrict = true

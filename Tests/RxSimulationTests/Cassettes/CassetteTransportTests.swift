@@ -98,13 +98,13 @@ import Testing
     /// New exchanges have no place in the recorded order.
     @Test func recordedOrderIsComplete() {
         var rules = ReplayRules()
-        rules.order = .recorded
+        rules.keepsOrder = true
         let error = #expect(throws: FixtureError.self) {
             try CassetteTransport(
                 folder.appending(path: "a.har").path, mode: .replayOrRecord, on: clock, rules: rules,
                 network: self.network())
         }
-        #expect(error?.path == "ReplayRules.order")
+        #expect(error?.path == "ReplayRules.keepsOrder")
     }
 
     /// A transport with a scheduler for each origin, and with connections.

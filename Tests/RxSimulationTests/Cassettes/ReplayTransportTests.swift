@@ -133,7 +133,7 @@ import Testing
     @Test func recordedOrder() throws {
         let exchanges = ["x", "y"].map { exchange(.get, "https://a.test/\($0)", answer: $0) }
         var rules = ReplayRules()
-        rules.order = .recorded
+        rules.keepsOrder = true
         let replay = ReplayTransport(Cassette(exchanges), on: clock, rules: rules)
         let requests = try ["y", "x", "y"].map { try request(.get, "https://a.test/\($0)") }
         #expect(try answers(requests, by: replay) == ["none", "x", "y"])
@@ -183,12 +183,11 @@ import Testing
     /// Times are as recorded, scaled, or none.
     @Test(
         arguments: [
-            (ReplayRules.Timing.recorded, [10, 30, 40, 40]), (.scaled(2.5), [25, 75, 100, 100]),
-            (.atOnce, [0, 0, 0, 0]), (.scaled(-1), [0, 0, 0, 0]),
-        ] as [(ReplayRules.Timing, [Int])])
-    func timing(timing: ReplayRules.Timing, milliseconds: [Int]) throws {
+            (1, [10, 30, 40, 40]), (2.5, [25, 75, 100, 100]), (0, [0, 0, 0, 0]), (-1, [0, 0, 0, 0]),
+        ] as [(Double, [Int])])
+    func timing(timeScale: Double, milliseconds: [Int]) throws {
         var rules = ReplayRules()
-        rules.timing = timing
+        rules.timeScale = timeScale
         let cassette = Cassette([exchange(.get, "https://a.test/x", answer: "x")])
         let replay = ReplayTransport(cassette, on: clock, rules: rules)
         let recorder = Recorder(replay.send(try request(.get, "https://a.test/x")), on: clock)
