@@ -74,8 +74,8 @@ public struct Cassette: Sendable {
     /// Writes the file atomically: a reader, or a process that is interrupted, leaves the previous file or the complete
     /// new one. Folders that do not exist are created.
     ///
-    /// - Throws: ``FixtureError/Problem/unwritable(_:)``, or ``FixtureError/Problem/tooLarge(bytes:limit:)`` if the file
-    ///   would be larger than ``sizeLimit``, and so could not be read.
+    /// - Throws: a ``FixtureError`` if the file cannot be written, or would be larger than ``sizeLimit``, and so could not
+    ///   be read.
     public func write(to path: String) throws(FixtureError) { try write(to: path, limit: Self.sizeLimit) }
 
     func write(to path: String, limit: Int) throws(FixtureError) {

@@ -130,8 +130,8 @@ public enum CassetteMode: String, Sendable, CaseIterable {
     /// The mode that the environment selects: the value of ``variable``, by default ``replay``.
     ///
     /// - Parameter environment: the variables. Default those of the process.
-    /// - Throws: ``FixtureError/Problem/invalid(_:)`` for an unknown mode, and
-    ///   ``FixtureError/Problem/recordingInCI`` if the mode records although `CI` is set and not `false` or `0`.
+    /// - Throws: a ``FixtureError`` for an unknown mode, and if the mode records although `CI` is set and not `false` or
+    ///   `0`.
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(FixtureError) -> CassetteMode {

@@ -162,7 +162,7 @@ struct FixtureObject: Sendable {
 /// ```
 public struct FixtureError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of problems.
-    public enum Problem: Sendable, Equatable {
+    package enum Problem: Sendable, Equatable {
         /// The file cannot be read; the text says why.
         case unreadable(String)
         /// The file cannot be written; the text says why.
@@ -186,7 +186,7 @@ public struct FixtureError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     /// The problem.
-    public let problem: Problem
+    package let problem: Problem
     /// The file, if there is one.
     public let file: String?
     /// The path of the value in the document, such as `log.entries[3].request.url`; empty for the whole document.
@@ -196,8 +196,7 @@ public struct FixtureError: Error, Sendable, Equatable, CustomStringConvertible 
     /// The column in bytes, from 1.
     public let column: Int?
 
-    /// Creates an error.
-    public init(
+    package init(
         _ problem: Problem, file: String? = nil, path: String = "", line: Int? = nil, column: Int? = nil
     ) {
         self.problem = problem

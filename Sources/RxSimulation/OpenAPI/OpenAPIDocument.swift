@@ -69,8 +69,8 @@ public struct OpenAPIDocument: Sendable {
     ///   - type: the media type. Default: JSON, otherwise the first that has an example.
     ///   - example: the name among `examples`. Default: `example`, or the first of `examples`.
     ///   - delay: the time since the subscription. Default none.
-    /// - Throws: a ``FixtureError`` that names the place in the document: ``FixtureError/Problem/missing`` for an operation
-    ///   or response that is not there, and ``FixtureError/Problem/noExample``.
+    /// - Throws: a ``FixtureError`` that names the place in the document: of an operation or a response that is not
+    ///   there, or of a response without an example.
     public func reply(
         to method: HTTPRequest.Method, _ path: String, status: Int? = nil, type: String? = nil,
         example: String? = nil, after delay: Duration = .zero
