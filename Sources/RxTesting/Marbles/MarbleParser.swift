@@ -104,7 +104,7 @@ struct MarbleParser {
 /// The reason why a text is not a marble diagram.
 public struct MarbleError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of problems.
-    public enum Problem: Sendable, Equatable {
+    package enum Problem: Sendable, Equatable {
         /// The letter has no value.
         case noValue(Character)
         /// A `#` without an error given for it.
@@ -124,14 +124,13 @@ public struct MarbleError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The problem.
-    public let problem: Problem
+    package let problem: Problem
     /// The index of the character in the text, from 0.
     public let position: Int
     /// The text.
     public let text: String
 
-    /// Creates an error about one position in a text.
-    public init(problem: Problem, position: Int, text: String) {
+    package init(problem: Problem, position: Int, text: String) {
         self.problem = problem
         self.position = position
         self.text = text
