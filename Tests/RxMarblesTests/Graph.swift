@@ -87,7 +87,7 @@ final class Graph: Sendable {
         _ events: [Recording.Event], isHot: Bool, on clock: VirtualScheduler
     ) -> MarbleSource<Value, RecordedError> {
         let events = events.map { event in
-            let kind: MarbleEvent<Value, RecordedError>.Kind =
+            let kind: StreamEvent<Value, RecordedError> =
                 switch event.kind {
                 case .next(let value): .next(value)
                 case .failed(let value): .end(.failed(RecordedError(value)))

@@ -99,7 +99,7 @@ struct MarbleAlphabet<Element: Equatable> {
         return cells.mapValues { $0.count > 1 ? "(\($0))" : $0 }
     }
 
-    private mutating func symbol<Failure: Error>(for kind: MarbleEvent<Element, Failure>.Kind) -> String {
+    private mutating func symbol<Failure: Error>(for kind: StreamEvent<Element, Failure>) -> String {
         switch kind {
         case .next(let value): letter(for: value)
         case .end(.finished): "|"

@@ -62,7 +62,7 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
         if let completion { observer.scope.perform { observer.end(completion) } }
     }
 
-    private func broadcast(_ kind: MarbleEvent<Element, Failure>.Kind) {
+    private func broadcast(_ kind: StreamEvent<Element, Failure>) {
         let listeners = contents.withLock { contents in
             if case .end(let completion) = kind { contents.completion = completion }
             return contents.listeners.sorted { $0.key < $1.key }.map(\.value)
@@ -71,7 +71,7 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
     }
 
     private static func send(
-        _ kind: MarbleEvent<Element, Failure>.Kind, to observer: Observer<Element, Failure>
+        _ kind: StreamEvent<Element, Failure>, to observer: Observer<Element, Failure>
     ) {
         guard observer.scope.isOpen else { return }
         switch kind {

@@ -87,7 +87,7 @@ public final class Recorder<Element: Sendable, Failure: Error>: Sendable {
         contents.withLock { $0.subscription = subscription }
     }
 
-    private func record(_ kind: MarbleEvent<Element, Failure>.Kind) {
+    private func record(_ kind: StreamEvent<Element, Failure>) {
         let event = MarbleEvent(time: clock.now - origin, kind: kind)
         contents.withLock { $0.events.append(event) }
     }
@@ -124,21 +124,13 @@ extension Recorder where Element: Equatable {
 
 /// One event of a stream and its virtual time.
 public struct MarbleEvent<Element: Sendable, Failure: Error>: Sendable {
-    /// The kind of an event.
-    public enum Kind: Sendable {
-        /// A value.
-        case next(Element)
-        /// The end.
-        case end(Completion<Failure>)
-    }
-
     /// The time of the event.
     public var time: Duration
-    /// The kind of the event.
-    public var kind: Kind
+    /// The value or the end.
+    public var kind: StreamEvent<Element, Failure>
 
     /// Creates an event.
-    public init(time: Duration, kind: Kind) {
+    public init(time: Duration, kind: StreamEvent<Element, Failure>) {
         self.time = time
         self.kind = kind
     }
