@@ -17,8 +17,7 @@ struct RetryFixture {
     func callAsFunction(
         _ answers: [Reply], retry: RetryPolicy<NetworkError> = everySecond(), within total: Duration? = nil
     ) -> (Client, ScriptedTransport) {
-        let script = Script(answers)
-        let transport = ScriptedTransport(on: clock) { _ in script.next() }
+        let transport = ScriptedTransport(on: clock, replies: answers)
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.retry = retry
         configuration.options.timeouts = Timeouts(total: total)

@@ -61,6 +61,23 @@ public final class ScriptedTransport: Transport {
         self.init(on: scheduler, files: files) { request in book.reply(to: request) }
     }
 
+    /// Creates a transport that gives these replies in their order, whatever the requests are; the last one repeats.
+    ///
+    /// ```swift
+    /// let transport = ScriptedTransport(on: clock, replies: [.failure(.connect), .json("[1, 2]")])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - scheduler: the clock of the exchanges.
+    ///   - files: the files that responses are downloaded to. Default: a ``MemoryFileSystem`` without files.
+    ///   - replies: the replies. Without any, requests wait for ever.
+    public convenience init(
+        on scheduler: VirtualScheduler, files: (any FileSystem)? = nil, replies: [Reply]
+    ) {
+        let script = Script(replies)
+        self.init(on: scheduler, files: files) { _ in script.next() }
+    }
+
     /// The clock.
     public var scheduler: any Scheduler { clock }
 

@@ -16,8 +16,7 @@ struct WebSocketFixture {
         _ replies: ScriptedTransport.Reply..., limit: Int = 1024,
         dropsOldest: Bool = false, session: Session? = nil
     ) {
-        let script = ScriptedTransport.Script(replies)
-        transport = ScriptedTransport(on: clock) { _ in script.next() }
+        transport = ScriptedTransport(on: clock, replies: replies)
         sink = WebSocketSink(limit: limit, dropsOldest: dropsOldest)
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.session = session

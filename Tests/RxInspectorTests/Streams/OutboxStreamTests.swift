@@ -24,11 +24,9 @@ extension StreamTests {
             let reader = FeedReader(inspector)
             await reader.wait { !$0.all.isEmpty }
             let clock = VirtualScheduler()
-            let script = ScriptedTransport.Script([
-                .status(.serviceUnavailable), .json("{}"), .status(.badRequest),
-            ])
-            let client = Client(
-                baseURL: "https://shop.test", transport: ScriptedTransport(on: clock) { _ in script.next() })
+            let transport = ScriptedTransport(
+                on: clock, replies: [.status(.serviceUnavailable), .json("{}"), .status(.badRequest)])
+            let client = Client(baseURL: "https://shop.test", transport: transport)
             let outbox = try Outbox(store: MemoryOutboxStore(), client: client, endpoints: [Order.self])
             for _ in 0..<2 {
                 outbox.enqueue(Order(note: "canary9"), key: .withoutKey(.atLeastOnce), order: "a").subscribe()

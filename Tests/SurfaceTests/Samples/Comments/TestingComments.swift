@@ -147,8 +147,7 @@ func rules() throws -> [ScriptedTransport.Rule] {
 }
 
 func scripts(_ clock: VirtualScheduler) -> ScriptedTransport {
-    let script = ScriptedTransport.Script([.failure(.connect), .json("[1, 2]")])
-    let transport = ScriptedTransport(on: clock) { _ in script.next() }
+    let transport = ScriptedTransport(on: clock, replies: [.failure(.connect), .json("[1, 2]")])
     return transport
 }
 
