@@ -6,6 +6,10 @@ extension EventLoop {
     /// The result of `body`, run on a thread of libuv's pool (`uv_queue_work`), for work that would block the
     /// loop, such as disk access and decoding of large documents.
     ///
+    /// ```swift
+    /// loop.work { document.split(separator: 10).count }
+    /// ```
+    ///
     /// Each subscription runs it once. Four run at a time in the whole process, unless the environment variable
     /// `UV_THREADPOOL_SIZE` sets another number. Cancelling drops work that has not begun; work that has begun runs to
     /// its end, and its result is discarded. While the subscriber is paused the result waits. ``shutDown()`` waits for

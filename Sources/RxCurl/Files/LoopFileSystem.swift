@@ -1,21 +1,21 @@
-public import RxHTTP
-public import RxLite
-public import RxLoop
+package import RxHTTP
+package import RxLite
+package import RxLoop
 
 /// The files of the machine, read and written on the thread pool of an event loop.
 ///
 /// A file is read in pieces of 512 KiB; while one is consumed, the next is read. Paths that lead to anything
 /// but a regular file are refused. The streams run on the loop, and fail with ``NetworkError/Code/shutDown``
 /// when the loop is shut down.
-public struct LoopFileSystem: FileSystem {
+package struct LoopFileSystem: FileSystem {
     /// The loop on which results arrive.
-    public let loop: EventLoop
+    package let loop: EventLoop
 
     /// Creates a file system.
-    public init(loop: EventLoop) { self.loop = loop }
+    package init(loop: EventLoop) { self.loop = loop }
 
     /// See ``FileSystem/locate(_:)``.
-    public func locate(_ path: String) -> Observable<(path: String, isFolder: Bool), NetworkError> {
+    package func locate(_ path: String) -> Observable<(path: String, isFolder: Bool), NetworkError> {
         work(on: path) { () throws(UVError) in
             let found = try File.location(of: path)
             return (path: found.path, isFolder: found.isFolder)
@@ -23,7 +23,7 @@ public struct LoopFileSystem: FileSystem {
     }
 
     /// See ``FileSystem/status(of:)``.
-    public func status(of path: String) -> Observable<FileStatus?, NetworkError> {
+    package func status(of path: String) -> Observable<FileStatus?, NetworkError> {
         work(on: path) { () throws(UVError) in
             do throws(UVError) {
                 return FileStatus(try File.status(of: path))
@@ -34,7 +34,7 @@ public struct LoopFileSystem: FileSystem {
     }
 
     /// See ``FileSystem/read(_:from:count:expecting:)``.
-    public func read(
+    package func read(
         _ path: String, from offset: Int64, count: Int64?, expecting expected: FileStatus?
     ) -> Observable<[UInt8], NetworkError> {
         Observable(scheduler: loop) { observer in
@@ -43,7 +43,7 @@ public struct LoopFileSystem: FileSystem {
     }
 
     /// See ``FileSystem/contents(of:limit:)``.
-    public func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError> {
+    package func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError> {
         work(on: path) { () throws(UVError) -> (bytes: [UInt8]?, size: Int64) in
             do throws(UVError) {
                 let file = try File(readingOwn: path)
@@ -63,12 +63,12 @@ public struct LoopFileSystem: FileSystem {
     }
 
     /// See ``FileSystem/appender(to:at:)``.
-    public func appender(to path: String, at offset: Int64) -> FileAppender {
+    package func appender(to path: String, at offset: Int64) -> FileAppender {
         appender(FileWriter(path, at: offset, mark: nil), path)
     }
 
     /// See ``FileSystem/writer(to:at:mark:)``.
-    public func writer(to path: String, at offset: Int64, mark: Int64) -> FileAppender {
+    package func writer(to path: String, at offset: Int64, mark: Int64) -> FileAppender {
         appender(FileWriter(path, at: offset, mark: mark), path)
     }
 
@@ -84,19 +84,19 @@ public struct LoopFileSystem: FileSystem {
     }
 
     /// See ``FileSystem/extent(of:from:)``.
-    public func extent(of path: String, from offset: Int64) -> Observable<Int64, NetworkError> {
+    package func extent(of path: String, from offset: Int64) -> Observable<Int64, NetworkError> {
         work(on: path) { () throws(UVError) in try File(reading: path).hole(from: offset) }
     }
 
     /// See ``FileSystem/replace(_:with:)``.
-    public func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> {
+    package func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> {
         work(on: path) { () throws(UVError) in
             try File.replace(path, with: bytes)
         }
     }
 
     /// See ``FileSystem/replace(_:making:)``.
-    public func replace(
+    package func replace(
         _ path: String, making content: @escaping @Sendable () -> [UInt8]
     ) -> Observable<Void, NetworkError> {
         work(on: path) { () throws(UVError) in
@@ -105,12 +105,12 @@ public struct LoopFileSystem: FileSystem {
     }
 
     /// See ``FileSystem/move(_:to:)``.
-    public func move(_ path: String, to target: String) -> Observable<Void, NetworkError> {
+    package func move(_ path: String, to target: String) -> Observable<Void, NetworkError> {
         work(on: path) { () throws(UVError) in try File.rename(path, to: target) }
     }
 
     /// See ``FileSystem/move(_:toNew:)``.
-    public func move(_ path: String, toNew target: String) -> Observable<Bool, NetworkError> {
+    package func move(_ path: String, toNew target: String) -> Observable<Bool, NetworkError> {
         work(on: path) { () throws(UVError) in
             do throws(UVError) {
                 try File.rename(path, toNew: target)
@@ -122,7 +122,7 @@ public struct LoopFileSystem: FileSystem {
     }
 
     /// See ``FileSystem/lock(_:)``. The lock is advisory (`flock`).
-    public func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
+    package func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
         loop.work { () throws(UVError) in
             let lock = try FileLock(path)
             return { lock.release() }
@@ -134,7 +134,7 @@ public struct LoopFileSystem: FileSystem {
     }
 
     /// See ``FileSystem/remove(_:)``.
-    public func remove(_ path: String) -> Observable<Void, NetworkError> {
+    package func remove(_ path: String) -> Observable<Void, NetworkError> {
         work(on: path) { () throws(UVError) in
             do throws(UVError) {
                 try File.remove(path)

@@ -9,19 +9,15 @@ import Darwin
 
 /// An open regular file. Every call blocks, so use it in ``EventLoop/work(_:)``.
 ///
-/// ```swift
-/// loop.work { () throws(UVError) in try File(reading: path).read(at: 0, count: 4096) }
-/// ```
-///
 /// Threads: any, one at a time. The file is closed when the object is released.
-public final class File: @unchecked Sendable {
+package final class File: @unchecked Sendable {
     // Unchecked: the descriptor is constant, and a thread that still uses the file keeps it open.
     let descriptor: uv_file
     /// Whether there is no disk behind the file system (tmpfs, ramfs).
-    public let isInMemory: Bool
+    package let isInMemory: Bool
 
     /// Opens a file for reading (`uv_fs_open`).
-    public convenience init(reading path: String) throws(UVError) {
+    package convenience init(reading path: String) throws(UVError) {
         // Without O_NONBLOCK, opening a named pipe waits for its other end.
         try self.init(path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK)
     }
@@ -29,7 +25,7 @@ public final class File: @unchecked Sendable {
     /// Opens a file for reading that must belong to this user.
     ///
     /// Throws ``UVError/symbolicLink`` for a symbolic link, and ``UVError/notPermitted`` for a file of another user.
-    public convenience init(readingOwn path: String) throws(UVError) {
+    package convenience init(readingOwn path: String) throws(UVError) {
         try self.init(path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK | UV_FS_O_NOFOLLOW)
         try checkOwner()
     }
@@ -39,7 +35,7 @@ public final class File: @unchecked Sendable {
     /// Throws ``UVError/symbolicLink`` for a symbolic link, and ``UVError/notPermitted`` for a file of another user.
     ///
     /// - Parameter isNew: whether an existing file is an error, ``UVError/alreadyExists``.
-    public convenience init(writing path: String, isNew: Bool = false) throws(UVError) {
+    package convenience init(writing path: String, isNew: Bool = false) throws(UVError) {
         let new = isNew ? UV_FS_O_EXCL : 0
         try self.init(path, UV_FS_O_WRONLY | UV_FS_O_CREAT | UV_FS_O_NONBLOCK | UV_FS_O_NOFOLLOW | new)
         try checkOwner()
@@ -75,12 +71,12 @@ public final class File: @unchecked Sendable {
     deinit { _ = try? unsafe Self.call { unsafe uv_fs_close(nil, $0, descriptor, nil) } }
 
     /// Size and time of the last change (`uv_fs_fstat`).
-    public func status() throws(UVError) -> Status {
+    package func status() throws(UVError) -> Status {
         try unsafe Self.kind({ unsafe uv_fs_fstat(nil, $0, descriptor, nil) }).status
     }
 
     /// The bytes from `offset` (`uv_fs_read`): `count` of them, fewer only at the end of the file.
-    public func read(at offset: Int64, count: Int) throws(UVError) -> [UInt8] {
+    package func read(at offset: Int64, count: Int) throws(UVError) -> [UInt8] {
         var bytes: [UInt8] = []
         try read(at: offset, count: count, into: &bytes)
         return bytes
@@ -88,7 +84,7 @@ public final class File: @unchecked Sendable {
 
     /// Reads `count` bytes from `offset` into `bytes`, whose content they replace (`uv_fs_read`); fewer only at the end
     /// of the file. Unshared memory of the right size is reused, so large reads need no new memory from the system.
-    public func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(UVError) {
+    package func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(UVError) {
         if bytes.count != count {
             bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
                 // The bytes may have any value until the file is read into them.
@@ -116,7 +112,7 @@ public final class File: @unchecked Sendable {
     }
 
     /// Writes all of `bytes` from `offset` on (`uv_fs_write`).
-    public func write(_ bytes: [UInt8], at offset: Int64) throws(UVError) {
+    package func write(_ bytes: [UInt8], at offset: Int64) throws(UVError) {
         var written = 0
         while written < bytes.count {
             let start = written
@@ -138,7 +134,7 @@ public final class File: @unchecked Sendable {
 
     /// The offset of the first byte from `offset` on that was never written (`lseek` with `SEEK_HOLE`); the size of the file
     /// if there is none, or if the file system does not know.
-    public func hole(from offset: Int64) throws(UVError) -> Int64 {
+    package func hole(from offset: Int64) throws(UVError) -> Int64 {
         let size = try status().size
         guard offset < size else { return size }
         let found = rxuv_find_hole(descriptor, offset)
@@ -146,12 +142,12 @@ public final class File: @unchecked Sendable {
     }
 
     /// Truncates the file, or extends it with zeros (`uv_fs_ftruncate`).
-    public func truncate(to size: Int64) throws(UVError) {
+    package func truncate(to size: Int64) throws(UVError) {
         _ = try unsafe Self.call { unsafe uv_fs_ftruncate(nil, $0, descriptor, size, nil) }
     }
 
     /// Waits until the content is on disk (`uv_fs_fsync`).
-    public func synchronize() throws(UVError) {
+    package func synchronize() throws(UVError) {
         _ = try unsafe Self.call { unsafe uv_fs_fsync(nil, $0, descriptor, nil) }
     }
 
@@ -192,7 +188,7 @@ extension File {
     /// - Returns: the number of bytes, possibly fewer than fit; 0 at the end of the file; `nil` if the read
     ///   would have to wait, or if that is unknown, as on most network file systems and all systems except
     ///   Linux. It is also `nil` on an error, which ``read(at:count:)`` reports.
-    public func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    package func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         if isInMemory {
             return try? unsafe transfer(buffer) { request, piece in
                 unsafe uv_fs_read(nil, request, descriptor, piece, 1, offset, nil)
@@ -202,7 +198,7 @@ extension File {
         return got < 0 ? nil : got
     }
     /// Whether the byte at `offset` can be read without waiting.
-    public func isCached(at offset: Int64) -> Bool {
+    package func isCached(at offset: Int64) -> Bool {
         var byte: UInt8 = 0
         return unsafe withUnsafeMutableBytes(of: &byte) { unsafe readCached(at: offset, into: $0) } == 1
     }
@@ -210,17 +206,17 @@ extension File {
 
 extension File {
     /// The metadata of a file.
-    public struct Status: Sendable, Equatable {
+    package struct Status: Sendable, Equatable {
         /// The size in bytes.
-        public var size: Int64
+        package var size: Int64
         /// The time of the last change to the content, since 1970.
-        public var modified: Duration
+        package var modified: Duration
         /// The number of the file in its file system (inode).
-        public var number: UInt64
+        package var number: UInt64
     }
 
     /// The status of the regular file at a path (`uv_fs_stat`); ``UVError/notFound`` if nothing is there.
-    public static func status(of path: String) throws(UVError) -> Status {
+    package static func status(of path: String) throws(UVError) -> Status {
         try check(path)
         let (status, isRegular) = try unsafe kind { unsafe uv_fs_stat(nil, $0, path, nil) }
         guard isRegular else { throw .invalidArgument }
@@ -231,7 +227,7 @@ extension File {
     /// (`uv_fs_realpath`).
     ///
     /// ``UVError/notFound`` if the folder of a file does not exist.
-    public static func location(of path: String) throws(UVError) -> (path: String, isFolder: Bool) {
+    package static func location(of path: String) throws(UVError) -> (path: String, isFolder: Bool) {
         try check(path)
         if try isFolder(path) { return (try realPath(of: path), true) }
         guard let name = path.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty
@@ -271,7 +267,7 @@ extension File {
 
     /// Moves a file to another path, replaces an existing file there, and syncs the change (`uv_fs_rename`, and
     /// `uv_fs_fsync` of the directory).
-    public static func rename(_ path: String, to target: String) throws(UVError) {
+    package static func rename(_ path: String, to target: String) throws(UVError) {
         try check(path)
         try check(target)
         _ = try unsafe call { unsafe uv_fs_rename(nil, $0, path, target, nil) }
@@ -282,7 +278,7 @@ extension File {
     /// with `RENAME_EXCL`); ``UVError/alreadyExists`` if there is something.
     ///
     /// In a file system without such a call, an empty file first takes the place.
-    public static func rename(_ path: String, toNew target: String) throws(UVError) {
+    package static func rename(_ path: String, toNew target: String) throws(UVError) {
         try check(path)
         try check(target)
         let result = unsafe UVError(rawValue: rxuv_rename_new(path, target))
@@ -301,7 +297,7 @@ extension File {
     }
 
     /// Removes a file (`uv_fs_unlink`); ``UVError/notFound`` if it does not exist.
-    public static func remove(_ path: String) throws(UVError) {
+    package static func remove(_ path: String) throws(UVError) {
         try check(path)
         _ = try unsafe call { unsafe uv_fs_unlink(nil, $0, path, nil) }
     }
@@ -358,7 +354,7 @@ extension File {
     ///
     /// New files left behind by an interrupted process are removed, once for each path in the life of this
     /// process.
-    public static func replace(_ path: String, with bytes: [UInt8]) throws(UVError) {
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(UVError) {
         removeLeftDrafts(of: path)
         // Another process that removes leftover drafts may mistake a fresh draft for one, so retry a few
         // times.

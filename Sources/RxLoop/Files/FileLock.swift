@@ -13,7 +13,7 @@ import Darwin
 /// Creating one blocks, so do it in ``EventLoop/work(_:)``.
 ///
 /// Threads: any.
-public final class FileLock: Sendable {
+package final class FileLock: Sendable {
     private struct Held {
         let file: File
         let path: String
@@ -28,7 +28,7 @@ public final class FileLock: Sendable {
     /// Takes the lock of the file, and creates the file with mode 0600 if needed.
     ///
     /// Throws ``UVError/tryAgain`` if the lock is held.
-    public init(_ path: String) throws(UVError) {
+    package init(_ path: String) throws(UVError) {
         // The file may be moved or removed between opening and locking, so retry, but not forever.
         for _ in 0..<64 {
             let file = try File(locking: path)
@@ -44,7 +44,7 @@ public final class FileLock: Sendable {
 
     /// Releases the lock, and removes the file if it is empty. Only the first call has an effect; `deinit`
     /// calls it too.
-    public func release() {
+    package func release() {
         guard !isReleased.exchange(true, ordering: .relaxed) else { return }
         Self.held.withLock { held in
             guard let mine = held.removeValue(forKey: identity) else { return }
