@@ -542,7 +542,7 @@ extension TransferState {
     init(of request: borrowing Request, on multi: borrowing Multi) {
         self.init(
             isRepeatable: request.isIdempotent, asksForUpgrade: request.upgrade != nil,
-            awaitsChallenge: multi.configuration.proxy.authentication == .digest,
+            awaitsChallenge: multi.configuration.proxy.usesDigest,
             limits: .init(multi.configuration))
     }
 }

@@ -18,24 +18,17 @@ public struct Proxy: Sendable, Equatable {
         case server(String)
     }
 
-    /// The authentication scheme for an HTTP proxy (`CURLOPT_PROXYAUTH`). SOCKS 5 uses the scheme of RFC
-    /// 1929.
-    public enum Authentication: Sendable {
-        /// Sends user and password with every request (RFC 7617); they are readable on the way to a proxy
-        /// without TLS.
-        case basic
-        /// Sends a digest in response to the proxy's challenge (RFC 7616). The first request of an easy
-        /// handle is sent without its body, and again after the challenge; later ones carry a digest
-        /// immediately. libcurl before 8.1 gets a challenge for each request. If the proxy's nonce has
-        /// expired, a body that can be sent only once fails with ``NetworkError/Code/connectionLost``.
-        case digest
-    }
-
     let choice: Choice
     let exceptions: [String]
     private let honorsEnvironmentExceptions: Bool
-    /// The authentication scheme for an HTTP proxy. Default ``Authentication/basic``.
-    public var authentication = Authentication.basic
+    /// Whether an HTTP proxy gets a digest in response to its challenge (RFC 7616), instead of user and password with
+    /// every request (RFC 7617), which are readable on the way to a proxy without TLS (`CURLOPT_PROXYAUTH`). Default
+    /// false. SOCKS 5 has a scheme of its own (RFC 1929).
+    ///
+    /// The first request of an easy handle is sent without its body, and again after the challenge; later ones carry a
+    /// digest immediately. libcurl before 8.1 gets a challenge for each request. If the proxy's nonce has expired, a body
+    /// that can be sent only once fails with ``NetworkError/Code/connectionLost``.
+    public var usesDigest = false
     /// Whether http requests use a tunnel (`CONNECT`), as https requests do (`CURLOPT_HTTPPROXYTUNNEL`). Many proxies
     /// allow tunnels to port 443 only. Default false.
     public var tunnelsHTTP = false
@@ -118,13 +111,9 @@ extension Substring {
 
 extension Proxy {
     /// The value of `CURLOPT_PROXYAUTH`; `nil` for curl's default, which is basic.
-    var authenticationMask: Int? {
-        switch authentication {
-        case .basic: nil
-        // `CURLAUTH_DIGEST`, a macro with a cast.
-        case .digest: 1 << 1
-        }
-    }
+    ///
+    /// The other is `CURLAUTH_DIGEST`, a macro with a cast.
+    var authenticationMask: Int? { usesDigest ? 1 << 1 : nil }
 
     /// The reason why the proxy cannot be passed to curl; `nil` if it can. Contains no part of the URL, which
     /// may have a password.

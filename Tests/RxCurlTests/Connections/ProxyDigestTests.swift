@@ -11,7 +11,7 @@ import Testing
         -> Proxy
     {
         var proxy = Proxy("http://anna:\(password)@127.0.0.1:\(server.port)")
-        proxy.authentication = .digest
+        proxy.usesDigest = true
         proxy.tunnelsHTTP = tunnels
         return proxy
     }

@@ -31,7 +31,7 @@ func configureConnections() {
         "http://me:secret@proxy.example.com:3128", exceptions: ["localhost", ".example.com"])
 
     var office = Proxy("http://me:secret@proxy.example.com:3128")
-    office.authentication = .digest
+    office.usesDigest = true
     office.tunnelsHTTP = true
     connections.proxy = office
 }
