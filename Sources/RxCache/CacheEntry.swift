@@ -25,7 +25,7 @@ public struct CacheEntry: Sendable {
         /// The key that the response is stored under.
         public var key: CacheKey
         /// The request fields by which the server selected the response (`Vary`), with their values.
-        public var variant: CacheVariant
+        package var variant: CacheVariant
         /// Status and header fields, without those that end with the connection (RFC 9111 §3.1).
         public var head: ResponseHead
         /// How long the response may be used.
@@ -33,10 +33,16 @@ public struct CacheEntry: Sendable {
         /// Names by which the response can be removed.
         public var tags: Set<String>
 
-        /// Creates metadata, by default for a new body.
+        /// Creates metadata, by default for a new body. The server has not selected the response by fields of the request.
         public init(
-            id: UUID? = nil, key: CacheKey, variant: CacheVariant = CacheVariant(), head: ResponseHead,
-            terms: CacheTerms, tags: Set<String> = []
+            id: UUID? = nil, key: CacheKey, head: ResponseHead, terms: CacheTerms, tags: Set<String> = []
+        ) {
+            self.init(id: id, key: key, variant: CacheVariant(), head: head, terms: terms, tags: tags)
+        }
+
+        package init(
+            id: UUID? = nil, key: CacheKey, variant: CacheVariant, head: ResponseHead, terms: CacheTerms,
+            tags: Set<String> = []
         ) {
             self.id = id ?? RandomSource.uuid()
             self.key = key

@@ -8,7 +8,7 @@ import RxJSON
 public struct CacheKey: Hashable, Sendable, Codable {
     /// The rules by which a response is stored. Responses stored by one set of rules are never used by
     /// another.
-    public enum Rules: String, Sendable, Codable {
+    package enum Rules: String, Sendable, Codable {
         /// RFC 9111.
         case http
         /// A lifetime that the app sets.
@@ -16,7 +16,7 @@ public struct CacheKey: Hashable, Sendable, Codable {
     }
 
     /// The rules by which the response is stored.
-    public var rules: Rules
+    package var rules: Rules
     /// The method of the request.
     public var method: String
     /// The absolute URL, with query and without fragment.
@@ -27,8 +27,12 @@ public struct CacheKey: Hashable, Sendable, Codable {
     /// A digest of the request's content; empty without content.
     public var content: String
 
-    /// Creates a key.
-    public init(
+    /// Creates a key of a response that is stored by RFC 9111.
+    public init(method: String = "GET", url: String, identity: String = "", content: String = "") {
+        self.init(rules: .http, method: method, url: url, identity: identity, content: content)
+    }
+
+    package init(
         rules: Rules, method: String = "GET", url: String, identity: String = "", content: String = ""
     ) {
         self.rules = rules
@@ -134,18 +138,18 @@ extension String {
 }
 
 /// The request fields by which a server selected a response, as its `Vary` names them (RFC 9111 §4.1).
-public struct CacheVariant: Hashable, Sendable, Codable {
+package struct CacheVariant: Hashable, Sendable, Codable {
     /// The values by the fields' names in lower case; `nil` for an absent field. Secret values are stored as
     /// digests.
-    public var fields: [String: String?]
+    package var fields: [String: String?]
 
     /// Creates a variant.
-    public init(_ fields: [String: String?] = [:]) { self.fields = fields }
+    package init(_ fields: [String: String?] = [:]) { self.fields = fields }
 }
 
 extension CacheVariant: RedactedDescription {
     /// The names of the fields.
-    public var description: String { fields.keys.sorted().joined(separator: ", ") }
+    package var description: String { fields.keys.sorted().joined(separator: ", ") }
 }
 
 extension CacheVariant {
