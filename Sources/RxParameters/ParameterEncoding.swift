@@ -32,10 +32,10 @@ extension Parameters {
             // Replaces any content type of the endpoint, because only this one has the boundary.
             request.headerFields[.contentType] = form.contentType
             request.body = try form.body()
-        case .custom(let serializer):
+        case .custom(let contentType, let write):
             let value: any Encodable & Sendable =
                 if let model = unchangedModel { model } else { try namedTree(encoder) }
-            request.setBody(try serializer.body(of: value), contentType: serializer.contentType)
+            request.setBody(try Body(of: value, as: contentType, write), contentType: contentType)
         case .body(let body, let contentType):
             request.setBody(body, contentType: contentType)
             try request.appendQuery(try style.write(try pairs(encoder, style)))

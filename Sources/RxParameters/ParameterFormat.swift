@@ -12,39 +12,28 @@ public enum ParameterFormat: Sendable {
     case query
     /// A `multipart/form-data` body, with each value as a text part.
     case multipart
-    /// A body of a custom serializer.
-    case custom(ParameterSerializer)
+    /// A body of this MIME type in a format of your own, for servers that read neither JSON nor forms.
+    ///
+    /// ```swift
+    /// let packed = ParameterFormat.custom(contentType: "application/msgpack") { value in
+    ///     try MessagePackEncoder().encode(value)
+    /// }
+    /// client.post("/goods", .standard(goods).sent(as: packed))
+    /// ```
+    ///
+    /// The closure receives the model or, if parameters have been added or removed, a tree with the same content. A
+    /// thrown error fails the request with `invalidParameters`, unless it is a ``NetworkError``; nothing is sent then.
+    case custom(contentType: String, @Sendable (any Encodable & Sendable) throws -> [UInt8])
 }
 
-/// Writes parameters as a body in a custom format, for servers that read neither JSON nor forms.
-///
-/// ```swift
-/// let packed = ParameterSerializer(contentType: "application/msgpack") { value in
-///     try MessagePackEncoder().encode(value)
-/// }
-/// client.post("/goods", .standard(goods).sent(as: .custom(packed)))
-/// ```
-public struct ParameterSerializer: Sendable {
-    let contentType: String
-    private let write: @Sendable (any Encodable & Sendable) throws -> [UInt8]
-
-    /// Creates a serializer.
-    ///
-    /// - Parameters:
-    ///   - contentType: the MIME type of the content.
-    ///   - write: receives the model or, if parameters have been added or removed, a tree with the same
-    ///     content. A thrown error fails the request with `invalidParameters`, unless it is a
-    ///     ``NetworkError``; nothing is sent then.
-    public init(
-        contentType: String, _ write: @escaping @Sendable (any Encodable & Sendable) throws -> [UInt8]
-    ) {
-        self.contentType = contentType
-        self.write = write
-    }
-
-    func body(of value: any Encodable & Sendable) throws(NetworkError) -> Body {
+extension Body {
+    /// The bytes that `write` makes of a value, for an app's own format.
+    init(
+        of value: any Encodable & Sendable, as contentType: String,
+        _ write: @Sendable (any Encodable & Sendable) throws -> [UInt8]
+    ) throws(NetworkError) {
         do {
-            return .bytes(try write(value))
+            self = .bytes(try write(value))
         } catch let error as NetworkError {
             throw error
         } catch EncodingError.invalidValue(_, let context) {
@@ -71,18 +60,11 @@ public struct ParameterStyle: Sendable {
         case commaSeparated
     }
 
-    /// How a member of an object is named.
-    public enum Objects: Sendable {
-        /// `user[name]=anna`
-        case brackets
-        /// `user.name=anna`
-        case dots
-    }
-
     /// How a list is written. Default: repeated.
     public var lists: Lists
-    /// How a member of an object is named. Default: brackets.
-    public var objects: Objects
+    /// Whether a member of an object is named with a dot, as in `user.name=anna`. Default false: with brackets, as in
+    /// `user[name]=anna`.
+    public var usesDots: Bool
 
     /// Writes a query from its pairs, for servers with special rules. Default `nil`: `name=value` pairs
     /// joined by `&`, with every character escaped except RFC 3986's unreserved ones.
@@ -90,11 +72,11 @@ public struct ParameterStyle: Sendable {
 
     /// Creates a style.
     public init(
-        lists: Lists = .repeated, objects: Objects = .brackets,
+        lists: Lists = .repeated, usesDots: Bool = false,
         query: (@Sendable ([ParameterPair]) throws(NetworkError) -> String)? = nil
     ) {
         self.lists = lists
-        self.objects = objects
+        self.usesDots = usesDots
         self.query = query
     }
 
@@ -123,7 +105,7 @@ extension JSONValue {
         case .array(let elements): Self.pairs(of: elements, style, named: name)
         case .object(let members):
             members.sorted { $0.key < $1.key }.flatMap { key, value in
-                value.pairs(style, named: style.objects.member(key, of: name))
+                value.pairs(style, named: style.member(key, of: name))
             }
         }
     }
@@ -148,13 +130,10 @@ extension JSONValue {
     }
 }
 
-extension ParameterStyle.Objects {
+extension ParameterStyle {
     fileprivate func member(_ key: String, of name: String) -> String {
         guard !name.isEmpty else { return key }
-        return switch self {
-        case .brackets: "\(name)[\(key)]"
-        case .dots: "\(name).\(key)"
-        }
+        return usesDots ? "\(name).\(key)" : "\(name)[\(key)]"
     }
 }
 

@@ -30,7 +30,7 @@ public struct Parameters: Sendable {
         case form
         case text(String)
         case multipart([Multipart.Part])
-        case custom(ParameterSerializer)
+        case custom(contentType: String, @Sendable (any Encodable & Sendable) throws -> [UInt8])
         indirect case body(Body, contentType: String?)
 
         init(_ format: ParameterFormat) {
@@ -39,7 +39,7 @@ public struct Parameters: Sendable {
             case .form: self = .form
             case .query: self = .query
             case .multipart: self = .multipart([])
-            case .custom(let serializer): self = .custom(serializer)
+            case .custom(let contentType, let write): self = .custom(contentType: contentType, write)
             }
         }
     }
@@ -236,7 +236,7 @@ extension Parameters: RedactedDescription {
             case .form: "form"
             case .text(let text): "text of \(text.utf8.count) bytes"
             case .multipart(let parts): "\(Multipart(parts, boundary: ""))"
-            case .custom(let serializer): serializer.contentType
+            case .custom(let contentType, _): contentType
             case .body(let body, _): "body: \(body)"
             }
         var names: Set<String> = []

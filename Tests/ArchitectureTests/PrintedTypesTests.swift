@@ -12,8 +12,7 @@ import Testing
         ],
         "holds closures, whose contents nothing prints": [
             "Accessory", "CookieStorage", "PagingOptions", "PagingRule",
-            "ParameterFormat",
-            "ParameterSerializer", "PublicSuffixes", "Signature", "StreamedBody",
+            "ParameterFormat", "PublicSuffixes", "Signature", "StreamedBody",
             "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",
             "EventDecoder", "FileAppender",
         ],

@@ -282,7 +282,7 @@ enum PairTable {
             ("query", { $0.configuration.parameterFormat = .query })),
         Factor(
             "parameterStyle", ("default", { _ in }),
-            ("indexed", { $0.configuration.parameterStyle = ParameterStyle(lists: .indexed, objects: .dots) })
+            ("indexed", { $0.configuration.parameterStyle = ParameterStyle(lists: .indexed, usesDots: true) })
         ),
         Factor("encoder", ("default", { _ in }), ("plain", { $0.configuration.encoder = JSONEncoder() })),
         Factor(

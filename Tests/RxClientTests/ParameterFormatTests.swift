@@ -11,7 +11,7 @@ import Testing
 /// Formats of parameters, for the client and for one request.
 @Suite struct ParameterFormatTests {
     /// Writes lines of `name: value`, as another format might.
-    private static let lines = ParameterSerializer(contentType: "text/x-lines") { value in
+    private static let lines = ParameterFormat.custom(contentType: "text/x-lines") { value in
         let tree = JSONValue(parsing: Array(try JSONEncoder().encode(value)))
         return Array(
             (tree ?? .null).pairs(ParameterStyle()).map { "\($0.name): \($0.value)\n" }.joined().utf8)
@@ -50,7 +50,7 @@ import Testing
             (ParameterFormat.json, nil, "application/json", #"{"name":"tea","price":3}"#),
             (.form, nil, "application/x-www-form-urlencoded", "name=tea&price=3"),
             (.query, "name=tea&price=3", nil, nil),
-            (.custom(lines), nil, "text/x-lines", "name: tea\nprice: 3\n"),
+            (lines, nil, "text/x-lines", "name: tea\nprice: 3\n"),
         ] as [(ParameterFormat, String?, String?, String?)])
     func clientWide(format: ParameterFormat, query: String?, contentType: String?, body: String?) throws {
         for parameters: Parameters in [.standard(Goods()), ["price": 3, "name": "tea"]] {
@@ -69,7 +69,7 @@ import Testing
     @Test func perRequest() throws {
         let form = try write(.standard(Goods()).sent(as: .form))
         #expect(form.body == "name=tea&price=3")
-        let custom = try write(Parameters.json(Goods()).sent(as: .custom(Self.lines)), .delete)
+        let custom = try write(Parameters.json(Goods()).sent(as: Self.lines), .delete)
         #expect(custom.body == "name: tea\nprice: 3\n")
         #expect(custom.query == nil)
         let query = try write(.standard(["a": 1]).sent(as: .query)) { $0.parameterFormat = .form }
@@ -98,7 +98,7 @@ import Testing
     /// Rewriting, removing and signing apply to a serializer's parameters.
     @Test func rewritten() throws {
         let written = try write(
-            Parameters.standard(Goods()).sent(as: .custom(Self.lines)).adding(["v": 1]).removing("price")
+            Parameters.standard(Goods()).sent(as: Self.lines).adding(["v": 1]).removing("price")
         ) {
             $0.signature = Signature { content in .parameters(["sign": content.canonicalQuery]) }
         }
@@ -108,7 +108,7 @@ import Testing
     /// The endpoint's own header field takes precedence.
     @Test func ownContentType() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.parameterFormat = .custom(Self.lines)
+        configuration.parameterFormat = Self.lines
         let call = InlineEndpoint(.post, "/x", ["a": 1], headers: ["Content-Type": "text/lines; v=2"])
         let request = try PreparedRequest(call, configuration: configuration).sent()
         #expect(request.headerFields[.contentType] == "text/lines; v=2")
@@ -122,18 +122,18 @@ import Testing
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport)
         let serializers = [
-            ParameterSerializer(contentType: "text/x") { _ in throw Secret() },
-            ParameterSerializer(contentType: "text/x") { _ in
+            ParameterFormat.custom(contentType: "text/x") { _ in throw Secret() },
+            ParameterFormat.custom(contentType: "text/x") { _ in
                 throw NetworkError(.invalidParameters, "own words")
             },
-            ParameterSerializer(contentType: "text/x") { _ in
+            ParameterFormat.custom(contentType: "text/x") { _ in
                 throw EncodingError.invalidValue(
                     "hunter2", .init(codingPath: [], debugDescription: "no text"))
             },
         ]
         let messages = try serializers.map { serializer in
             let recorder = Recorder(
-                client.post("/x", .standard(["password": "hunter2"]).sent(as: .custom(serializer))), on: clock
+                client.post("/x", .standard(["password": "hunter2"]).sent(as: serializer)), on: clock
             )
             try clock.run()
             #expect(recorder.failure?.code == .invalidParameters)

@@ -39,21 +39,21 @@ import Testing
     /// Lists and objects are written in the given style.
     @Test(arguments: [
         (
-            ParameterStyle.Lists.repeated, ParameterStyle.Objects.brackets,
+            ParameterStyle.Lists.repeated, false,
             "id=1&id=2&list[x]=1&list[x]=2&user[name]=anna&user[tags]=a&user[tags]=b"
         ),
         (
-            .brackets, .brackets,
+            .brackets, false,
             "id[]=1&id[]=2&list[][x]=1&list[][x]=2&user[name]=anna&user[tags][]=a&user[tags][]=b"
         ),
         (
-            .indexed, .dots,
+            .indexed, true,
             "id[0]=1&id[1]=2&list[0].x=1&list[1].x=2&user.name=anna&user.tags[0]=a&user.tags[1]=b"
         ),
-        (.commaSeparated, .dots, "id=1,2&list.x=1&list.x=2&user.name=anna&user.tags=a,b"),
+        (.commaSeparated, true, "id=1,2&list.x=1&list.x=2&user.name=anna&user.tags=a,b"),
     ])
-    func styles(lists: ParameterStyle.Lists, objects: ParameterStyle.Objects, expected: String) throws {
-        let style = ParameterStyle(lists: lists, objects: objects)
+    func styles(lists: ParameterStyle.Lists, usesDots: Bool, expected: String) throws {
+        let style = ParameterStyle(lists: lists, usesDots: usesDots)
         #expect(try query(request(.query(values)) { $0.parameterStyle = style }) == expected)
         #expect(try query(request(Parameters.query(values).styled(style))) == expected)
         let form = try request(Parameters.form(values).styled(style), .post)

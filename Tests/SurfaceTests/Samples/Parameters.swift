@@ -11,7 +11,7 @@ func sendParameters(_ client: Client, password: String) -> [Observable<Response,
 
 func styleParameters() -> ClientConfiguration {
     var configuration = ClientConfiguration()
-    configuration.parameterStyle = ParameterStyle(lists: .brackets, objects: .dots)
+    configuration.parameterStyle = ParameterStyle(lists: .brackets, usesDots: true)
     return configuration
 }
 
@@ -34,8 +34,7 @@ func chooseFormats(
     _ configuration: inout ClientConfiguration, _ client: Client, title: String,
     pack: @escaping @Sendable (any Encodable & Sendable) throws -> [UInt8]
 ) -> Observable<Response, NetworkError> {
-    let packed = ParameterSerializer(contentType: "application/msgpack") { value in try pack(value) }
-    configuration.parameterFormat = .custom(packed)
+    configuration.parameterFormat = .custom(contentType: "application/msgpack") { value in try pack(value) }
     let photo = client.post("/photos", .standard(["title": title]).sent(as: .multipart))
     configuration.parameterStyle.query = { pairs in
         pairs.map { "\($0.name):\(PercentEncoding.segment($0.value))" }.joined(separator: ",")

@@ -69,10 +69,10 @@ func errors(_ cart: Observable<Cart, NetworkError>, offerRetry: @escaping @Senda
 ) -> [Any] {
     client.post("/goods", .json(goods).query(["dryRun": true]))
 
-    let packed = ParameterSerializer(contentType: "application/msgpack") { value in
+    let packed = ParameterFormat.custom(contentType: "application/msgpack") { value in
         try MessagePackEncoder().encode(value)
     }
-    client.post("/goods", .standard(goods).sent(as: .custom(packed)))
+    client.post("/goods", .standard(goods).sent(as: packed))
 }
 
 func signatures(
