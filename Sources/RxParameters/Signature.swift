@@ -1,10 +1,10 @@
 public import RxHTTP
 
-/// Signs requests: receives the final content of a request, and returns the additions to it.
+/// Signs requests: receives the final content of a request, and returns the parameters or header fields to add.
 ///
 /// ```swift
-/// configuration.signature = Signature { content in
-///     .parameters(["sign": digest(of: content.canonicalQuery + secret)])
+/// configuration.signature = .parameters { content in
+///     ["sign": digest(of: content.canonicalQuery + secret)]
 /// }
 /// ```
 ///
@@ -30,23 +30,34 @@ public struct Signature: Sendable {
     }
 
     /// The additions to the request.
-    public struct Addition: Sendable {
+    package struct Addition: Sendable {
         package private(set) var parameters: Parameters.Values = [:]
         package private(set) var headers: Headers = [:]
 
-        /// Parameters, sent in the same format as the request's parameters.
-        public static func parameters(_ values: Parameters.Values) -> Addition {
+        package static func parameters(_ values: Parameters.Values) -> Addition {
             Addition(parameters: values)
         }
 
-        /// Header fields to add.
-        public static func headers(_ fields: Headers) -> Addition { Addition(headers: fields) }
+        package static func headers(_ fields: Headers) -> Addition { Addition(headers: fields) }
     }
 
     package let sign: @Sendable (Content) throws(NetworkError) -> Addition
 
-    /// Creates a signature from a rule.
-    public init(_ sign: @escaping @Sendable (Content) throws(NetworkError) -> Addition) { self.sign = sign }
+    /// Adds the parameters that the rule returns, in the format of the request's parameters.
+    public static func parameters(
+        _ sign: @escaping @Sendable (Content) throws(NetworkError) -> Parameters.Values
+    ) -> Signature {
+        Signature { content throws(NetworkError) in .parameters(try sign(content)) }
+    }
+
+    /// Adds the header fields that the rule returns.
+    public static func headers(
+        _ sign: @escaping @Sendable (Content) throws(NetworkError) -> Headers
+    ) -> Signature {
+        Signature { content throws(NetworkError) in .headers(try sign(content)) }
+    }
+
+    private init(_ sign: @escaping @Sendable (Content) throws(NetworkError) -> Addition) { self.sign = sign }
 }
 
 extension Signature.Content: RedactedDescription {
@@ -58,7 +69,7 @@ extension Signature.Content: RedactedDescription {
 
 extension Signature.Addition: RedactedDescription {
     /// The names of parameters and fields.
-    public var description: String {
+    package var description: String {
         parameters.keys.sorted().joined(separator: ", ") + "\(headers)"
     }
 }

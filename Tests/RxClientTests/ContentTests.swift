@@ -205,7 +205,7 @@ import Testing
         configuration.options.retry = .never
         configuration.options.envelope = Envelope()
         configuration.rewriteParameters = { $0.adding(["version": 1]) }
-        configuration.signature = Signature { _ in .parameters(["sign": "s"]) }
+        configuration.signature = .parameters { _ in ["sign": "s"] }
         let client = Client(configuration: configuration, transport: transport)
         var call = InlineEndpoint(.post, "/x", .query(["q": 1]))
         call.options.envelope = .absent

@@ -43,8 +43,8 @@ import Testing
             }
         }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.signature = Signature { content in
-            .parameters(["sign": content.canonicalQuery.split(separator: "=").joined(separator: "-")])
+        configuration.signature = .parameters { content in
+            ["sign": content.canonicalQuery.split(separator: "=").joined(separator: "-")]
         }
         let client = Client(configuration: configuration, transport: transport)
         let all = Recorder(client.items(GoodsList(keyword: "tea"), .link), on: clock)

@@ -299,8 +299,8 @@ enum PairTable {
             ("v", { $0.configuration.rewriteParameters = { $0.adding(["v": "2"]) } })),
         Factor(
             "signature", ("none", { _ in }),
-            ("field", { $0.configuration.signature = Signature { _ in .headers(["X-Sign": "sign"]) } }),
-            ("parameter", { $0.configuration.signature = Signature { _ in .parameters(["sign": "x"]) } })),
+            ("field", { $0.configuration.signature = .headers { _ in ["X-Sign": "sign"] } }),
+            ("parameter", { $0.configuration.signature = .parameters { _ in ["sign": "x"] } })),
         Factor("signer", ("none", { _ in }), ("field", { $0.configuration.signer = PairSigner() })),
         Factor(
             "session", ("none", { _ in }), ("bearer", { $0.logIn(.bearer) }),

@@ -76,12 +76,12 @@ import Testing
     static let settings: [(String, @Sendable (inout ClientConfiguration) -> Void)] = [
         ("unchanged", { _ in }),
         ("rewritten", { $0.rewriteParameters = { $0.adding(["v": "1"]) } }),
-        ("signed", { $0.signature = Signature { _ in .parameters(["v": "1"]) } }),
+        ("signed", { $0.signature = .parameters { _ in ["v": "1"] } }),
         (
             "rewritten and signed",
             {
                 $0.rewriteParameters = { $0.adding(["v": "1"]) }
-                $0.signature = Signature { _ in .parameters(["w": "1"]) }
+                $0.signature = .parameters { _ in ["w": "1"] }
             }
         ),
     ]
@@ -116,10 +116,10 @@ import Testing
             let signed = Mutex<[String: String]>([:])
             _ = try sent(parameters) {
                 $0.rewriteParameters = { $0.adding(["v": "1"]) }
-                $0.signature = Signature { content in
+                $0.signature = .headers { content in
                     let pairs = content.parameters.map { ($0.name, $0.value) }
                     signed.withLock { $0 = Dictionary(pairs) { $1 } }
-                    return .headers(["X-Sign": "s"])
+                    return ["X-Sign": "s"]
                 }
             }
             let found = signed.withLock { $0 }

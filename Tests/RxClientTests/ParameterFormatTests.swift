@@ -100,7 +100,7 @@ import Testing
         let written = try write(
             Parameters.standard(Goods()).sent(as: Self.lines).adding(["v": 1]).removing("price")
         ) {
-            $0.signature = Signature { content in .parameters(["sign": content.canonicalQuery]) }
+            $0.signature = .parameters { content in ["sign": content.canonicalQuery] }
         }
         #expect(written.body == "name: tea\nsign: name=tea&v=1\nv: 1\n")
     }

@@ -75,8 +75,8 @@ import Testing
         let filters = [Filter(keyword: "tea", tags: ["x"]), Filter(keyword: "milk")]
         let queries = try queries {
             $0.rewriteParameters = { $0.adding(["v": 1]).removing("tags") }
-            $0.signature = Signature { content in
-                .parameters(["sign": content.parameters.map(\.value).joined(separator: "-")])
+            $0.signature = .parameters { content in
+                ["sign": content.parameters.map(\.value).joined(separator: "-")]
             }
         } _: {
             [$0.get("/goods", query: filters)]

@@ -27,7 +27,7 @@ import Testing
     private func configuration() -> ClientConfiguration {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.rewriteParameters = { $0.adding(["version": "1.0.0", "who": "client"]) }
-        configuration.signature = Signature { content in .parameters(["sign": content.canonicalQuery]) }
+        configuration.signature = .parameters { content in ["sign": content.canonicalQuery] }
         return configuration
     }
 
@@ -68,12 +68,12 @@ import Testing
     /// A signature can be a header field; an invalid one is an error before anything is sent.
     @Test func header() throws {
         var configuration = configuration()
-        configuration.signature = Signature { _ in .headers(["X-Sign": "abc"]) }
+        configuration.signature = .headers { _ in ["X-Sign": "abc"] }
         let endpoint = Signed(parameters: .none)
         #expect(
             try PreparedRequest(endpoint, configuration: configuration).sent()
                 .headerFields[#require(HTTPField.Name("X-Sign"))] == "abc")
-        configuration.signature = Signature { _ in .headers(["X-Sign": "a\r\nb"]) }
+        configuration.signature = .headers { _ in ["X-Sign": "a\r\nb"] }
         #expect(throws: NetworkError.self) {
             try PreparedRequest(endpoint, configuration: configuration).sent()
         }
@@ -86,9 +86,9 @@ import Testing
             on: clock,
             [.when(.get, "/x", .status(.serviceUnavailable), .failure(.connectionLost), .status(.ok))])
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.signature = Signature { content in
+        configuration.signature = .parameters { content in
             #expect(content.parameters.map(\.name) == ["a"])
-            return .parameters(["nonce": nonce.add(1, ordering: .relaxed).newValue])
+            return ["nonce": nonce.add(1, ordering: .relaxed).newValue]
         }
         let client = Client(configuration: configuration, transport: transport)
         let recorder = Recorder(client.get("/x", query: ["a": 1]), on: clock)
@@ -103,7 +103,7 @@ import Testing
     @Test func failing() throws {
         let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.signature = Signature { _ throws(NetworkError) in
+        configuration.signature = .headers { _ throws(NetworkError) in
             throw NetworkError(.invalidParameters, "no key")
         }
         let client = Client(configuration: configuration, transport: transport)

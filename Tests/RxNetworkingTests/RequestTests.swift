@@ -93,7 +93,7 @@ import Testing
         let server = try RawServer { _ in [.respond()] }
         var configuration = ClientConfiguration()
         configuration.rewriteParameters = { $0.adding(["version": "1.0.0"]) }
-        configuration.signature = Signature { content in .parameters(["sign": content.canonicalQuery]) }
+        configuration.signature = .parameters { content in ["sign": content.canonicalQuery] }
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         var search = Search(method: .get, parameters: .query(["b": 2, "a": 1]))
         _ = try await client.request(search).value()

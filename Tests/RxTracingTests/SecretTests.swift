@@ -38,9 +38,7 @@ import Tracing
             configuration.baseURL = "https://user:\(canary)@shop.test/v1"
             configuration.session = session
             configuration.options.headers = ["X-Api-Key": canary]
-            configuration.signature = Signature { _ throws(NetworkError) in
-                .parameters(["sign": canary])
-            }
+            configuration.signature = .parameters { _ in ["sign": canary] }
         }
         for path in ["/login/{name}?q=\(canary)", "/old?x=\(canary)#\(canary)"] {
             _ = Recorder(

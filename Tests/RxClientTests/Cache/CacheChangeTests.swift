@@ -132,7 +132,7 @@ import Testing
         }
         let (client, transport) = fixture.client(.time(.seconds(600)), .when(nil, "/goods", .json("[1]"))) {
             $0.session = session
-            $0.signature = Signature { _ in .parameters(["sign": "s"]) }
+            $0.signature = .parameters { _ in ["sign": "s"] }
         }
         try fixture.run(Goods(), client)
         #expect(client.configuration.cache.statistics.usage.entries == 1)

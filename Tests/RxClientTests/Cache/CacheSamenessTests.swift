@@ -73,7 +73,7 @@ import Testing
             $0.session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
             $0.cookies = CookieJar(publicSuffixes: .unknown)
             $0.rewriteParameters = { $0.adding(["version": 1]) }
-            $0.signature = Signature { _ in .headers(["Signature": "s"]) }
+            $0.signature = .headers { _ in ["Signature": "s"] }
         }
     }
 

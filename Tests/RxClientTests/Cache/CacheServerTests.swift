@@ -138,9 +138,9 @@ import Testing
     @Test func aSignatureDoesNotCount() throws {
         let count = MutableProperty(0)
         let (client, transport) = fixture.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
-            $0.signature = Signature { _ in
+            $0.signature = .parameters { _ in
                 count.update { $0 += 1 }
-                return .parameters(["nonce": count.value])
+                return ["nonce": count.value]
             }
         }
         for _ in 0..<2 { try fixture.run(Goods(), client) }

@@ -113,10 +113,10 @@ import Testing
             name: "a credential in a cookie", configure: { $0.session = session(.cookie("sid")) }),
         Place(
             name: "a signature in the query",
-            configure: { $0.signature = Signature { _ in .parameters(["sgn": canary]) } }),
+            configure: { $0.signature = .parameters { _ in ["sgn": canary] } }),
         Place(
             name: "a signature in a field",
-            configure: { $0.signature = Signature { _ in .headers(["X-Sign": canary]) } }),
+            configure: { $0.signature = .headers { _ in ["X-Sign": canary] } }),
         Place(
             name: "Set-Cookie", answer: .status(.ok, headers: [.setCookie: "sid=\(canary); Path=/"]),
             isSent: false),

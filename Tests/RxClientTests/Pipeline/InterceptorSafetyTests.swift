@@ -28,7 +28,7 @@ import Testing
             $0.cookies = jar
             $0.options.headers = ["X-Key": "k"]
             $0.secretFields = [HTTPField.Name("X-Key")!]
-            $0.signature = Signature { _ in .headers(["Sign": "s"]) }
+            $0.signature = .headers { _ in ["Sign": "s"] }
             switch place {
             case "call": $0.options.interceptors.call = [leaving]
             case "attempt": $0.options.interceptors.attempt = [leaving]
@@ -202,7 +202,7 @@ import Testing
             return next(request)
         }
         let (client, transport) = client({ _ in .json("1") }) {
-            $0.signature = Signature { _ in .parameters(["sign": "s"]) }
+            $0.signature = .parameters { _ in ["sign": "s"] }
             $0.options.interceptors.call = [adding]
         }
         #expect(try run(client.get("/x", query: ["a": 1])).failure?.code == .invalidParameters)

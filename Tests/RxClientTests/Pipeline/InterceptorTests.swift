@@ -151,8 +151,8 @@ import Testing
 
     @Test func aSignatureIsOfWhatIsSent() throws {
         let (client, transport) = client({ _ in .json("1") }) {
-            $0.signature = Signature { content in
-                .headers(["Sign": content.request.headerFields[.accept] ?? "none"])
+            $0.signature = .headers { content in
+                ["Sign": content.request.headerFields[.accept] ?? "none"]
             }
             $0.options.interceptors.call = [
                 Intercepting { request, _, next in

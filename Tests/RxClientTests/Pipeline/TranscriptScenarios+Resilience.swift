@@ -201,7 +201,7 @@ extension TranscriptScenario {
                 configuration.cookies = CookieJar(publicSuffixes: .unknown)
                 configuration.limits = RequestLimits(concurrency: 2)
                 configuration.circuitBreaker = CircuitBreaker.Policy()
-                configuration.signature = Signature { .headers(["X-Sign": $0.request.method.rawValue]) }
+                configuration.signature = .headers { ["X-Sign": $0.request.method.rawValue] }
                 configuration.options.hedging = .after(.milliseconds(100))
                 configuration.options.cachePolicy = .http
                 configuration.options.timeouts = Timeouts(total: .seconds(5))
@@ -320,8 +320,8 @@ extension TranscriptScenario {
         TranscriptScenario(
             "signature", [.when(.get, "/x", .failure(.connectionLost), reply("1"))],
             { configuration, _ in
-                configuration.signature = Signature { content in
-                    .headers(["X-Sign": "\(content.request.method.rawValue) \(content.canonicalQuery)"])
+                configuration.signature = .headers { content in
+                    ["X-Sign": "\(content.request.method.rawValue) \(content.canonicalQuery)"]
                 }
             }
         ) { fixture in

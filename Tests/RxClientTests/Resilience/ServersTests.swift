@@ -125,8 +125,8 @@ import Testing
     /// A signature covers the URL that is sent.
     @Test func signed() throws {
         let (client, transport) = client {
-            $0.signature = Signature { content in
-                .parameters(["sign": content.request.url.host() ?? ""])
+            $0.signature = .parameters { content in
+                ["sign": content.request.url.host() ?? ""]
             }
         }
         for server: Servers.Role in [.main, .standby] {

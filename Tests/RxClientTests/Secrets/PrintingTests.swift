@@ -58,7 +58,7 @@ import Testing
         configuration.authentication = .basic(user: "anna", password: canary)
         configuration.session = session
         configuration.cookies = jar
-        configuration.signature = Signature { _ in .parameters(["sign": canary]) }
+        configuration.signature = .parameters { _ in ["sign": canary] }
         let client = Client(
             configuration: configuration, transport: ScriptedTransport(on: VirtualScheduler(), []))
         var call = InlineEndpoint(

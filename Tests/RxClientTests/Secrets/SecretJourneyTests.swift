@@ -38,11 +38,11 @@ import Testing
 
         init(
             _ name: String, _ call: InlineEndpoint = InlineEndpoint(.post, "/x", .form(["a": "1"])),
-            signature: Signature.Addition
+            signature: Signature
         ) {
             self.name = name
             self.call = call
-            configure = { $0.signature = Signature { _ in signature } }
+            configure = { $0.signature = signature }
         }
     }
 
@@ -82,17 +82,17 @@ import Testing
             placement: CredentialPlacement { credential, request throws(NetworkError) in
                 request.url = URL(string: "https://a.test/x?\(credential.token)") ?? request.url
             }),
-        Addition("signed field", signature: .headers(["X-Sign": canary])),
-        Addition("signed form", signature: .parameters(["sgn": canary])),
+        Addition("signed field", signature: .headers { _ in ["X-Sign": canary] }),
+        Addition("signed form", signature: .parameters { _ in ["sgn": canary] }),
         Addition(
             "signed JSON", InlineEndpoint(.post, "/x", .json(["a": 1])),
-            signature: .parameters(["sgn": canary])),
+            signature: .parameters { _ in ["sgn": canary] }),
         Addition(
             "signed query", InlineEndpoint(.get, "/x", .query(["a": 1])),
-            signature: .parameters(["sgn": canary])),
+            signature: .parameters { _ in ["sgn": canary] }),
         Addition(
             "signed multipart", InlineEndpoint(.post, "/x", .multipart([.text("a", "1")])),
-            signature: .parameters(["sgn": canary])),
+            signature: .parameters { _ in ["sgn": canary] }),
     ]
 
     private func client(

@@ -58,10 +58,10 @@ func rewriteAndSign(
 ) {
     @Sendable func digest(of text: String) -> String { hash(text) }
     configuration.rewriteParameters = { parameters in parameters.adding(["version": "1.0.0"]) }
-    configuration.signature = Signature { content in
-        .parameters(["sign": digest(of: content.canonicalQuery + key)])
+    configuration.signature = .parameters { content in
+        ["sign": digest(of: content.canonicalQuery + key)]
     }
-    configuration.signature = Signature { content in
-        .headers(["X-Signature": digest(of: content.request.method.rawValue + content.canonicalQuery + key)])
+    configuration.signature = .headers { content in
+        ["X-Signature": digest(of: content.request.method.rawValue + content.canonicalQuery + key)]
     }
 }

@@ -79,8 +79,8 @@ func signatures(
     _ configuration: inout ClientConfiguration, secret: String, hash: @escaping @Sendable (String) -> String
 ) {
     @Sendable func digest(of text: String) -> String { hash(text) }
-    configuration.signature = Signature { content in
-        .parameters(["sign": digest(of: content.canonicalQuery + secret)])
+    configuration.signature = .parameters { content in
+        ["sign": digest(of: content.canonicalQuery + secret)]
     }
 }
 
