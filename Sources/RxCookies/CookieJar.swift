@@ -56,7 +56,11 @@ public final class CookieJar: Sendable {
     ///
     /// - Parameters:
     ///   - publicSuffixes: the domains for which no cookie may be set.
-    ///   - limits: the limits of number and lifetime.
+    ///   - domainLimit: the maximum number of cookies per domain. Over a limit, expired cookies are evicted first, then those
+    ///     without `Secure`, then the least recently used (RFC 6265bis §5.7). Default 180.
+    ///   - countLimit: the maximum number of cookies in total. Default 3,000.
+    ///   - longestLifetime: the maximum lifetime of a cookie, in seconds; longer lifetimes are cut. Default 400 days (RFC
+    ///     6265bis §5.5).
     ///   - storage: the storage that keeps cookies for the next process. Default `nil`: cookies are kept in
     ///     memory.
     ///   - keepsSessionCookies: whether cookies without an expiry are saved too. Default false: they end with
@@ -64,10 +68,20 @@ public final class CookieJar: Sendable {
     ///   - saveDelay: the time from a change to its save. Default 1 s.
     ///   - clock: the clock for this delay and for the age of cookies. Default `nil`: the virtual time of the
     ///     jar's first client if that has one, otherwise the system's clock.
-    public init(
-        publicSuffixes: PublicSuffixes, limits: CookieLimits = CookieLimits(),
-        storage: CookieStorage? = nil, keepsSessionCookies: Bool = false,
-        saveDelay: Duration = .seconds(1), clock: (any Scheduler)? = nil
+    public convenience init(
+        publicSuffixes: PublicSuffixes, domainLimit: Int = 180, countLimit: Int = 3000,
+        longestLifetime: TimeInterval = 400 * 86400, storage: CookieStorage? = nil,
+        keepsSessionCookies: Bool = false, saveDelay: Duration = .seconds(1), clock: (any Scheduler)? = nil
+    ) {
+        let limits = CookieLimits(perDomain: domainLimit, total: countLimit, lifetime: longestLifetime)
+        self.init(
+            publicSuffixes: publicSuffixes, limits: limits, storage: storage,
+            keepsSessionCookies: keepsSessionCookies, saveDelay: saveDelay, clock: clock)
+    }
+
+    package init(
+        publicSuffixes: PublicSuffixes, limits: CookieLimits, storage: CookieStorage? = nil,
+        keepsSessionCookies: Bool = false, saveDelay: Duration = .seconds(1), clock: (any Scheduler)? = nil
     ) {
         noCookies = AcceptedCookies(publicSuffixes, limits)
         contents = Mutex(Contents(cookies: noCookies, isRestored: storage == nil))
@@ -334,19 +348,16 @@ extension Cookie {
     var id: ID { ID(name: name, domain: domain, isHostOnly: isHostOnly, path: path) }
 }
 
-/// The limits of a ``CookieJar``. Over a limit, expired cookies are evicted first, then those without
-/// `Secure`, then the least recently used (RFC 6265bis §5.7).
-public struct CookieLimits: Sendable, Equatable {
-    /// The maximum number of cookies per domain. Default 180.
-    public var perDomain: Int
-    /// The maximum number of cookies in total. Default 3,000.
-    public var total: Int
-    /// The maximum lifetime of a cookie, in seconds; longer lifetimes are cut. Default 400 days (RFC 6265bis
-    /// §5.5).
-    public var lifetime: TimeInterval
+/// The limits of a ``CookieJar``.
+package struct CookieLimits: Sendable, Equatable {
+    /// The maximum number of cookies per domain.
+    package var perDomain: Int
+    /// The maximum number of cookies in total.
+    package var total: Int
+    /// The maximum lifetime of a cookie, in seconds.
+    package var lifetime: TimeInterval
 
-    /// Creates limits.
-    public init(perDomain: Int = 180, total: Int = 3000, lifetime: TimeInterval = 400 * 86400) {
+    package init(perDomain: Int = 180, total: Int = 3000, lifetime: TimeInterval = 400 * 86400) {
         self.perDomain = perDomain
         self.total = total
         self.lifetime = lifetime

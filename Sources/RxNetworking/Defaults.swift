@@ -44,9 +44,12 @@ extension Client {
 extension CookieJar {
     /// Creates a jar in memory, with the system's list of public suffixes.
     ///
-    /// - Parameter limits: the limits of the jar.
-    public convenience init(limits: CookieLimits = CookieLimits()) {
-        self.init(publicSuffixes: .system, limits: limits)
+    /// - Parameters:
+    ///   - domainLimit: the maximum number of cookies per domain. Over a limit, expired cookies are evicted first, then those
+    ///     without `Secure`, then the least recently used. Default 180.
+    ///   - countLimit: the maximum number of cookies in total. Default 3,000.
+    public convenience init(domainLimit: Int = 180, countLimit: Int = 3000) {
+        self.init(publicSuffixes: .system, domainLimit: domainLimit, countLimit: countLimit)
     }
 
     /// Creates a jar with a file. Each save replaces the file atomically, with mode 0600; its folder must exist. Two
@@ -60,14 +63,15 @@ extension CookieJar {
     ///   - path: the path of the file; the first save creates it.
     ///   - keepsSessionCookies: whether cookies without an expiry are saved too. Default false: they end with
     ///     the process.
-    ///   - limits: the limits of the jar.
+    ///   - domainLimit: the maximum number of cookies per domain. Default 180.
+    ///   - countLimit: the maximum number of cookies in total. Default 3,000.
     ///   - files: the file system of the file. Default: the machine's, through the loop that all clients share.
     public convenience init(
-        file path: String, keepsSessionCookies: Bool = false, limits: CookieLimits = CookieLimits(),
+        file path: String, keepsSessionCookies: Bool = false, domainLimit: Int = 180, countLimit: Int = 3000,
         files: (any FileSystem)? = nil
     ) {
         self.init(
-            publicSuffixes: .system, limits: limits,
+            publicSuffixes: .system, domainLimit: domainLimit, countLimit: countLimit,
             storage: .file(path, on: files ?? CurlTransport.shared.files),
             keepsSessionCookies: keepsSessionCookies)
     }
