@@ -20,7 +20,7 @@ import Darwin
 ///
 /// Open the printed addresses in a browser. The server listens on loopback only, its addresses contain a random
 /// token, and it rejects requests from other sites' pages. Secret header fields, parameters and cookies are redacted
-/// unless ``Settings/showsSecrets`` is set; the values of inspected streams are not. The inspector runs until
+/// unless `showsSecrets` is set; the values of inspected streams are not. The inspector runs until
 /// ``stop()`` or the end of the process, and does not keep clients alive. Safe from any thread.
 public final class Inspector: Sendable {
     /// The address of the Network panel in Chrome's developer tools. Paste it into the address bar: Chrome does not
@@ -40,12 +40,32 @@ public final class Inspector: Sendable {
     ///
     /// - Parameters:
     ///   - clients: the clients. ``inspect(_:)`` adds more.
-    ///   - settings: the settings of the server.
+    ///   - port: the port on 127.0.0.1. Default 0: any free port.
+    ///   - showsSecrets: whether the panel shows credentials, cookies and secret parameters. Default false: they are
+    ///     redacted, as in a `HARRecording`. The page of streams never shows those of requests. Values of inspected streams
+    ///     are never redacted.
+    ///   - isListed: whether `/json/list` is served without the token, so that `chrome://inspect` finds the program by its
+    ///     port. Default false, because any user of the machine could read the token there.
+    ///   - requestsPerSecond: the number of requests shown each second, at least 1, and as many more at once after a pause;
+    ///     `nil` for no limit. The panel and the page show how many were skipped. Default 500: more than anyone can read,
+    ///     and few enough not to slow down a program that sends thousands.
+    ///   - bodyLimit: the maximum number of bytes that are kept of each body. Default 1 MiB.
+    ///   - memoryLimit: the approximate maximum number of bytes that are kept of all requests together: bodies, heads,
+    ///     redirects and messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it,
+    ///     the oldest are dropped. Default 64 MiB.
     /// - Throws: ``StartError``, if the port is not free.
     @discardableResult
     public static func start(
-        _ clients: Client..., settings: Settings = Settings()
+        _ clients: Client..., port: UInt16 = 0, showsSecrets: Bool = false, isListed: Bool = false,
+        requestsPerSecond: Int? = 500, bodyLimit: Int = 1 << 20, memoryLimit: Int = 64 << 20
     ) async throws(StartError) -> Inspector {
+        let settings = Settings(
+            port: port, showsSecrets: showsSecrets, isListed: isListed, requestsPerSecond: requestsPerSecond,
+            bodyLimit: bodyLimit, memoryLimit: memoryLimit)
+        return try await start(clients, settings)
+    }
+
+    static func start(_ clients: [Client], _ settings: Settings) async throws(StartError) -> Inspector {
         let inspector = try await Inspector(settings)
         for client in clients { inspector.inspect(client) }
         return inspector
@@ -98,33 +118,19 @@ extension Inspector: RedactedDescription {
 }
 
 extension Inspector {
-    /// The settings of an inspector.
-    public struct Settings: Sendable {
-        /// The port on 127.0.0.1. Default 0: any free port.
-        public var port: UInt16 = 0
-        /// Whether the panel shows credentials, cookies and secret parameters. Default false: they are redacted, as in a
-        /// `HARRecording`. The page of streams never shows those of requests. Values of inspected streams are never redacted.
-        public var showsSecrets = false
-        /// Whether `/json/list` is served without the token, so that `chrome://inspect` finds the program by its port.
-        /// Default false, because any user of the machine could read the token there.
-        public var isListed = false
-        /// The number of requests shown each second, at least 1, and as many more at once after a pause; `nil` for no
-        /// limit. The panel and the page show how many were skipped. Default 500: more than anyone can read, and few
-        /// enough not to slow down a program that sends thousands.
-        public var requestsPerSecond: Int? = 500
-        /// The maximum number of bytes that are kept of each body. Default 1 MiB.
-        public var bodyLimit = 1 << 20
-        /// The approximate maximum number of bytes that are kept of all requests together: bodies, heads, redirects and
-        /// messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it, the oldest
-        /// are dropped. Default 64 MiB.
-        public var memoryLimit = 64 << 20
+    /// The settings of an inspector, as an app gives them when it starts one.
+    struct Settings: Sendable {
+        var port: UInt16 = 0
+        var showsSecrets = false
+        var isListed = false
+        var requestsPerSecond: Int? = 500
+        var bodyLimit = 1 << 20
+        var memoryLimit = 64 << 20
 
         /// The part for the page of streams.
         var rowMemoryLimit: Int { memoryLimit / 4 }
         /// The part for the panel.
         var logMemoryLimit: Int { memoryLimit - rowMemoryLimit }
-        /// Creates the default settings.
-        public init() {}
     }
 
     /// The reason why a server did not start.
@@ -138,21 +144,39 @@ extension Inspector {
     /// Starts an inspector and prints its addresses to the standard error, if the environment variable `RX_INSPECTOR`
     /// asks for it.
     ///
-    /// `1` starts it on a free port, a number from 1024 to 65535 on that port, which overrides `settings.port`. An unset or
-    /// empty variable, `0`, `off`, `false` and `no`, in either case, start nothing. Any other value is an error, so that a
-    /// mistyped one neither starts a server nor goes unnoticed.
+    /// `1` starts it on a free port, a number from 1024 to 65535 on that port. An unset or empty variable, `0`, `off`,
+    /// `false` and `no`, in either case, start nothing. Any other value is an error, so that a mistyped one neither starts
+    /// a server nor goes unnoticed.
     ///
     /// ```swift
     /// try await Inspector.startIfAsked(client)
     /// ```
     ///
+    /// - Parameters:
+    ///   - clients: the clients. ``inspect(_:)`` adds more.
+    ///   - showsSecrets: whether the panel shows credentials, cookies and secret parameters. Default false: they are
+    ///     redacted, as in a `HARRecording`. The page of streams never shows those of requests. Values of inspected streams
+    ///     are never redacted.
+    ///   - isListed: whether `/json/list` is served without the token, so that `chrome://inspect` finds the program by its
+    ///     port. Default false, because any user of the machine could read the token there.
+    ///   - requestsPerSecond: the number of requests shown each second, at least 1, and as many more at once after a pause;
+    ///     `nil` for no limit. The panel and the page show how many were skipped. Default 500: more than anyone can read,
+    ///     and few enough not to slow down a program that sends thousands.
+    ///   - bodyLimit: the maximum number of bytes that are kept of each body. Default 1 MiB.
+    ///   - memoryLimit: the approximate maximum number of bytes that are kept of all requests together: bodies, heads,
+    ///     redirects and messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it,
+    ///     the oldest are dropped. Default 64 MiB.
     /// - Returns: the inspector; `nil` if the variable does not ask for one.
     /// - Throws: ``StartError``, if the variable has another value, or the port is not free.
     @discardableResult
     public static func startIfAsked(
-        _ clients: Client..., settings: Settings = Settings()
+        _ clients: Client..., showsSecrets: Bool = false, isListed: Bool = false,
+        requestsPerSecond: Int? = 500, bodyLimit: Int = 1 << 20, memoryLimit: Int = 64 << 20
     ) async throws(StartError) -> Inspector? {
-        try await start(
+        let settings = Settings(
+            showsSecrets: showsSecrets, isListed: isListed, requestsPerSecond: requestsPerSecond,
+            bodyLimit: bodyLimit, memoryLimit: memoryLimit)
+        return try await start(
             ifAskedBy: ProcessInfo.processInfo.environment["RX_INSPECTOR"], clients, settings: settings)
     }
 
@@ -172,8 +196,7 @@ extension Inspector {
             }
             settings.port = port
         }
-        let inspector = try await start(settings: settings)
-        for client in clients { inspector.inspect(client) }
+        let inspector = try await start(clients, settings)
         inspector.announce()
         return inspector
     }

@@ -58,7 +58,7 @@ import Testing
         let clock = VirtualScheduler()
         let client = Client(
             baseURL: "https://a.test", transport: ScriptedTransport(on: clock, Self.longWay))
-        let inspector = try await Inspector.start(client, settings: settings)
+        let inspector = try await Inspector.start([client], settings)
         for _ in 0..<20 {
             let recorder = Recorder(client.get("/0"), on: clock)
             try clock.run()

@@ -62,9 +62,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func theListWithoutTheTokenIsAChoice(isListed: Bool) async throws {
-        var settings = Inspector.Settings()
-        settings.isListed = isListed
-        let inspector = try await Inspector.start(settings: settings)
+        let inspector = try await Inspector.start(isListed: isListed)
         let answer = try await answer(inspector, "GET /json/list HTTP/1.1", "Host: localhost")
         #expect(answer.hasPrefix(isListed ? "HTTP/1.1 200" : "HTTP/1.1 404"))
         let page = try await self.answer(
@@ -111,9 +109,8 @@ import Testing
 
     @Test func aTakenPortIsAnError() async throws {
         let inspector = try await Inspector.start()
-        var settings = Inspector.Settings()
-        settings.port = inspector.port
-        await #expect(throws: Inspector.StartError.self) { try await Inspector.start(settings: settings) }
+        let port = inspector.port
+        await #expect(throws: Inspector.StartError.self) { try await Inspector.start(port: port) }
         await inspector.stop()
     }
 

@@ -143,7 +143,7 @@ enum NetworkMessage {
     /// A line in the console of the front end.
     static func omissions(_ count: Int, limit: Int?) -> JSON {
         let limit =
-            limit.map { "about \($0) a second (Inspector.Settings.requestsPerSecond), and none " } ?? "none "
+            limit.map { "about \($0) a second (requestsPerSecond), and none " } ?? "none "
         let text =
             "Requests that are not shown so far: \(count). The inspector shows \(limit)while it is behind."
         return [

@@ -181,7 +181,7 @@ extension StreamTests {
             let client = Client(
                 configuration: ClientConfiguration(baseURL: "https://a.test"),
                 transport: ScriptedTransport(on: clock, [.when(.get, "/goods", .json("1"))]))
-            let inspector = try await Inspector.start(client, settings: settings)
+            let inspector = try await Inspector.start([client], settings)
             let panel = FrontEndProbe(inspector)
             try await panel.call("Network.enable")
             let count = 20
@@ -201,7 +201,7 @@ extension StreamTests {
                 let entry = try await front.event("Log.entryAdded")["entry"]
                 let text = """
                     Requests that are not shown so far: \(omitted). The inspector shows about 2 a second \
-                    (Inspector.Settings.requestsPerSecond), and none while it is behind.
+                    (requestsPerSecond), and none while it is behind.
                     """
                 #expect(entry?["text"]?.string == text)
             }
@@ -251,7 +251,7 @@ extension StreamTests {
                     ]))
             var settings = Inspector.Settings()
             settings.bodyLimit = 40
-            let inspector = try await Inspector.start(client, settings: settings)
+            let inspector = try await Inspector.start([client], settings)
             let sent = Recorder(client.traffic, on: clock)
             let bodies = [#"{"password":"canary3","tea":"it's"}"#, String(repeating: "a", count: 41)]
             for body in bodies {
@@ -287,7 +287,7 @@ extension StreamTests {
                 transport: ScriptedTransport(on: clock, [.when(.post, "/goods", .json("1"))]))
             var settings = Inspector.Settings()
             settings.bodyLimit = 40
-            let inspector = try await Inspector.start(client, settings: settings)
+            let inspector = try await Inspector.start([client], settings)
             let sent = Recorder(client.traffic, on: clock)
             _ = Recorder(client.post("/goods", .text(String(repeating: "a", count: count))), on: clock)
             try clock.run()

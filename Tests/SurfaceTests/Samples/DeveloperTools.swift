@@ -16,11 +16,8 @@ func inspectIfAsked(client: Client) async throws {
 }
 
 func inspectWithSettings(client: Client) async throws {
-    var settings = Inspector.Settings()
-    settings.showsSecrets = true
-    settings.port = 9229
-    settings.isListed = true  // chrome://inspect finds it at localhost:9229
-    let inspector = try await Inspector.start(client, settings: settings)
+    // Listed, so that chrome://inspect finds it at localhost:9229.
+    let inspector = try await Inspector.start(client, port: 9229, showsSecrets: true, isListed: true)
     print(inspector)
 }
 #endif

@@ -40,9 +40,7 @@ private struct Address: Encodable {
 
 /// Shows the requests of the client to a front end: prints the address, and waits for the line that says that one reads.
 func inspect(_ client: Client, showsAll: Bool) async throws {
-    var settings = Inspector.Settings()
-    if showsAll { settings.requestsPerSecond = nil }
-    let inspector = try await Inspector.start(client, settings: settings)
+    let inspector = try await Inspector.start(client, requestsPerSecond: showsAll ? nil : 500)
     try report(Address(inspector: inspector.webSocketURL))
     guard readLine() != nil else { throw Wrong("no front end reads") }
 }
