@@ -5,8 +5,8 @@ public import RxFleet
 public import RxLite
 
 extension Fleet {
-    /// Records the metrics of the fleet, as this process sees it, by the names of ``FleetMetric``, until the subscription is
-    /// cancelled.
+    /// Records the metrics of the fleet, as this process sees it, until the subscription is cancelled. Their names begin
+    /// with `rxnetworking.fleet`; the page [Metrics](<doc:Metrics>) has a table of them.
     ///
     /// ```swift
     /// fleet.recordMetrics()
@@ -28,7 +28,7 @@ extension Fleet {
 }
 
 /// The metrics of a fleet, by the names under which a factory of swift-metrics gets them.
-public enum FleetMetric: String, Sendable, Hashable, CaseIterable {
+package enum FleetMetric: String, Sendable, Hashable, CaseIterable {
     /// The number of processes alive, as last known to this one, a `Meter`.
     case members = "rxnetworking.fleet.members"
     /// Whether this process works without the store, a `Meter`: 1 or 0.

@@ -4,7 +4,8 @@ public import RxLite
 public import RxOutbox
 
 extension Outbox {
-    /// Records the metrics of the outbox by the names of ``OutboxMetric``, until the subscription is cancelled.
+    /// Records the metrics of the outbox until the subscription is cancelled. Their names begin with `rxnetworking.outbox`;
+    /// the page [Metrics](<doc:Metrics>) has a table of them.
     ///
     /// ```swift
     /// outbox.recordMetrics()
@@ -25,7 +26,7 @@ extension Outbox {
 }
 
 /// The metrics of an outbox, by the names under which a factory of swift-metrics gets them.
-public enum OutboxMetric: String, Sendable, Hashable, CaseIterable {
+package enum OutboxMetric: String, Sendable, Hashable, CaseIterable {
     /// The number of entries in the store, a `Meter`. `rxnetworking.outbox.phase` says which: `queued`, `sending`,
     /// `waiting`, `dead`.
     case entries = "rxnetworking.outbox.entries"
