@@ -20,15 +20,15 @@ extension WebSocketMessage {
 ///
 /// Sizes are checked before the bytes are buffered or decompressed further. Numbers of fragments and control
 /// frames need no limit: each costs the receiver constant time and adds nothing to its memory.
-public struct WebSocketLimits: Sendable, Hashable {
-    /// The maximum payload of one frame, in bytes as received. Default `nil`: ``messageBytes``.
-    public var frameBytes: Int?
-    /// The maximum size of a message, in bytes after decompression. Default 16 MiB.
-    public var messageBytes: Int
-    /// The maximum ratio of decompressed to received bytes of one message. Default 100.
-    public var expansion: Int
-    /// The number of decompressed bytes up to which the ratio is ignored. Default 1 MiB.
-    public var expansionFloor: Int
+package struct WebSocketLimits: Sendable, Hashable {
+    /// The maximum payload of one frame, in bytes as received; `nil`: ``messageBytes``.
+    package var frameBytes: Int?
+    /// The maximum size of a message, in bytes after decompression.
+    package var messageBytes: Int
+    /// The maximum ratio of decompressed to received bytes of one message.
+    package var expansion: Int
+    /// The number of decompressed bytes up to which the ratio is ignored.
+    package var expansionFloor: Int
 
     /// Creates limits. Negative numbers count as 0.
     ///
@@ -36,8 +36,8 @@ public struct WebSocketLimits: Sendable, Hashable {
     ///   - frameBytes: the maximum payload of one frame, in bytes. Default `nil`: `messageBytes`.
     ///   - messageBytes: the maximum size of a decompressed message, in bytes. Default 16 MiB.
     ///   - expansion: the maximum ratio of decompressed to received bytes. Default 100.
-    ///   - expansionFloor: the number of bytes up to which the ratio is ignored. Default 1 MiB.
-    public init(
+    ///   - expansionFloor: the number of bytes up to which the ratio is ignored.
+    package init(
         frameBytes: Int? = nil, messageBytes: Int = 16 << 20, expansion: Int = 100,
         expansionFloor: Int = 1 << 20
     ) {

@@ -14,7 +14,7 @@ import Testing
         let message = WebSocketMessage.binary(bytes)
         for compression in [WebSocketCompression.off, .permessageDeflate] {
             let conversation = Conversation(client, "/echo", ["test": "large"]) {
-                $0.limits = WebSocketLimits(frameBytes: 33 << 20, messageBytes: 33 << 20)
+                $0.messageLimit = 33 << 20
                 $0.compression = compression
                 $0.compression.level = 1
             }

@@ -117,7 +117,7 @@ import Testing
         #expect(try await server.entry(.closed, "test=cancel").code == 1000)
 
         let conversation = Conversation(client, "/large", ["size": 2000, "test": "limit"]) {
-            $0.limits.messageBytes = 1999
+            $0.messageLimit = 1999
         }
         let failure = await conversation.failure()
         #expect(failure?.code == .webSocketProtocol)

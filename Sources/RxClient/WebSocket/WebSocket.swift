@@ -201,8 +201,15 @@ public struct WebSocketSettings: Sendable {
     public var subprotocols: [String] = []
     /// The compression to offer. Default: `permessage-deflate` with its default parameters.
     public var compression = WebSocketCompression.permessageDeflate
-    /// The limits of received frames and messages.
-    public var limits = WebSocketLimits()
+    /// The maximum size of a received message, in bytes after decompression. A server that exceeds this or the following
+    /// limits is sent close code 1009. A negative limit counts as 0. Default 16 MiB.
+    public var messageLimit = 16 << 20
+    /// The maximum payload of one received frame, in bytes as received. Default `nil`: ``messageLimit``.
+    public var frameLimit: Int?
+    /// The maximum ratio of decompressed to received bytes of one message. Default 100.
+    public var expansionLimit = 100
+    /// The number of decompressed bytes up to which that ratio is ignored. Default 1 MiB.
+    public var expansionFloor = 1 << 20
     /// The maximum payload of a sent frame, in bytes; larger messages are sent in fragments. Default `nil`:
     /// each message is one frame.
     public var frameSize: Int?
@@ -221,6 +228,12 @@ public struct WebSocketSettings: Sendable {
 
     /// Creates settings with the defaults.
     public init() {}
+
+    var limits: WebSocketLimits {
+        WebSocketLimits(
+            frameBytes: frameLimit, messageBytes: messageLimit, expansion: expansionLimit,
+            expansionFloor: expansionFloor)
+    }
 }
 
 // MARK: - One connection

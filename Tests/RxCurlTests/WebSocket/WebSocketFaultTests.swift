@@ -117,8 +117,8 @@ import Testing
         try await withTransport { transport in
             var settings = WebSocketSettings()
             settings.closeTimeout = .milliseconds(20)
-            settings.limits = WebSocketLimits(
-                frameBytes: 1000, messageBytes: 1500, expansion: 20, expansionFloor: 100)
+            (settings.frameLimit, settings.messageLimit) = (1000, 1500)
+            (settings.expansionLimit, settings.expansionFloor) = (20, 100)
             let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(
                 client.webSocket("/", settings: settings), on: transport.loop)

@@ -166,7 +166,7 @@ final class Browser: Sendable {
 
     private func connect(_ client: Client, _ path: String) {
         var settings = WebSocketSettings()
-        settings.limits.messageBytes = 64 << 20
+        settings.messageLimit = 64 << 20
         let subscription = client.webSocket(path, sending: sink, settings: settings).subscribe(
             onNext: { [weak self] event in
                 if case .text(let text) = event, let message = JSON(parsing: text) { self?.take(message) }

@@ -55,7 +55,7 @@ func agreeOnMore() -> WebSocketSettings {
     var settings = WebSocketSettings()
     settings.subprotocols = ["chat.v2", "chat.v1"]
     settings.compression = .off
-    settings.limits.messageBytes = 64 << 20
+    settings.messageLimit = 64 << 20
     return settings
 }
 
