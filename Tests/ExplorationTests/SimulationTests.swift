@@ -74,8 +74,8 @@ import Testing
             ),
             (.at("app", .restart(at: .milliseconds(1002))), .killed, false),
             (.at("clock", .clockJump(at: .zero, by: .seconds(86400))), .finished, true),
-        ] as [(PlacedFault, SimulatedSubscription.End, Bool)])
-    func faultsStrike(_ placed: PlacedFault, _ end: SimulatedSubscription.End, isReceived: Bool) throws {
+        ] as [(PlacedFault, SimulationEvent.Kind, Bool)])
+    func faultsStrike(_ placed: PlacedFault, _ end: SimulationEvent.Kind, isReceived: Bool) throws {
         let log = try run([placed])
         #expect(log.subscriptions.prefix(3).map(\.end) == [.finished, end, .finished])
         #expect((log.exchanges("PUT /a").dropFirst().first?.receivedAt != nil) == isReceived)

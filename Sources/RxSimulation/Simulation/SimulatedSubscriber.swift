@@ -5,18 +5,6 @@ import Synchronization
 
 /// One subscription of a simulated process, with its events.
 public struct SimulatedSubscription: Sendable {
-    /// The end of a subscription.
-    public enum End: Hashable, Sendable {
-        /// The stream finished.
-        case finished
-        /// The stream failed, with this text.
-        case failed(String)
-        /// The subscriber cancelled.
-        case cancelled
-        /// The process was killed.
-        case killed
-    }
-
     /// Its name: the one given, and a number that counts such subscriptions from 1, as in `cart #1`.
     public let place: String
     /// The name without the number.
@@ -25,8 +13,9 @@ public struct SimulatedSubscription: Sendable {
     public let startedAt: Duration
     /// The values, as text.
     public internal(set) var values: [String] = []
-    /// The end, if it has ended.
-    public internal(set) var end: End?
+    /// The event that ended it, if it has ended: the stream finished or failed, the subscriber cancelled, or the process
+    /// was killed.
+    public internal(set) var end: SimulationEvent.Kind?
     /// Whether the end of the run cancelled it.
     public internal(set) var isCutOff = false
 }
@@ -35,7 +24,7 @@ public struct SimulatedSubscription: Sendable {
 final class SimulatedSubscriber: Cancellable {
     private struct Contents {
         var subscription: Subscription?
-        var end: SimulatedSubscription.End?
+        var end: SimulationEvent.Kind?
         /// The pauses that began before the subscription was known.
         var earlyPauses = 0
         var hasPaused = false
@@ -81,10 +70,10 @@ final class SimulatedSubscriber: Cancellable {
             },
             onEnd: { completion in
                 switch completion {
-                case .finished: self.end(.finished, .finished)
+                case .finished: self.end(.finished)
                 case .failed(let error):
                     let text = (error as? NetworkError)?.code.rawValue ?? "\(error)"
-                    self.end(.failed(text), .failed(text))
+                    self.end(.failed(text))
                 }
                 onEnd(completion.isSuccess)
             })
@@ -109,12 +98,12 @@ final class SimulatedSubscriber: Cancellable {
     private func cancel(by fault: Fault?) {
         guard contents.withLock({ $0.end == nil }) else { return }
         if let fault { simulation.note(place, .fault(fault)) }
-        end(.cancelled, .cancelled)
+        end(.cancelled)
         contents.withLock { $0.subscription }?.cancel()
     }
 
     func kill(isLogged: Bool) {
-        if isLogged, contents.withLock({ $0.end == nil }) { end(.killed, .killed) }
+        if isLogged, contents.withLock({ $0.end == nil }) { end(.killed) }
         let subscription = contents.withLock { contents in
             contents.end = contents.end ?? .killed
             defer { contents.subscription = nil }
@@ -132,7 +121,7 @@ final class SimulatedSubscriber: Cancellable {
         simulation.note(place, .value(text))
     }
 
-    private func end(_ end: SimulatedSubscription.End, _ event: SimulationEvent.Kind) {
+    private func end(_ end: SimulationEvent.Kind) {
         let former = contents.withLock { contents in
             defer { contents.end = contents.end ?? end }
             return contents.end
@@ -143,7 +132,7 @@ final class SimulatedSubscriber: Cancellable {
                 "the grammar of streams", "\(place) ended twice: \(former), then \(end)")
         }
         simulation.contents.withLock { $0.log.subscriptions[index].end = end }
-        simulation.note(place, event)
+        simulation.note(place, end)
     }
 
     private func pause(for time: Duration, by fault: Fault) {
