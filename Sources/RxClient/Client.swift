@@ -60,8 +60,9 @@ public final class Client: Sendable {
         configuration.cache.clock.setIfUnset(transport.scheduler)
         hosts = HostRegistry(configuration, on: transport.scheduler)
         servers = Servers(
-            main: configuration.baseURL, standby: configuration.standbyURL, failover: configuration.failover,
-            hosts: hosts, clock: transport.scheduler)
+            main: configuration.baseURL, standby: configuration.standbyURL,
+            failoverProbeInterval: configuration.failoverProbeInterval, hosts: hosts,
+            clock: transport.scheduler)
     }
 
     /// Creates a client.

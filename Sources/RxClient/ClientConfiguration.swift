@@ -12,12 +12,19 @@ public struct ClientConfiguration: Sendable {
     /// The base URL of relative paths, such as `https://api.example.com/v1`. Without it, paths must be
     /// absolute URLs. It must have no query and no fragment. ``Client/servers`` changes it at run time.
     public var baseURL: String
-    /// The base URL of the standby server, for endpoints that choose it and for ``failover``. Default `nil`:
-    /// no standby server.
+    /// The base URL of the standby server, for endpoints that choose it and for ``failoverProbeInterval``. Default
+    /// `nil`: no standby server.
     public var standbyURL: String?
-    /// The rule by which the standby server, a replica of the main one, takes over. Default `nil`: the
-    /// standby server serves only the endpoints that choose it, and all of them after ``Servers/use(_:)``.
-    public var failover: Failover?
+    /// With an interval, the standby server, a replica of the main one, takes over, and the main server is probed when the
+    /// other one has been active for this time, and as often from then on. Default `nil`: the standby server serves only
+    /// the endpoints that choose it, and all of them after ``Servers/use(_:)``.
+    ///
+    /// A request whose server does not respond is sent to the other server at once, within the same attempt: with
+    /// any method if nothing was sent (a failure of name resolution, connection or TLS, or an open circuit), and
+    /// after 502, 503 and 504 if it may be sent twice. If the other server responds, it becomes the active one.
+    /// The standby server stays active until the main server has responded to a probe: one repeatable request at
+    /// a time, which goes to the standby server if the main server still does not respond.
+    public var failoverProbeInterval: Duration?
     /// Whether an absolute URL given as a path may have another origin than the base URL. Default false. A
     /// request to another origin carries no session credential, no secret header fields of ``options`` and no
     /// cookies.

@@ -38,8 +38,8 @@ public struct RequestOptions: Sendable {
     }
     /// The server of the service that requests go to, even if it does not respond. Default: the choice of the client's
     /// options, which an endpoint cannot take back; without one the active server
-    /// (``Servers/active``); with a ``Failover``, also the other server if the active one does not respond. The standby
-    /// server fails with `invalidURL` if the client has none.
+    /// (``Servers/active``); with ``ClientConfiguration/failoverProbeInterval``, also the other server if the active one
+    /// does not respond. The standby server fails with `invalidURL` if the client has none.
     public var server: Servers.Role? {
         get { values.server }
         _modify { yield &values.server }

@@ -82,7 +82,7 @@ import Testing
         },
         Stage("failover(to:through:)") { source, clock in
             var configuration = ClientConfiguration(baseURL: "https://a.test")
-            configuration.failover = Failover()
+            configuration.failoverProbeInterval = .seconds(30)
             let client = Client(
                 configuration: configuration, transport: ScriptedTransport(on: clock, []))
             return responses(source).failover(to: responses(source), through: client.servers)

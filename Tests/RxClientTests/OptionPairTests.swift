@@ -270,7 +270,9 @@ enum PairTable {
         Factor(
             "standbyURL", ("none", { _ in }),
             ("one", { $0.configuration.standbyURL = "https://standby.test/v1" })),
-        Factor("failover", ("none", { _ in }), ("default", { $0.configuration.failover = Failover() })),
+        Factor(
+            "failoverProbeInterval", ("none", { _ in }),
+            ("default", { $0.configuration.failoverProbeInterval = .seconds(30) })),
         Factor(
             "allowsOtherOrigins", ("false", { _ in }),
             ("true", { $0.configuration.allowsOtherOrigins = true })),

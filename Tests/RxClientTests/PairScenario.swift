@@ -394,7 +394,7 @@ final class PairScenario {
                 check(hasCookie, "cookies", name)
             }
         }
-        let isShared = configuration.failover != nil && configuration.standbyURL != nil
+        let isShared = configuration.failoverProbeInterval != nil && configuration.standbyURL != nil
         let parallel = (options.hedging == nil ? 1 : 2) * (isShared ? 2 : 1)
         let repeats = configuration.signer == nil ? 1 : 2
         let most = ((setup.retries + 1) * parallel + (isAuthorized ? parallel : 0)) * repeats

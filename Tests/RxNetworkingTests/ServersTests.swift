@@ -42,7 +42,7 @@ import Testing
     @Test func failover() async throws {
         let (main, standby) = (try server("main"), try server("standby"))
         // Each request that may be sent twice probes the main server.
-        let client = client(main, standby) { $0.failover = Failover(probeInterval: .zero) }
+        let client = client(main, standby) { $0.failoverProbeInterval = .zero }
         let states = Mutex<[Servers.Role]>([])
         client.servers.active.observable.subscribe { state in states.withLock { $0.append(state) } }
         #expect(try await client.get("/x").value().text == "main")
@@ -62,7 +62,7 @@ import Testing
     /// After 503 a GET goes to the standby server, and a POST does not.
     @Test func busy() async throws {
         let (main, standby) = (try server("main"), try server("standby"))
-        let client = client(main, standby) { $0.failover = Failover() }
+        let client = client(main, standby) { $0.failoverProbeInterval = .seconds(30) }
         let error = await #expect(throws: NetworkError.self) {
             _ = try await client.post("/busy", .text("order")).value()
         }

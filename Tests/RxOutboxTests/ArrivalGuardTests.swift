@@ -33,7 +33,7 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         if standby {
             configuration.standbyURL = "https://standby.test"
-            configuration.failover = Failover()
+            configuration.failoverProbeInterval = .seconds(30)
         }
         configuration.session = session
         configuration.options.envelope = envelope

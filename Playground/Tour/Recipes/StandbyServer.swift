@@ -10,7 +10,7 @@ extension Recipe {
         // Code
         let shop = Client.shop(stage.baseURL, named: "failover") { configuration in
             configuration.standbyURL = stage.standbyURL
-            configuration.failover = Failover(probeInterval: .milliseconds(200))
+            configuration.failoverProbeInterval = .milliseconds(200)
         }
         let goods = shop.catalogue.goods(7)
         // Shown

@@ -2,26 +2,9 @@ import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-/// When a client's standby server takes over, and when the main server is probed.
-///
-/// A request whose server does not respond is sent to the other server at once, within the same attempt: with
-/// any method if nothing was sent (a failure of name resolution, connection or TLS, or an open circuit), and
-/// after 502, 503 and 504 if it may be sent twice. If the other server responds, it becomes the active one.
-/// The standby server stays active until the main server has responded to a probe: one repeatable request at
-/// a time, which goes to the standby server if the main server still does not respond.
-public struct Failover: Sendable, Hashable {
-    /// How long the standby server is active before the main server is probed, and the time between probes.
-    /// Default 30 s.
-    public var probeInterval: Duration
-
-    /// Creates a rule.
-    public init(probeInterval: Duration = .seconds(30)) { self.probeInterval = probeInterval }
-}
-
-// MARK: - The operator
-
 extension Observable where Failure == NetworkError {
-    /// This stream, or `standby` if the main server does not respond, by the rules of ``Failover``.
+    /// This stream, or `standby` if the main server does not respond, by the rules of
+    /// ``ClientConfiguration/failoverProbeInterval``.
     ///
     /// ```swift
     /// client.response(goods, from: .main)
@@ -29,7 +12,7 @@ extension Observable where Failure == NetworkError {
     /// ```
     ///
     /// At each subscription, `servers` decides where to begin, and the outcome is recorded there. Without
-    /// ``ClientConfiguration/failover`` only the active server is used.
+    /// ``ClientConfiguration/failoverProbeInterval`` only the active server is used.
     ///
     /// - Parameters:
     ///   - standby: the same request at the standby server.
@@ -48,7 +31,7 @@ extension Observable where Failure == NetworkError {
         isOverdue: @escaping @Sendable () -> Bool, trace: Trace?
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
-            guard servers.failover != nil else {
+            guard servers.failoverProbeInterval != nil else {
                 let stream = servers.role(for: nil) == .main ? self : standby
                 return stream.subscribe(observer)
             }
@@ -181,14 +164,14 @@ struct FailoverState: Sendable {
         case unknown
     }
 
-    private let failover: Failover
+    private let probeInterval: Duration
     private(set) var active = Servers.Role.main
     /// The number of changes: an attempt that began before the latest change does not affect the state.
     private var epoch = 0
     private var nextProbe = Duration.zero
     private var isProbing = false
 
-    init(_ failover: Failover) { self.failover = failover }
+    init(probeInterval: Duration) { self.probeInterval = probeInterval }
 
     mutating func begin(mayProbe: Bool, at now: Duration) -> Visit {
         guard active == .standby, mayProbe, !isProbing, now >= nextProbe else {
@@ -207,7 +190,7 @@ struct FailoverState: Sendable {
         isProbing = false
         switch outcome {
         case .responded: use(.main, at: now)
-        case .otherResponded, .noResponse: nextProbe = now + failover.probeInterval
+        case .otherResponded, .noResponse: nextProbe = now + probeInterval
         case .unknown: break
         }
     }
@@ -217,6 +200,6 @@ struct FailoverState: Sendable {
         active = role
         epoch += 1
         isProbing = false
-        nextProbe = now + failover.probeInterval
+        nextProbe = now + probeInterval
     }
 }

@@ -21,19 +21,25 @@ public final class Servers: Sendable {
     /// The server for requests whose endpoint makes no choice (``RequestOptions/server``). Changes with
     /// ``use(_:)`` and with a failover.
     public var active: Property<Role> { Property(shownRole) }
-    /// When the other server takes over. `nil`: only ``use(_:)`` changes the active server.
-    public let failover: Failover?
+    /// The time between probes of the main server, see ``ClientConfiguration/failoverProbeInterval``. `nil`: only
+    /// ``use(_:)`` changes the active server.
+    public let failoverProbeInterval: Duration?
 
     private let hosts: HostRegistry
     private let clock: any Scheduler
     private let contents: Mutex<Contents>
 
-    init(main: String, standby: String?, failover: Failover?, hosts: HostRegistry, clock: any Scheduler) {
-        self.failover = failover
+    init(
+        main: String, standby: String?, failoverProbeInterval: Duration?, hosts: HostRegistry,
+        clock: any Scheduler
+    ) {
+        self.failoverProbeInterval = failoverProbeInterval
         self.hosts = hosts
         self.clock = clock
         let pair = ServerPair(main: Server(main, in: hosts), standby: standby.map { Server($0, in: hosts) })
-        contents = Mutex(Contents(pair: pair, state: FailoverState(failover ?? Failover())))
+        // Without an interval nothing is probed.
+        let state = FailoverState(probeInterval: failoverProbeInterval ?? .zero)
+        contents = Mutex(Contents(pair: pair, state: state))
     }
 
     /// The base URL of the main server, such as `https://api.example.com/v1`. A new URL takes effect at once.
@@ -61,7 +67,7 @@ public final class Servers: Sendable {
         }
     }
 
-    /// Makes one of the two servers the active one. With a ``Failover``, a standby server activated here is
+    /// Makes one of the two servers the active one. With a failover, a standby server activated here is
     /// probed and replaced as if it had taken over automatically. Without a standby server nothing changes.
     public func use(_ role: Role) {
         let now = clock.now

@@ -13,7 +13,7 @@ extension House {
         simulation.process { process in
             var configuration = process.configuration()
             configuration.standbyURL = standby
-            configuration.failover = Failover(probeInterval: .seconds(10))
+            configuration.failoverProbeInterval = .seconds(10)
             let client = Client(configuration: configuration, transport: process.transport)
             let start = Int(process.scheduler.now / .milliseconds(1))
             process.every(.seconds(2), until: quietTime) { turn in

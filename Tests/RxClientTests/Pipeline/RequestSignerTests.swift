@@ -96,7 +96,7 @@ import Testing
         }) {
             $0.signer = signer
             $0.standbyURL = "https://b.test"
-            $0.failover = Failover()
+            $0.failoverProbeInterval = .seconds(30)
             $0.options.retry = .never
         }
         let options = RequestOptions(hedging: .after(.milliseconds(100)))

@@ -16,7 +16,7 @@ extension TranscriptScenario {
     private static let standby = {
         @Sendable (configuration: inout ClientConfiguration, _: TranscriptSetting) in
         configuration.standbyURL = "https://standby.test/v1"
-        configuration.failover = Failover()
+        configuration.failoverProbeInterval = .seconds(30)
     }
     private static let hedging = {
         @Sendable (configuration: inout ClientConfiguration, _: TranscriptSetting) in

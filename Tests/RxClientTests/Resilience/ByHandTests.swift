@@ -115,7 +115,7 @@ import Testing
             configure: { _ in },
             shared: {
                 $0.standbyURL = "https://standby.test/v1"
-                $0.failover = Failover(probeInterval: .seconds(5))
+                $0.failoverProbeInterval = .seconds(5)
             }
         ) { client, _ in
             client.response(.get("/x"), from: .main)
@@ -131,7 +131,7 @@ import Testing
             },
             shared: {
                 $0.standbyURL = "https://standby.test/v1"
-                $0.failover = Failover(probeInterval: .seconds(5))
+                $0.failoverProbeInterval = .seconds(5)
                 $0.retryBudget = RetryBudget(ratio: 1, floor: 100)
             }
         ) { client, clock in
@@ -152,7 +152,7 @@ import Testing
             },
             shared: {
                 $0.standbyURL = "https://standby.test/v1"
-                $0.failover = Failover(probeInterval: .seconds(5))
+                $0.failoverProbeInterval = .seconds(5)
                 $0.retryBudget = RetryBudget(ratio: 1, floor: 100)
             }
         ) { client, clock in

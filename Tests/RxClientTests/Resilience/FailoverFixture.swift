@@ -33,7 +33,7 @@ struct FailoverFixture {
         fixture(
             {
                 $0.standbyURL = "https://standby.test/v1"
-                $0.failover = Failover(probeInterval: probeInterval)
+                $0.failoverProbeInterval = probeInterval
                 configure(&$0)
             }) { [health] request in health[request.url.host() ?? ""] }
     }

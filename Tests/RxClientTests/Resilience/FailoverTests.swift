@@ -207,7 +207,7 @@ import Testing
         call.options.server = .main
         #expect(try fixture.outcome(client.request(call)).failure?.code == .connect)
         #expect(transport.hosts == ["main.test"])
-        let (plain, other) = servers.client { $0.failover = nil }
+        let (plain, other) = servers.client { $0.failoverProbeInterval = nil }
         #expect(try fixture.outcome(plain.get("/x")).failure?.code == .connect)
         #expect(other.hosts == ["main.test"])
     }

@@ -23,7 +23,7 @@ func switchServers(_ client: Client) {
 func failOver() {
     var configuration = ClientConfiguration()
     configuration.standbyURL = "https://standby.example.com/v1"
-    configuration.failover = Failover(probeInterval: .seconds(30))
+    configuration.failoverProbeInterval = .seconds(30)
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
 
     client.servers.active.subscribe { server in
