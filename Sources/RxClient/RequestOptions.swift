@@ -95,10 +95,10 @@ public struct RequestOptions: Sendable {
         _modify { yield &values.part }
     }
 
-    /// The compression of request bodies. Default: none.
-    public var compression: Compression? {
-        get { values.compression }
-        _modify { yield &values.compression }
+    /// Whether request bodies are compressed. Default false; see ``Request/compressesContent``.
+    public var compressesContent: Bool? {
+        get { values.compressesContent }
+        _modify { yield &values.compressesContent }
     }
     /// Whether the client requests and decodes content codings. Default true; see ``Request/decodesContent``.
     public var decodesContent: Bool? {
@@ -162,7 +162,7 @@ public struct RequestOptions: Sendable {
         cachePolicy: CachePolicy? = nil, cacheMode: CacheMode? = nil, usesSession: Bool? = nil,
         usesCookies: Bool? = nil, isSigned: Bool? = nil, usesParameterRewriting: Bool? = nil,
         envelope: Envelope? = nil, contentTypes: ContentTypes? = nil, part: PayloadPath? = nil,
-        compression: Compression? = nil, decodesContent: Bool? = nil, continuePolicy: ContinuePolicy? = nil,
+        compressesContent: Bool? = nil, decodesContent: Bool? = nil, continuePolicy: ContinuePolicy? = nil,
         presentation: Presentation? = nil, accessories: [Accessory] = [],
         willStart: (@Sendable (Request) -> Void)? = nil, tags: Set<String> = [],
         interceptors: Interceptors = Interceptors()
@@ -172,7 +172,7 @@ public struct RequestOptions: Sendable {
             isIdempotent: isIdempotent, server: server, cachePolicy: cachePolicy, cacheMode: cacheMode,
             usesSession: usesSession, usesCookies: usesCookies, isSigned: isSigned,
             usesParameterRewriting: usesParameterRewriting, envelope: envelope, contentTypes: contentTypes,
-            part: part, compression: compression, decodesContent: decodesContent,
+            part: part, compressesContent: compressesContent, decodesContent: decodesContent,
             continuePolicy: continuePolicy, presentation: presentation, accessories: accessories,
             willStart: willStart, tags: tags, interceptors: interceptors)
     }
@@ -206,7 +206,7 @@ extension RequestOptions {
         var envelope: Envelope?
         var contentTypes: ContentTypes?
         var part: PayloadPath?
-        var compression: Compression?
+        var compressesContent: Bool?
         var decodesContent: Bool?
         var continuePolicy: ContinuePolicy?
         var presentation: Presentation?
@@ -220,7 +220,7 @@ extension RequestOptions {
             headers.fields.isEmpty && retry == nil && timeouts == nil && hedging == nil && isIdempotent == nil
                 && server == nil && cachePolicy == nil && cacheMode == nil && usesSession == nil
                 && usesCookies == nil && isSigned == nil && usesParameterRewriting == nil && envelope == nil
-                && contentTypes == nil && part == nil && compression == nil && decodesContent == nil
+                && contentTypes == nil && part == nil && compressesContent == nil && decodesContent == nil
                 && continuePolicy == nil && presentation == nil && accessories.isEmpty && willStart == nil
                 && tags.isEmpty && interceptors.isEmpty
         }
@@ -242,7 +242,7 @@ extension RequestOptions {
             options.envelope = envelope ?? others.envelope
             options.contentTypes = contentTypes ?? others.contentTypes
             options.part = part ?? others.part
-            options.compression = compression ?? others.compression
+            options.compressesContent = compressesContent ?? others.compressesContent
             options.decodesContent = decodesContent ?? others.decodesContent
             options.continuePolicy = continuePolicy ?? others.continuePolicy
             options.presentation = presentation ?? others.presentation

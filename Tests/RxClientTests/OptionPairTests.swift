@@ -245,7 +245,8 @@ enum PairTable {
             "contentTypes", ("default", { _ in }), ("JSON", { $0.options.contentTypes = .json }),
             ("all", { $0.options.contentTypes = .any })),
         Factor("part", ("default", { _ in }), ("item", { $0.options.part = "item" })),
-        Factor("compression", ("default", { _ in }), ("gzip", { $0.options.compression = .gzip })),
+        Factor(
+            "compressesContent", ("default", { _ in }), ("true", { $0.options.compressesContent = true })),
         Factor("decodesContent", ("default", { _ in }), ("false", { $0.options.decodesContent = false })),
         Factor("continuePolicy", ("default", { _ in }), ("always", { $0.options.continuePolicy = .always })),
         Factor("presentation", ("default", { _ in }), ("hidden", { $0.options.presentation = .hidden })),

@@ -23,7 +23,7 @@ import Testing
         RequestOptions(usesSession: true), RequestOptions(usesCookies: true), RequestOptions(isSigned: true),
         RequestOptions(usesParameterRewriting: true), RequestOptions(envelope: .absent),
         RequestOptions(contentTypes: .any), RequestOptions(part: "data"),
-        RequestOptions(compression: .identity), RequestOptions(decodesContent: true),
+        RequestOptions(compressesContent: false), RequestOptions(decodesContent: true),
         RequestOptions(continuePolicy: .never), RequestOptions(presentation: .all),
         RequestOptions(willStart: { _ in }), RequestOptions(tags: ["search"]),
         RequestOptions(interceptors: Interceptors(call: [.idempotencyKeys()])),

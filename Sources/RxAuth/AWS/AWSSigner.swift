@@ -217,7 +217,7 @@ public final class AWSSigner: ImmediateSigner {
             }
         } else if !request.body.isEmpty {
             // The server hashes the content as it arrives.
-            request.compression = .identity
+            request.compressesContent = false
         }
         try scheme.sign(&request, payload: payload, by: credential, at: date, with: key)
     }
@@ -250,7 +250,7 @@ public final class AWSSigner: ImmediateSigner {
             )
         }
         var request = request
-        request.compression = .identity
+        request.compressesContent = false
         let coding = request.headerFields[.contentEncoding]
         request.headerFields[.contentEncoding] = ["aws-chunked", coding].compactMap { $0 }.joined(
             separator: ",")

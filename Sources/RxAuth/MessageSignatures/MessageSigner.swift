@@ -97,7 +97,7 @@ public struct MessageSigner: RequestSigner {
             }
         guard needsDigest else { return signed(request, in: context) }
         // The digest covers the content as it is sent.
-        request.compression = .identity
+        request.compressesContent = false
         switch request.body {
         case .empty: return signed(request, ContentDigest(of: [], digests), in: context)
         case .bytes(let bytes): return signed(request, ContentDigest(of: bytes, digests), in: context)

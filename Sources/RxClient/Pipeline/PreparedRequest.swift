@@ -51,7 +51,7 @@ final class PreparedRequest: Sendable {
         if let policy = merged.values.continuePolicy { request.continuePolicy = policy }
         if merged.values.isIdempotent == true { request.isDeclaredIdempotent = true }
         if request.method == .post, case .post = merged.values.cachePolicy { request.isDeclaredSafe = true }
-        if let compression = merged.values.compression { request.compression = compression }
+        if let compresses = merged.values.compressesContent { request.compressesContent = compresses }
         if merged.values.decodesContent == false { request.decodesContent = false }
         if !merged.ownHeaders.fields.isEmpty { try request.setFields(merged.ownHeaders) }
         self.request = request

@@ -72,7 +72,7 @@ final class HeaderList {
         switch name.canonicalName {
         case "host", "content-length", "transfer-encoding", "expect":
             return "\(name) is set by the transport; remove it from the request"
-        case "content-encoding" where extras.compression != .identity:
+        case "content-encoding" where extras.compressesContent:
             return "\(name) is set by the transport, which compresses the body; remove it from the request"
         default: break
         }
@@ -142,7 +142,7 @@ extension HeaderList {
     struct Extras: Equatable {
         var framing = TransferContent.Framing.none
         var expectsContinue = false
-        var compression = Compression.identity
+        var compressesContent = false
         var decodesContent = true
 
         /// The extras of a request without content.
@@ -153,7 +153,7 @@ extension HeaderList {
         init(of transfer: Transfer) {
             framing = transfer.content.framing(of: transfer.request)
             expectsContinue = transfer.expectation.wait != nil
-            compression = transfer.content.length == 0 ? .identity : transfer.request.compression
+            compressesContent = transfer.content.length != 0 && transfer.request.compressesContent
             decodesContent = transfer.request.decodesContent
         }
 
@@ -188,7 +188,7 @@ extension HeaderList {
             lines.append(expectsContinue ? "Expect: 100-continue" : "Expect:")
             if !has(.contentType) { lines.append("Content-Type:") }
             if framing == .chunked { lines.append("Transfer-Encoding: chunked") }
-            if compression == .gzip { lines.append("Content-Encoding: gzip") }
+            if compressesContent { lines.append("Content-Encoding: gzip") }
             return lines
         }
     }

@@ -180,10 +180,10 @@ public final class CurlTransport: Transport {
     private func prepare(
         _ request: Request, to target: CheckedURL, _ observer: Observer<TransferEvent, NetworkError>
     ) {
-        switch (request.body, request.compression) {
+        switch (request.body, request.compressesContent) {
         case (.empty, _):
             begin(request, .none, to: target, on: multi(for: request, in: observer.scope.lane), observer)
-        case (.bytes(let bytes), let compression) where compression == .identity || bytes.isEmpty:
+        case (.bytes(let bytes), let isCompressed) where !isCompressed || bytes.isEmpty:
             begin(
                 request, TransferContent(bytes), to: target,
                 on: multi(for: request, in: observer.scope.lane), observer)
@@ -225,7 +225,7 @@ public final class CurlTransport: Transport {
     private func content(
         of request: Request, on loop: EventLoop
     ) -> Observable<TransferContent, NetworkError> {
-        let isCompressed = request.compression == .gzip
+        let isCompressed = request.compressesContent
         switch request.body {
         case .empty: return .just(.none)
         case .bytes(let bytes):

@@ -52,7 +52,7 @@ private final class DigestProving {
         isWithheld = true
         var empty = request
         empty.body = .empty
-        empty.compression = .identity
+        empty.compressesContent = false
         return empty
     }
 

@@ -116,7 +116,7 @@ extension Request {
     fileprivate mutating func turnIntoGet() {
         method = .get
         body = .empty
-        compression = .identity
+        compressesContent = false
         for name in [.contentType, .contentEncoding, .contentLanguage, .contentLocation] as [HTTPField.Name] {
             headerFields[name] = nil
         }

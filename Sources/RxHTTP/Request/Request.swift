@@ -56,10 +56,14 @@ public struct Request: Sendable {
         get { parts.shape.terms.upgrade }
         set { parts.shape.terms.upgrade = newValue }
     }
-    /// The compression of the content. Default none.
-    public var compression: Compression {
-        get { parts.shape.terms.compression }
-        set { parts.shape.terms.compression = newValue }
+    /// Whether the content is compressed with gzip (RFC 9110 §8.4.1.3), which the transport names in `Content-Encoding`.
+    /// Default false.
+    ///
+    /// A body in memory keeps a `Content-Length`, which counts the compressed bytes; a streamed body is sent in chunks.
+    /// Not every server accepts compressed or chunked bodies; check yours first.
+    public var compressesContent: Bool {
+        get { parts.shape.terms.compressesContent }
+        set { parts.shape.terms.compressesContent = newValue }
     }
     /// Whether content codings are accepted and the codings in `Content-Encoding` of the response decoded.
     /// Default true.
@@ -218,7 +222,7 @@ extension Request {
         /// copies little.
         struct Terms: Sendable, Hashable {
             var upgrade: ProtocolUpgrade?
-            var compression = Compression.identity
+            var compressesContent = false
             var decodesContent = true
             var continuePolicy = ContinuePolicy.never
             var timeouts: Timeouts

@@ -53,7 +53,7 @@ import Testing
         Change("usesCookies") { $0.options.usesCookies = false },
         Change("cachePolicy") { $0.options.cachePolicy = .time(.seconds(9)) },
         Change("cacheMode") { $0.options.cacheMode = .reload },
-        Change("compression") { $0.options.compression = .gzip },
+        Change("compressesContent") { $0.options.compressesContent = true },
         Change("decodesContent") { $0.options.decodesContent = false },
         Change("continuePolicy") { $0.options.continuePolicy = .always },
         Change("presentation", joins: true) { $0.options.presentation = .hidden },

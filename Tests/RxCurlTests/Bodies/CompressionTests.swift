@@ -45,7 +45,7 @@ import Testing
         let directory = try TemporaryFolder()
         try await withTransport { transport in
             var request = try Request.to(server.baseURL, method: .post, body: try item.body(directory))
-            request.compression = .gzip
+            request.compressesContent = true
             let log = try await Recording(transport.send(request)).ended()
             #expect(log.error == nil)
             let received = try #require(server.record.requests.first)
@@ -64,7 +64,7 @@ import Testing
         try await withTransport { transport in
             for body in [Body.empty, .bytes([])] {
                 var request = try Request.to(server.baseURL, method: .post, body: body)
-                request.compression = .gzip
+                request.compressesContent = true
                 #expect(try await Recording(transport.send(request)).ended().error == nil)
             }
             #expect(
@@ -79,7 +79,7 @@ import Testing
                 .just(Self.content), .fail(.init(.noContent, "x")),
             ])
             var request = try Request.to(server.baseURL, method: .post, body: .stream(source))
-            request.compression = .gzip
+            request.compressesContent = true
             let log = try await Recording(transport.send(request)).ended()
             #expect(log.error?.code == .noContent)
             #expect(server.record.requests.isEmpty)
@@ -90,7 +90,7 @@ import Testing
         let server = try RawServer { _ in [.respond(body: "ok")] }
         try await withTransport { transport in
             var request = try Request.to(server.baseURL, method: .post, body: .text("x"))
-            request.compression = .gzip
+            request.compressesContent = true
             request.headerFields[.contentEncoding] = "br"
             #expect(try await Recording(transport.send(request)).ended().error?.code == .invalidHeader)
         }

@@ -36,7 +36,7 @@ func askFirst() {
 
 func compress(with client: Client) async throws {
     let log = Parameters.file("/var/log/shop.log", contentType: "text/plain")
-    let logged = try await client.post("/log", log, options: RequestOptions(compression: .gzip)).value()
+    let logged = try await client.post("/log", log, options: RequestOptions(compressesContent: true)).value()
     show(logged)
 }
 

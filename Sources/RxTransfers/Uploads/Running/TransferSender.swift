@@ -34,7 +34,7 @@ struct TransferSender: Sendable {
         var options = endpoint.options
         // Interruptions are the transfer's own matter.
         options.retry = .never
-        options.compression = .identity
+        options.compressesContent = false
         options.usesParameterRewriting = false
         options.presentation = .hidden
         fields = options.headers
