@@ -102,7 +102,7 @@ extension EasyHandle {
     }
 
     private static func oldestVersion(_ tls: TLSConfiguration) -> Int {
-        Int(tls.minimumVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
+        Int(tls.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     }
 
     /// Whole seconds, 0 for less than one, limited to the range of an `int`.

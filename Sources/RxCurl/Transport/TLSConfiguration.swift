@@ -8,20 +8,12 @@ import Darwin
 
 /// The authorities that a transport trusts, and the certificate of the client.
 public struct TLSConfiguration: Sendable {
-    /// A version of TLS.
-    public enum Version: Sendable {
-        /// RFC 5246.
-        case tls12
-        /// RFC 8446.
-        case tls13
-    }
-
     /// Whether the server's certificate and host name are verified (`CURLOPT_SSL_VERIFYPEER`,
     /// `CURLOPT_SSL_VERIFYHOST`). Default true; use false only for experiments.
     public var verifiesServer = true
-    /// The oldest accepted version (`CURLOPT_SSLVERSION`). Default TLS 1.2; older versions are not supported
-    /// (RFC 8996).
-    public var minimumVersion = Version.tls12
+    /// Whether a server must speak TLS 1.3 (RFC 8446) or newer (`CURLOPT_SSLVERSION`). Default false: TLS 1.2 (RFC 5246) is
+    /// accepted too; older versions are not supported (RFC 8996).
+    public var requiresTLS13 = false
     /// A file of trusted certificate authorities in PEM format, instead of the system's (`CURLOPT_CAINFO`).
     /// Default `nil`: the authorities of the system, also if libcurl was built for a system that keeps them elsewhere.
     public var caBundlePath: String?
@@ -77,7 +69,7 @@ extension TLSConfiguration: CustomReflectable {
         Mirror(
             self,
             children: [
-                "verifiesServer": verifiesServer, "minimumVersion": minimumVersion,
+                "verifiesServer": verifiesServer, "requiresTLS13": requiresTLS13,
                 "caBundlePath": caBundlePath as Any, "pinnedPublicKey": pinnedPublicKey as Any,
                 "clientCertificatePath": clientCertificatePath as Any,
                 "clientKeyPath": clientKeyPath as Any,

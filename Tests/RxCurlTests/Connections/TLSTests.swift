@@ -109,10 +109,10 @@ import Testing
     @Test func theOldestVersionThatIsAccepted() async throws {
         let old = try await ask("good.test", port: server.tlsPort)
         #expect(String(decoding: old.body, as: UTF8.self) == "old TLSv1.2")
-        let new = try await ask("good.test") { $0.minimumVersion = .tls13 }
+        let new = try await ask("good.test") { $0.requiresTLS13 = true }
         #expect(String(decoding: new.body, as: UTF8.self) == "good.test TLSv1.3 ")
         try expect(
-            try await ask("good.test", port: server.tlsPort) { $0.minimumVersion = .tls13 },
+            try await ask("good.test", port: server.tlsPort) { $0.requiresTLS13 = true },
             fails: .protocolVersion)
     }
 

@@ -148,7 +148,7 @@ private func loadSomeAtATime(_ client: Client, ids: [Int]) async throws {
 private func configureTheConnections() {
     var connections = CurlTransport.Configuration()
     connections.proxy = Proxy("http://me:secret@proxy.example.com:3128", exceptions: ["localhost"])
-    connections.tls.minimumVersion = .tls13
+    connections.tls.requiresTLS13 = true
     connections.tls.caBundlePath = "/etc/shop/authorities.pem"
     show(connections)
 }

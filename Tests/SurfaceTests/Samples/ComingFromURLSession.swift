@@ -155,7 +155,7 @@ private func loadSomeAtATime(_ client: Client, ids: [Int]) async throws {
 private func configureTheConnections(currentKey: String, nextKey: String) {
     var connections = CurlTransport.Configuration()
     connections.proxy = Proxy("http://proxy.example.com:3128", exceptions: ["localhost"])
-    connections.tls.minimumVersion = .tls13
+    connections.tls.requiresTLS13 = true
     connections.tls.pinnedPublicKey = "sha256//\(currentKey);sha256//\(nextKey)"
     let transport = CurlTransport(loop: .shared, configuration: connections)
     let client = Client(baseURL: "https://api.example.com/v1", transport: transport)

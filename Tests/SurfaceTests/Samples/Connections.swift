@@ -65,7 +65,7 @@ func forbidPrivateAddresses() {
 
 func secureConnections(currentKey: String, nextKey: String) {
     var secure = CurlTransport.Configuration()
-    secure.tls.minimumVersion = .tls13
+    secure.tls.requiresTLS13 = true
     secure.tls.caBundlePath = "/etc/shop/authorities.pem"  // instead of the system's
     secure.tls.clientCertificatePath = "/etc/shop/client.pem"
     secure.tls.clientKeyPath = "/etc/shop/client.key"
