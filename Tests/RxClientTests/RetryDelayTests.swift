@@ -82,7 +82,7 @@ import Testing
         var later = try fixture.transient()
         later.retryDelay = .seconds(45)
         let policy = RetryPolicy<NetworkError>.exponentialBackoff(maxDelay: limit)
-        #expect(policy.decide(later, RetryHistory(count: 1)) == .stop)
+        #expect(policy.delay(later, RetryHistory(count: 1)) == nil)
         policy.stamp(&later, RetryHistory(count: 1))
         #expect(later.message == said)
         #expect(later.attempt == 2)
@@ -109,7 +109,7 @@ import Testing
         let error = try fixture.transient()
         var delays: Set<Duration> = []
         for retry in [0, 1, 2, 5, 6, 7, 10, 29, 30, 31, 62, 63, 64, 1000, Int.max - 1] {
-            guard case .retry(let delay) = policy.decide(error, RetryHistory(count: retry)) else {
+            guard let delay = policy.delay(error, RetryHistory(count: retry)) else {
                 Issue.record("no retry \(retry)")
                 continue
             }
@@ -141,9 +141,9 @@ import Testing
     @Test func defaultCount() throws {
         let policy = RetryPolicy<NetworkError>.exponentialBackoff()
         let error = try fixture.transient()
-        #expect(policy.decide(error, RetryHistory(count: 1)) != .stop)
-        #expect(policy.decide(error, RetryHistory(count: 2)) == .stop)
-        #expect(RetryPolicy<NetworkError>.never.decide(error, RetryHistory(count: 0)) == .stop)
+        #expect(policy.delay(error, RetryHistory(count: 1)) != nil)
+        #expect(policy.delay(error, RetryHistory(count: 2)) == nil)
+        #expect(RetryPolicy<NetworkError>.never.delay(error, RetryHistory(count: 0)) == nil)
     }
 
     /// Also constant, exponential, and a custom rule.
@@ -168,7 +168,7 @@ import Testing
         var error = try fixture.transient()
         error.head = ResponseHead(status: .serviceUnavailable, headerFields: [.retryAfter: value])
         let policy = RetryFixture.everySecond(maxDelay: .seconds(Int.max))
-        guard case .retry(let delay) = policy.decide(error, RetryHistory(count: 0)) else { throw error }
+        guard let delay = policy.delay(error, RetryHistory(count: 0)) else { throw error }
         #expect(delay >= .seconds(1 << 31) - .seconds(1) && delay < .seconds(1 << 33))
     }
 }

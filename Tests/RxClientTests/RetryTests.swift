@@ -158,10 +158,10 @@ import Testing
     @Test func oneShot() throws {
         var error = try fixture.transient()
         error.isReplayable = false
-        #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
+        #expect(RetryPolicy<NetworkError>.exponentialBackoff().delay(error, RetryHistory(count: 0)) == nil)
         error.code = .connect
         error.isUnsent = true
-        #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
+        #expect(RetryPolicy<NetworkError>.exponentialBackoff().delay(error, RetryHistory(count: 0)) == nil)
     }
 
     /// Cancelling ends the wait.

@@ -82,7 +82,7 @@ import Testing
         let transport = Self.transport()
         transport.loop.shutDown()
         let policy = RetryPolicy<NetworkError> { _, history in
-            history.count < 3 ? .retry(after: .milliseconds(1)) : .stop
+            history.count < 3 ? .milliseconds(1) : nil
         }
         let stream = transport.send(try .to("http://127.0.0.1:1/")).retry(policy)
         let error = await #expect(throws: NetworkError.self) { _ = try await stream.value() }
@@ -98,9 +98,9 @@ import Testing
         let transport = Self.transport()
         let waiting = Board(0)
         let policy = RetryPolicy<NetworkError> { error, _ in
-            guard error.code != .shutDown else { return .stop }
+            guard error.code != .shutDown else { return nil }
             waiting.update { $0 += 1 }
-            return .retry(after: .seconds(3600))
+            return .seconds(3600)
         }
         let running = try (0..<count).map { _ in
             Recording(transport.send(try .to(server.baseURL)).retry(policy))
@@ -132,7 +132,7 @@ import Testing
         let attempts = Atomic(0)
         let policy = RetryPolicy<NetworkError> { _, history in
             attempts.store(history.count, ordering: .relaxed)
-            return history.count < patience ? .retry(after: .zero) : .stop
+            return history.count < patience ? .zero : nil
         }
         let recording = Recording(transport.send(try .to(server.baseURL)).retry(policy))
         _ = try await recording.until { $0.chunks > 0 ? true : nil }
@@ -215,8 +215,8 @@ import Testing
                     for index in 0..<40 {
                         let request = index % 2 == 0 ? good : bad
                         let policy = RetryPolicy<NetworkError> { error, history in
-                            guard history.count < 2, error.code == .connect else { return .stop }
-                            return .retry(after: index % 4 == 0 ? .seconds(3600) : .zero)
+                            guard history.count < 2, error.code == .connect else { return nil }
+                            return index % 4 == 0 ? .seconds(3600) : .zero
                         }
                         let recording = Recording(transport.send(request).retry(policy))
                         recordings.withLock { $0.append(recording) }

@@ -75,7 +75,7 @@ import Testing
         Operator("retry 2") { source, _ in source.retry(2) },
         Operator("retry with waits") { source, clock in
             source.retry(
-                RetryPolicy { _, history in history.count < 3 ? .retry(after: .milliseconds(700)) : .stop },
+                RetryPolicy { _, history in history.count < 3 ? .milliseconds(700) : nil },
                 on: clock)
         },
     ]

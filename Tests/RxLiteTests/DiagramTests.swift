@@ -21,7 +21,7 @@ import Testing
         MarbleCase("retry(2)", "--1--1--1#") { try $0.cold("--1#").retry(2) },
         MarbleCase("retry after 3 ms, once", "--1-----1#") { clock in
             try clock.cold("--1#").retry(
-                RetryPolicy { _, history in history.count == 0 ? .retry(after: .milliseconds(3)) : .stop },
+                RetryPolicy { _, history in history.count == 0 ? .milliseconds(3) : nil },
                 on: clock)
         },
         MarbleCase("retry(when:)", "--1------1-|") { clock in

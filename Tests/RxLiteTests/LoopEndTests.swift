@@ -27,7 +27,7 @@ import Testing
         Line(testDescription: "sample") { pairs($0).sample(every: .seconds(60), on: $0) },
         Line(testDescription: "retry") { loop in
             pairs(loop).take(1).flatMap { _ in .fail(Lost()) }.retry(
-                RetryPolicy { _, _ in .retry(after: .seconds(60)) }, on: loop)
+                RetryPolicy { _, _ in .seconds(60) }, on: loop)
         },
         Line(testDescription: "repeat") {
             Observable.just(1).subscribe(on: $0).repeat(delay: .seconds(60), on: $0)

@@ -123,7 +123,7 @@ enum Operations {
         "retry(1)": { sources, _ in sources[0].retry(1) },
         "retry(policy)": { sources, _ in
             sources[0].retry(
-                RetryPolicy { _, history in history.count == 0 ? .retry(after: .milliseconds(1)) : .stop })
+                RetryPolicy { _, history in history.count == 0 ? .milliseconds(1) : nil })
         },
         "retry(when: { $0.delay(4 ms) })": { sources, clock in
             sources[0].retry(when: { $0.delay(.milliseconds(4), on: clock) }).setFailureType()

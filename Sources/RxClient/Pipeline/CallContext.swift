@@ -187,17 +187,17 @@ public final class CallContext: Sendable {
     /// deadline, and within the host's budget.
     func decide(_ error: NetworkError, _ history: RetryHistory) -> RetryPolicy<NetworkError>.Verdict {
         let (hasResponse, host, end) = progress.withLock { ($0.hasResponse, $0.host, $0.end) }
-        guard !hasResponse else { return .init(.stop) }
+        guard !hasResponse else { return .init(nil) }
         let verdict = retryPolicy.weigh(error, including(sharedRetriesIn: history))
-        guard case .retry(let delay) = verdict.decision else { return verdict }
+        guard let delay = verdict.delay else { return verdict }
         if let end, delay > end - scheduler.now {
             verdict.giveBack()
-            return .init(.stop)
+            return .init(nil)
         }
         // A request that has joined another has no host yet.
         let asked = host ?? error.url.flatMap { Origin($0) }.map { client.hosts[$0] }
         let paid = verdict.charged(to: asked?.budget)
-        if case .retry = paid.decision {
+        if paid.delay != nil {
             trace?.emit(.retry(after: delay, because: error))
         } else {
             trace?.emit(.retryRefused(because: error))
@@ -212,7 +212,7 @@ public final class CallContext: Sendable {
     func wait(after error: NetworkError, sharing retries: Int) -> Observable<Void, Never>? {
         progress.withLock { $0.sharedRetries += retries }
         let verdict = decide(error, RetryHistory(clock: scheduler))
-        guard case .retry(let delay) = verdict.decision else { return nil }
+        guard let delay = verdict.delay else { return nil }
         progress.withLock { $0.sharedRetries += 1 }
         return .timer(delay, on: scheduler)
     }

@@ -5,7 +5,7 @@ public import RxLite
 
 extension RetryPolicy<NetworkError> {
     /// Never retries.
-    public static var never: RetryPolicy { RetryPolicy { _, _ in .stop } }
+    public static var never: RetryPolicy { RetryPolicy { _, _ in nil } }
 
     /// Retries after transient failures, with growing waits.
     ///
@@ -31,10 +31,10 @@ extension RetryPolicy<NetworkError> {
     ) -> RetryPolicy {
         let date: @Sendable (RetryHistory) -> Date = { currentDate?() ?? $0.clock.currentDate }
         return RetryPolicy { error, history in
-            guard history.count < maxRetries, error.isTransient else { return .stop }
+            guard history.count < maxRetries, error.isTransient else { return nil }
             let delay = backoff.delay(history, random ?? RandomSource.fraction)
-            guard let named = error.retryAfter(now: date(history)) else { return .retry(after: delay) }
-            return named <= maxDelay ? .retry(after: max(named, delay)) : .stop
+            guard let named = error.retryAfter(now: date(history)) else { return delay }
+            return named <= maxDelay ? max(named, delay) : nil
         } stamp: { error, history in
             error.attempt = max(error.attempt, history.count + 1)
             guard history.count < maxRetries, error.isTransient,
@@ -116,13 +116,13 @@ extension RetryPolicy<NetworkError> {
 extension RetryPolicy<NetworkError>.Verdict {
     /// The verdict with a credit of the account, unless it has one already; no retry if the account refuses.
     func charged(to account: RetryBudget.Account?) -> Self {
-        guard let account, case .retry = decision,
+        guard let account, delay != nil,
             !credits.contains(where: { $0.account == ObjectIdentifier(account) })
         else { return self }
         guard let credit = account.credit() else {
             giveBack()
-            return Self(.stop)
+            return Self(nil)
         }
-        return Self(decision, paidWith: credits + [credit])
+        return Self(delay, paidWith: credits + [credit])
     }
 }

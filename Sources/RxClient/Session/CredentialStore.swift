@@ -127,8 +127,7 @@ public struct CredentialFile: CredentialStore {
                     })
         }
         let policy = RetryPolicy<NetworkError> { error, history in
-            error.code == .locked && history.count < Self.polling.count
-                ? .retry(after: Self.polling.interval) : .stop
+            error.code == .locked && history.count < Self.polling.count ? Self.polling.interval : nil
         } stamp: { [path] error, _ in
             guard error.code == .locked else { return }
             error.message = "another session or process has been renewing the credential in \(path) for 30 s"

@@ -33,7 +33,7 @@ enum Retries {
             let clock = use.clock
             return { source, count in
                 source.retry(
-                    RetryPolicy { _, _ in count() == nil ? .stop : .retry(after: wait) }, on: clock)
+                    RetryPolicy { _, _ in count() == nil ? nil : wait }, on: clock)
             }
         }
         return { source, count in

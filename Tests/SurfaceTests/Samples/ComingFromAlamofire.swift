@@ -53,8 +53,7 @@ private func configure(_ client: Client, _ login: Client) {
     configuration.options.retry = .exponentialBackoff(maxRetries: 4)
 
     configuration.options.retry = RetryPolicy<NetworkError> { error, history in
-        guard error.isTransient, history.count < 3 else { return .stop }
-        return .retry(after: .milliseconds(300))
+        error.isTransient && history.count < 3 ? .milliseconds(300) : nil
     }
 
     let session = Session(

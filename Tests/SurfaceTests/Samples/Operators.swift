@@ -11,8 +11,7 @@ func asyncBridges(load: @escaping @Sendable () async throws -> [String]) async t
 func patience(loading: Observable<String, PortError>) -> Observable<String, PortError> {
     let backoff = Backoff.fullJitter(base: .milliseconds(100), cap: .seconds(5))
     let policy = RetryPolicy<PortError> { _, history in
-        guard history.count < 3 else { return .stop }
-        return .retry(after: backoff.delay(history, { .random(in: 0..<1) }))
+        history.count < 3 ? backoff.delay(history, { .random(in: 0..<1) }) : nil
     }
     let patient = loading.retry(policy)
     return patient

@@ -148,7 +148,7 @@ final class Retrying: RequestStage, EndStage {
         let call = walk.call
         var history = walk.memory.retries ?? RetryHistory(clock: call.scheduler)
         let verdict = call.decide(error, history)
-        guard case .retry(let delay) = verdict.decision else {
+        guard let delay = verdict.delay else {
             call.retryPolicy.stamp(&error, call.including(sharedRetriesIn: history))
             completion = .failed(error)
             return .end

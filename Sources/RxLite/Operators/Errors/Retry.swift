@@ -9,7 +9,7 @@ extension Observable {
     /// ```
     @inlinable
     public func retry(_ count: Int) -> Observable {
-        retry(RetryPolicy { _, history in history.count < count ? .retry(after: .zero) : .stop })
+        retry(RetryPolicy { _, history in history.count < count ? .zero : nil })
     }
 
     /// Asks `policy`, on an error, whether and when to start the stream again.
@@ -105,27 +105,25 @@ final class RetryRun<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @inlinable
     func decide(_ error: Failure) {
         let verdict = policy.weigh(error, history)
-        switch verdict.decision {
-        case .stop:
+        guard let delay = verdict.delay else {
             var error = error
             policy.stamp(&error, history)
-            observer.fail(error)
-        case .retry(let delay):
-            history.count += 1
-            history.lastDelay = delay
-            guard delay > .zero else { return start() }
-            let wait = observer.scope.child()
-            let timer = clock.schedule(after: delay) {
-                wait.enter {
-                    self.isDue = true
-                    wait.close()
-                    self.start()
-                }
+            return observer.fail(error)
+        }
+        history.count += 1
+        history.lastDelay = delay
+        guard delay > .zero else { return start() }
+        let wait = observer.scope.child()
+        let timer = clock.schedule(after: delay) {
+            wait.enter {
+                self.isDue = true
+                wait.close()
+                self.start()
             }
-            wait.onClose {
-                timer.cancel()
-                if !self.isDue { verdict.giveBack() }
-            }
+        }
+        wait.onClose {
+            timer.cancel()
+            if !self.isDue { verdict.giveBack() }
         }
     }
 }
@@ -228,22 +226,15 @@ final class NoticedRetrying<Element: Sendable, Failure: Error, Notice: Sendable,
 
 /// The rule that decides, after an error, whether and when to try again.
 public struct RetryPolicy<Failure: Error>: Sendable {
-    /// The decision about an error.
-    public enum Decision: Sendable, Equatable {
-        /// The stream fails with the error.
-        case stop
-        /// Another attempt, after this wait.
-        case retry(after: Duration)
-    }
-
     /// A decision, and the credits that were taken for it.
     @usableFromInline
     package struct Verdict: Sendable {
-        @usableFromInline package let decision: Decision
+        /// The wait before the next attempt; `nil` if there is none.
+        @usableFromInline package let delay: Duration?
         package let credits: [RetryCredit]
 
-        package init(_ decision: Decision, paidWith credits: [RetryCredit] = []) {
-            self.decision = decision
+        package init(_ delay: Duration?, paidWith credits: [RetryCredit] = []) {
+            self.delay = delay
             self.credits = credits
         }
 
@@ -254,9 +245,9 @@ public struct RetryPolicy<Failure: Error>: Sendable {
         }
     }
 
-    /// The decision about `error`, given the attempts so far.
-    public var decide: @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision {
-        { [weigh] error, history in weigh(error, history).decision }
+    /// The wait before another attempt after `error`, given the attempts so far; `nil` if the stream fails with the error.
+    public var delay: @Sendable (_ error: Failure, _ history: RetryHistory) -> Duration? {
+        { [weigh] error, history in weigh(error, history).delay }
     }
 
     /// Adds to the final error what the history says about it, such as the number of attempts.
@@ -266,11 +257,15 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     @usableFromInline package let weigh: @Sendable (_ error: Failure, _ history: RetryHistory) -> Verdict
 
     /// Creates a policy from a rule.
+    ///
+    /// - Parameters:
+    ///   - delay: returns the wait before another attempt; `nil` if the stream is to fail with the error.
+    ///   - stamp: adds to the final error what the history says about it. Default: nothing.
     public init(
-        _ decide: @escaping @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision,
+        _ delay: @escaping @Sendable (_ error: Failure, _ history: RetryHistory) -> Duration?,
         stamp: @escaping @Sendable (_ error: inout Failure, _ history: RetryHistory) -> Void = { _, _ in }
     ) {
-        self.init(weighing: { Verdict(decide($0, $1)) }, stamp: stamp)
+        self.init(weighing: { Verdict(delay($0, $1)) }, stamp: stamp)
     }
 
     package init(
