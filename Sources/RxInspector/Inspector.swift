@@ -53,19 +53,19 @@ public final class Inspector: Sendable {
     ///   - memoryLimit: the approximate maximum number of bytes that are kept of all requests together: bodies, heads,
     ///     redirects and messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it,
     ///     the oldest are dropped. Default 64 MiB.
-    /// - Throws: ``StartError``, if the port is not free.
+    /// - Throws: `invalidConfiguration`, if the port is not free.
     @discardableResult
     public static func start(
         _ clients: Client..., port: UInt16 = 0, showsSecrets: Bool = false, isListed: Bool = false,
         requestsPerSecond: Int? = 500, bodyLimit: Int = 1 << 20, memoryLimit: Int = 64 << 20
-    ) async throws(StartError) -> Inspector {
+    ) async throws(NetworkError) -> Inspector {
         let settings = Settings(
             port: port, showsSecrets: showsSecrets, isListed: isListed, requestsPerSecond: requestsPerSecond,
             bodyLimit: bodyLimit, memoryLimit: memoryLimit)
         return try await start(clients, settings)
     }
 
-    static func start(_ clients: [Client], _ settings: Settings) async throws(StartError) -> Inspector {
+    static func start(_ clients: [Client], _ settings: Settings) async throws(NetworkError) -> Inspector {
         let inspector = try await Inspector(settings)
         for client in clients { inspector.inspect(client) }
         return inspector
@@ -73,9 +73,9 @@ public final class Inspector: Sendable {
 
     init(
         _ settings: Settings, limits: InspectorLimits = InspectorLimits()
-    ) async throws(StartError) {
+    ) async throws(NetworkError) {
         site = InspectorSite(settings, limits)
-        do throws(StartError) {
+        do throws(NetworkError) {
             server = try await InspectorServer(site)
         } catch {
             site.stop()
@@ -132,12 +132,6 @@ extension Inspector {
         /// The part for the panel.
         var logMemoryLimit: Int { memoryLimit - rowMemoryLimit }
     }
-
-    /// The reason why a server did not start.
-    public struct StartError: Error, CustomStringConvertible {
-        /// The reason in words.
-        public let description: String
-    }
 }
 
 extension Inspector {
@@ -167,12 +161,12 @@ extension Inspector {
     ///     redirects and messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it,
     ///     the oldest are dropped. Default 64 MiB.
     /// - Returns: the inspector; `nil` if the variable does not ask for one.
-    /// - Throws: ``StartError``, if the variable has another value, or the port is not free.
+    /// - Throws: `invalidConfiguration`, if the variable has another value, or the port is not free.
     @discardableResult
     public static func startIfAsked(
         _ clients: Client..., showsSecrets: Bool = false, isListed: Bool = false,
         requestsPerSecond: Int? = 500, bodyLimit: Int = 1 << 20, memoryLimit: Int = 64 << 20
-    ) async throws(StartError) -> Inspector? {
+    ) async throws(NetworkError) -> Inspector? {
         let settings = Settings(
             showsSecrets: showsSecrets, isListed: isListed, requestsPerSecond: requestsPerSecond,
             bodyLimit: bodyLimit, memoryLimit: memoryLimit)
@@ -183,16 +177,16 @@ extension Inspector {
     /// - Parameter value: the value of the environment variable; `nil` if it is not set.
     static func start(
         ifAskedBy value: String?, _ clients: [Client], settings: Settings
-    ) async throws(StartError) -> Inspector? {
+    ) async throws(NetworkError) -> Inspector? {
         var settings = settings
         switch value?.lowercased() ?? "" {
         case "", "0", "off", "false", "no": return nil
         case "1": settings.port = 0
         case let text:
             guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(text), port >= 1024 else {
-                throw StartError(
-                    description:
-                        "RX_INSPECTOR is neither a port from 1024 on, nor 1 for a free one, nor 0: \(text)")
+                throw NetworkError(
+                    .invalidConfiguration,
+                    "RX_INSPECTOR is neither a port from 1024 on, nor 1 for a free one, nor 0: \(text)")
             }
             settings.port = port
         }

@@ -110,7 +110,7 @@ import Testing
     @Test func aTakenPortIsAnError() async throws {
         let inspector = try await Inspector.start()
         let port = inspector.port
-        await #expect(throws: Inspector.StartError.self) { try await Inspector.start(port: port) }
+        await #expect(throws: NetworkError.self) { try await Inspector.start(port: port) }
         await inspector.stop()
     }
 
@@ -121,7 +121,7 @@ import Testing
 
     @Test(arguments: ["true", "yes", "on", "2", "80", "00", "-1", "+8080", " 1", "65536", "off ", "http"])
     func aMistypedEnvironmentStartsNothing(value: String) async throws {
-        await #expect(throws: Inspector.StartError.self) {
+        await #expect(throws: NetworkError.self) {
             try await Inspector.start(ifAskedBy: value, [], settings: Inspector.Settings())
         }
     }

@@ -2,6 +2,7 @@
 import FlyingSocks
 import FoundationEssentials
 import HTTPTypes
+import RxHTTP
 import Synchronization
 
 #if canImport(Glibc)
@@ -23,7 +24,7 @@ final class InspectorServer: Sendable {
     private let running: Task<Void, any Error>
 
     /// Returns when the server is listening.
-    init(_ site: InspectorSite) async throws(Inspector.StartError) {
+    init(_ site: InspectorSite) async throws(NetworkError) {
         do {
             let socket = try Socket(domain: AF_INET)
             do {
@@ -49,8 +50,9 @@ final class InspectorServer: Sendable {
                 throw error
             }
         } catch {
-            throw Inspector.StartError(
-                description: "the inspector cannot listen on port \(site.settings.port): \(error)")
+            throw NetworkError(
+                .invalidConfiguration,
+                "the inspector cannot listen on port \(site.settings.port): \(error)")
         }
     }
 
