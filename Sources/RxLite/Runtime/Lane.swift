@@ -10,9 +10,10 @@ public import Synchronization
 /// A lane with a `scheduler` runs only on that scheduler; entering from elsewhere schedules the work there.
 /// After 256 pieces of queued work it yields to the scheduler's other work. A lane without a scheduler yields
 /// to nothing: the caller inside runs all there is.
-public final class Lane: Sendable {
+@usableFromInline
+package final class Lane: Sendable {
     /// The scheduler that runs this lane; `nil` if callers run it themselves.
-    public let scheduler: (any Scheduler)?
+    @usableFromInline package let scheduler: (any Scheduler)?
 
     /// The lane of the subscription that this one works for. Once the subscription of this lane is over, lanes whose
     /// subscriptions are over as well are left out.
@@ -60,7 +61,8 @@ public final class Lane: Sendable {
     /// Creates a free lane.
     ///
     /// - Parameter downstream: the lane of the subscription that this lane works for.
-    public convenience init(scheduler: (any Scheduler)? = nil, feeding downstream: Lane? = nil) {
+    @usableFromInline
+    package convenience init(scheduler: (any Scheduler)? = nil, feeding downstream: Lane? = nil) {
         self.init(scheduler: scheduler, feeding: downstream, context: downstream?.context)
     }
 
@@ -80,7 +82,8 @@ public final class Lane: Sendable {
     }
 
     /// Whether work in this lane is for the subscription of `lane`, through any schedulers in between.
-    public func isUpstream(of lane: Lane) -> Bool {
+    @usableFromInline
+    package func isUpstream(of lane: Lane) -> Bool {
         var next: Lane? = self
         while let current = next {
             if current === lane { return true }
@@ -118,7 +121,7 @@ public final class Lane: Sendable {
     /// Runs `work` now if the lane is free and may be run here; otherwise the caller inside, or the
     /// scheduler, runs it later.
     @inlinable
-    public func enter(_ work: @escaping @Sendable () -> Void) {
+    package func enter(_ work: @escaping @Sendable () -> Void) {
         if tryEnter() {
             work()
             leave()
@@ -153,7 +156,8 @@ public final class Lane: Sendable {
     }
 
     /// Queues `work` after all waiting work; it runs even if the lane has become free meanwhile.
-    public func enqueue(_ work: @escaping @Sendable () -> Void) {
+    @usableFromInline
+    package func enqueue(_ work: @escaping @Sendable () -> Void) {
         waiting.withLock { $0.append(Callback(call: work)) }
         while true {
             if takeIfFree() {
@@ -364,7 +368,7 @@ extension Lane {
     /// It distinguishes tasks from each other, and from threads without a task. Two threads without a task look the
     /// same; the scheduler cannot distinguish them either, because a virtual one is current wherever it is not running.
     @inlinable
-    public func assertInside(file: StaticString = #file, line: UInt = #line) {
+    package func assertInside(file: StaticString = #file, line: UInt = #line) {
         #if DEBUG
         assert(isInside, "must be called from inside the lane", file: file, line: line)
         #endif

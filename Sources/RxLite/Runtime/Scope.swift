@@ -8,14 +8,15 @@ public import Synchronization
 /// early or run several sources give each a ``child()``: closing a scope closes its children first.
 ///
 /// Threads: ``isOpen``, ``isPaused``, ``cancel()`` and ``enter(_:)`` from any; everything else only from
-/// inside ``lane``, where every source and operator runs.
+/// inside the lane, the serial context of the subscription, where every source and operator runs. A lane with a scheduler
+/// runs only on that; without one, a caller that finds it free runs inside, and work that arrives meanwhile is queued.
 public final class Scope: Cancellable, @unchecked Sendable {
     // Unchecked, without exclusivity checks: the plain variables below are accessed only from inside `lane`,
     // which is serial, and no call is made while one is being changed; state that other threads read is
     // atomic. Debug builds check that.
 
     /// The serial context of everything in this subscription.
-    public let lane: Lane
+    @usableFromInline package let lane: Lane
 
     @usableFromInline let phase = Atomic<UInt8>(Phase.open)
     /// Whether this is the root, whose cancel is that of the whole subscription.
@@ -42,7 +43,12 @@ public final class Scope: Cancellable, @unchecked Sendable {
     }
 
     /// Creates the root scope of a subscription.
-    public init(lane: Lane = Lane()) {
+    ///
+    /// - Parameter scheduler: the scheduler on which everything in the subscription runs. Default `nil`: the callers run it.
+    public convenience init(scheduler: (any Scheduler)? = nil) { self.init(lane: Lane(scheduler: scheduler)) }
+
+    @usableFromInline
+    package init(lane: Lane) {
         self.lane = lane
         isRoot = true
         owner = nil
@@ -263,6 +269,13 @@ public final class Scope: Cancellable, @unchecked Sendable {
         } else {
             lane.enqueue { if self.isOpen { work() } }
         }
+    }
+
+    /// Stops a debug build if the caller is not inside the lane. For state that is `@unchecked Sendable` because it is
+    /// accessed only there.
+    @inlinable
+    public func assertInside(file: StaticString = #file, line: UInt = #line) {
+        lane.assertInside(file: file, line: line)
     }
 
     /// A snapshot, because a resumption may close children or start new ones.
