@@ -138,7 +138,7 @@ import Testing
 
     /// Each element as a response; the failure as an expired login.
     private static func responses(
-        _ source: Observable<ContractElement, ContractFailure>
+        _ source: Observable<ContractElement, any Error>
     ) -> Observable<Response, NetworkError> {
         source
             .map { element in
@@ -154,7 +154,7 @@ import Testing
 
     /// A head, and each element as a line.
     private static func lines(
-        _ source: Observable<ContractElement, ContractFailure>, prefix: String = "", end: String = "\n"
+        _ source: Observable<ContractElement, any Error>, prefix: String = "", end: String = "\n"
     ) -> Observable<TransferEvent, NetworkError> {
         source
             .map { element in .chunk(Array("\(prefix)\(element.number)\(end)".utf8)) }
@@ -164,7 +164,7 @@ import Testing
 
     /// The first element as the head, the others as the body.
     private static func events(
-        _ source: Observable<ContractElement, ContractFailure>, status: HTTPResponse.Status
+        _ source: Observable<ContractElement, any Error>, status: HTTPResponse.Status
     ) -> Observable<TransferEvent, NetworkError> {
         source
             .map { element in

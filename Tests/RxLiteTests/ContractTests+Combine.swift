@@ -56,7 +56,7 @@ extension ContractTests {
             source.withLatestFrom(source.delay(.milliseconds(700), on: clock))
         },
         Operator("withLatestFrom fail") { source, _ in
-            source.withLatestFrom(Observable<Int, Failure>.fail(Failure()))
+            source.withLatestFrom(Observable<Int, Failure>.fail(Refusal()))
         },
     ]
 }

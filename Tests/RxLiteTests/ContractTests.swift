@@ -21,7 +21,10 @@ import Testing
     }
 
     typealias Element = ContractElement
-    typealias Failure = ContractFailure
+    typealias Failure = any Error
+
+    /// An error of an operator.
+    struct Refusal: Error {}
 
     static let operators: [Operator] =
         linear + early + flattening + timed + shared
@@ -32,7 +35,7 @@ import Testing
         Operator("map") { source, _ in source.map(\.number) },
         Operator("map throwing") { source, _ in
             source.map { element throws(Failure) in
-                guard element.number < 2 else { throw Failure() }
+                guard element.number < 2 else { throw Refusal() }
                 return element
             }
         },
@@ -96,7 +99,7 @@ import Testing
                 },
                 Operator("flatMap(\(strategy)) to fail") { source, _ in
                     source.flatMap(strategy) { element in
-                        element.number == 2 ? .fail(Failure()) : Observable<Element, Failure>.just(element)
+                        element.number == 2 ? .fail(Refusal()) : Observable<Element, Failure>.just(element)
                     }
                 },
                 Operator("flatMap(\(strategy)) to never") { source, _ in
@@ -115,13 +118,13 @@ import Testing
     static let timed = [
         Operator("delay", isDeferred: true) { source, clock in source.delay(.milliseconds(700), on: clock) },
         Operator("timeout until the end") { source, clock in
-            source.timeout(.milliseconds(3200), on: clock) { Failure() }
+            source.timeout(.milliseconds(3200), on: clock) { Refusal() }
         },
         Operator("timeout until the first value") { source, clock in
-            source.timeout(.milliseconds(900), until: .firstValue, on: clock) { Failure() }
+            source.timeout(.milliseconds(900), until: .firstValue, on: clock) { Refusal() }
         },
         Operator("timeout until the next value") { source, clock in
-            source.timeout(.milliseconds(1200), until: .nextValue, on: clock) { Failure() }
+            source.timeout(.milliseconds(1200), until: .nextValue, on: clock) { Refusal() }
         },
         Operator("observe(on:)", isEager: true) { source, clock in source.observe(on: clock) },
         Operator("observe(on:), take 2", isEager: true) { source, clock in source.observe(on: clock).take(2)
@@ -160,7 +163,7 @@ import Testing
         Operator("reduce", isDeferred: true) { source, _ in source.reduce([Element]()) { $0 + [$1] } },
         Operator("reduce throwing") { source, _ in
             source.reduce(0) { count, element throws(Failure) in
-                guard element.number < 2 else { throw Failure() }
+                guard element.number < 2 else { throw Refusal() }
                 return count + 1
             }
         },
@@ -191,7 +194,7 @@ import Testing
             }
         },
         Operator("expand to fail") { source, _ in
-            source.expand { $0.number == 2 ? .fail(Failure()) : .empty() }
+            source.expand { $0.number == 2 ? .fail(Refusal()) : .empty() }
         },
         Operator("expand to itself once, limit 2", isLimited: true) { source, _ in
             source.map { (0, $0) }.expand(limit: 2) { generation, _ in
@@ -209,7 +212,7 @@ import Testing
         },
         Operator("take while throwing") { source, _ in
             source.take(while: { element throws(Failure) in
-                guard element.number < 2 else { throw Failure() }
+                guard element.number < 2 else { throw Refusal() }
                 return true
             })
         },
@@ -230,7 +233,7 @@ import Testing
         Operator("ignoreElements", isDeferred: true) { source, _ in source.ignoreElements() },
         Operator("if empty, default") { source, _ in source.map(\.number).ifEmpty(default: 9) },
         Operator("if empty, the source again") { source, _ in source.ifEmpty(switchTo: source) },
-        Operator("if empty, fail") { source, _ in source.ifEmpty(fail: Failure()) },
+        Operator("if empty, fail") { source, _ in source.ifEmpty(fail: Refusal()) },
     ]
 
     static let grouped = [

@@ -5,16 +5,16 @@ import Testing
 
 /// The checker finds the violations that it is made for.
 @Suite struct ContractCheckerTests {
-    typealias Stream = Observable<ContractElement, ContractFailure>
+    typealias Stream = Observable<ContractElement, any Error>
 
     struct Broken: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let rule: ContractViolation.Rule
-        let apply: ContractChecker.Application<ContractElement, ContractFailure>
+        let apply: ContractChecker.Application<ContractElement, any Error>
 
         init(
             _ rule: ContractViolation.Rule, _ name: String,
-            _ apply: @escaping ContractChecker.Application<ContractElement, ContractFailure>
+            _ apply: @escaping ContractChecker.Application<ContractElement, any Error>
         ) {
             testDescription = name
             self.rule = rule
@@ -25,8 +25,8 @@ import Testing
     private static func adapt(
         _ source: Stream,
         _ adapt:
-            @escaping @Sendable (Observer<ContractElement, ContractFailure>) -> Observer<
-                ContractElement, ContractFailure
+            @escaping @Sendable (Observer<ContractElement, any Error>) -> Observer<
+                ContractElement, any Error
             >
     ) -> Stream {
         Stream(scheduler: source.scheduler) { source.subscribe(adapt($0)) }

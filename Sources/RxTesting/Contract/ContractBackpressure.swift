@@ -130,7 +130,7 @@ extension ContractChecker {
         _ apply: @escaping Application<Output, Failure>
     ) -> [ContractViolation] {
         let count = 3
-        let ends: [Completion<ContractFailure>] = [.finished, .failed(ContractFailure())]
+        let ends: [Completion<any Error>] = [.finished, .failed(ContractFailure())]
         return ends.flatMap { end -> [ContractViolation] in
             func run(_ situation: String, pausedAt time: Duration?) -> ContractProbe {
                 let probe = ContractProbe(situation)

@@ -17,7 +17,7 @@ public import RxLite
 public enum ContractChecker {
     /// Applies an operator to a source and a clock.
     public typealias Application<Output: Sendable, Failure: Error> =
-        @Sendable (Observable<ContractElement, ContractFailure>, VirtualScheduler) -> Observable<
+        @Sendable (Observable<ContractElement, any Error>, VirtualScheduler) -> Observable<
             Output, Failure
         >
 
@@ -170,7 +170,7 @@ extension ContractChecker {
             let leaving = departure == .max ? "never cancelled" : "cancelled in value \(departure)"
             let probe = ContractProbe("source on 4 threads, \(leaving)")
             let signal = Signal<ContractElement>()
-            let source = Observable<ContractElement, ContractFailure> { observer in
+            let source = Observable<ContractElement, any Error> { observer in
                 probe.open(observer.scope)
                 signal.observable.setFailureType().subscribe(observer)
             }

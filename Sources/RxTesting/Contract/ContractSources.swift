@@ -4,7 +4,7 @@ import Synchronization
 /// The sources that the checker applies operators to. Each counts its subscriptions, its teardowns and its
 /// living values.
 extension ContractChecker {
-    typealias Source = Observable<ContractElement, ContractFailure>
+    typealias Source = Observable<ContractElement, any Error>
 
     /// The patient sources wait while they are paused.
     static func sources(_ probe: ContractProbe, _ clock: VirtualScheduler) -> [(
@@ -26,7 +26,7 @@ extension ContractChecker {
 
     /// Sends during the subscription, or as soon as its scheduler allows, and waits while it is paused.
     static func immediate(
-        _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe,
+        _ count: Int, _ completion: Completion<any Error>, _ probe: ContractProbe,
         on scheduler: (any Scheduler)? = nil
     ) -> Source {
         Observable(scheduler: scheduler) { observer in
@@ -57,7 +57,7 @@ extension ContractChecker {
     /// Sends as a source does whose events come from another thread: the next event is under way once the previous one
     /// has been delivered, also during a pause, and waits if it arrives in one.
     static func flying(
-        _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe,
+        _ count: Int, _ completion: Completion<any Error>, _ probe: ContractProbe,
         _ clock: VirtualScheduler
     ) -> Source {
         Observable(scheduler: clock) { observer in
@@ -80,7 +80,7 @@ extension ContractChecker {
 
     /// Sends one value a second, paused or not.
     static func timed(
-        _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe,
+        _ count: Int, _ completion: Completion<any Error>, _ probe: ContractProbe,
         _ clock: VirtualScheduler
     ) -> Source {
         Observable(scheduler: clock) { observer in
@@ -148,10 +148,7 @@ public final class ContractElement: Sendable, Comparable, Hashable, CustomString
 }
 
 /// The error of the ``ContractChecker``'s failing sources.
-public struct ContractFailure: Error, Sendable, Equatable {
-    /// Creates the error.
-    public init() {}
-}
+struct ContractFailure: Error {}
 
 /// Counts living and torn-down objects, and collects the violations of one situation.
 final class ContractProbe: Sendable {
