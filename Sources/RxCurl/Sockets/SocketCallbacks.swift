@@ -150,7 +150,7 @@ let onCloseSocket: curl_closesocket_callback = { context, descriptor in
 let onSocket: curl_socket_callback = { _, socket, what, context, _ in
     unsafe Multi.callback(context, else: -1) { multi in
         guard what != CURL_POLL_REMOVE else { return multi.sockets.watch(socket, for: nil) ? 0 : -1 }
-        var events: Poll.Events = []
+        var events = Poll.Events()
         if what & CURL_POLL_IN != 0 { events.insert(.readable) }
         if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
         return multi.sockets.watch(socket, for: events) ? 0 : -1

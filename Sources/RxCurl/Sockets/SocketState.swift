@@ -75,7 +75,7 @@ struct SocketState: Equatable {
     /// sockets that are certain to be closed through the transport: the loop must be told before the
     /// descriptor is reused, and libuv aborts the process when it has to watch a closed one.
     mutating func wantNothing() -> PollAction {
-        wanted = []
+        wanted = Poll.Events()
         if case .kept = stage { return .nothing }
         polled = nil
         return .close
@@ -129,7 +129,7 @@ struct SocketState: Equatable {
     private var isPolling: Bool { polled.map { !$0.isEmpty } ?? false }
 
     private mutating func poll(_ events: Poll.Events) -> PollAction {
-        guard (polled ?? []) != events else { return .nothing }
+        guard (polled ?? Poll.Events()) != events else { return .nothing }
         polled = events
         return .report(events)
     }
