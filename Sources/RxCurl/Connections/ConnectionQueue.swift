@@ -71,7 +71,7 @@ final class ConnectionQueue {
         let origin = found.origin
         transfer.queuePlace.origin = origin
         // Its connection speaks HTTP/1.1, whatever the origin prefers.
-        transfer.queuePlace.negotiation = transfer.request.upgrade == nil ? found.negotiation : nil
+        transfer.queuePlace.negotiation = transfer.request.asksForUpgrade ? nil : found.negotiation
         transfer.queuePlace.heldTime = 0
         if queue.enter(origin) {
             lead(transfer)

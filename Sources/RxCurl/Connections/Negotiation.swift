@@ -107,7 +107,7 @@ extension Transfer {
     /// Whether the transfer waits for a connection that is being made (`CURLOPT_PIPEWAIT`). Without TLS, only
     /// HTTP/2 with prior knowledge does.
     var expectsSharing: Bool {
-        request.upgrade == nil
+        !request.asksForUpgrade
             && (multi.settings.httpVersion == .http2PriorKnowledge
                 || queuePlace.negotiation?.expectsSharing == true)
     }

@@ -41,7 +41,7 @@ extension Transfer {
 
     /// Whether libcurl's log may matter before the response begins.
     private var hearsStreams: Bool {
-        guard request.upgrade == nil, !speaksHTTP1 else { return false }
+        guard !request.asksForUpgrade, !speaksHTTP1 else { return false }
         return !state.isRepeatable || multi.features.has(.endsHTTP2BodiesEarly) || multi.endWatches > 0
     }
 

@@ -108,10 +108,10 @@ final class EasyHandle {
         if multi.features.has(.readsFreedHeaders) { guardFirstLine(isUsed) }
         isUsed = true
         // The user and password of a URL stay in the handle.
-        mustDiscard = transfer.target.hasUserInfo || transfer.request.upgrade != nil
+        mustDiscard = transfer.target.hasUserInfo || transfer.request.asksForUpgrade
         if let upgrade = transfer.request.upgrade { setConnectOnly(speaksHTTP: upgrade.opening == nil) }
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
-        if transfer.request.upgrade == nil { setReuse(transfer) }
+        if !transfer.request.asksForUpgrade { setReuse(transfer) }
         let expectsSharing = transfer.expectsSharing
         if settings.expectsSharing != expectsSharing {
             settings.expectsSharing = expectsSharing

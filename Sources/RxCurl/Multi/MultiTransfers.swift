@@ -26,7 +26,7 @@ extension Multi {
         do throws(CurlError) {
             _ = try unsafe open()
             let needsNew =
-                transfer.request.upgrade != nil
+                transfer.request.asksForUpgrade
                 || features.has(.readsFreedHeaders) && FirstLineGuard.expectsTwoHeads(transfer)
             let kept = needsNew ? nil : pool.take()
             let handle = if let kept { kept } else { try EasyHandle(for: self) }

@@ -139,7 +139,7 @@ final class Transfer: @unchecked Sendable {
         multi.loop.assertCurrent()
         if attempts.isLookupRefused, !isOver { return multi.waitForLookup(self, handle) }
         if attempts.isUnclean, !isOver { return multi.leaveConnection(of: self, handle) }
-        if request.upgrade != nil, upgrade == nil, result == CURLE_OK { return beginUpgrade(handle) }
+        if request.asksForUpgrade, upgrade == nil, result == CURLE_OK { return beginUpgrade(handle) }
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         if isRefused(handle, result) { return sendAfterRefusals(handle) }
         let isPaused = observer.scope.isPaused
@@ -320,7 +320,7 @@ extension Transfer {
 extension Transfer {
     /// Begins to watch how the body ends, if that matters, once the head is complete.
     func watchEnd() {
-        guard response.length.value == nil, request.upgrade == nil, request.method != .head,
+        guard response.length.value == nil, !request.asksForUpgrade, request.method != .head,
             let handle, let head = response.head, head.status != .noContent, head.status != .notModified
         else { return }
         if response.httpVersion == .http2 {

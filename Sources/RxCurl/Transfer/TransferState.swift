@@ -541,7 +541,7 @@ extension TransferState {
     /// The state of a transfer that has not begun.
     init(of request: borrowing Request, on multi: borrowing Multi) {
         self.init(
-            isRepeatable: request.isIdempotent, asksForUpgrade: request.upgrade != nil,
+            isRepeatable: request.isIdempotent, asksForUpgrade: request.asksForUpgrade,
             awaitsChallenge: multi.configuration.proxy.usesDigest,
             limits: .init(multi.configuration))
     }

@@ -56,6 +56,8 @@ public struct Request: Sendable {
         get { parts.shape.terms.upgrade }
         set { parts.shape.terms.upgrade = newValue }
     }
+    /// Whether the request asks for another protocol; without a copy of ``upgrade``.
+    package var asksForUpgrade: Bool { parts.shape.terms.upgrade != nil }
     /// Whether the content is compressed with gzip (RFC 9110 §8.4.1.3), which the transport names in `Content-Encoding`.
     /// Default false.
     ///
