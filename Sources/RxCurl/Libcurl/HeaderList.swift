@@ -66,7 +66,7 @@ final class HeaderList {
 
     private static func flaw(in field: HTTPField, _ extras: Extras) -> String? {
         let name = field.name
-        guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(isTokenByte) else {
+        guard !name.rawName.isEmpty, name.rawName.allBytes(isTokenByte) else {
             return "the header name \(name.rawName.debugDescription) is not a token"
         }
         switch name.canonicalName {

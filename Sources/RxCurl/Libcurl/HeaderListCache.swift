@@ -1,6 +1,12 @@
 import HTTPTypes
 import RxHTTP
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The header lists used last; a client usually sends the same fields again.
 ///
 /// The last fields may differ for each request, as `traceparent` does: once that is seen, the others are kept as a list
@@ -37,10 +43,11 @@ struct HeaderListCache {
         }
         let extras = HeaderList.Extras(of: transfer)
         var common: Int?
-        for (index, entry) in entries.enumerated() where entry.extras == extras {
-            let count = entry.commonCount(wanted)
-            guard entry.hasNames(of: wanted, from: count) else { continue }
-            if count >= entry.sharedCount {
+        // By index: a copy of an entry would keep its fields from being changed in place.
+        for index in entries.indices where entries[index].extras == extras {
+            let count = entries[index].commonCount(wanted)
+            guard entries[index].hasNames(of: wanted, from: count) else { continue }
+            if count >= entries[index].sharedCount {
                 if count < wanted.count { try update(index, to: wanted, request) }
                 if index > 0 { entries.swapAt(index, index - 1) }
                 return entries[max(0, index - 1)].list
@@ -58,9 +65,10 @@ struct HeaderListCache {
         _ index: Int, to wanted: HTTPFields, _ request: Request
     ) throws(NetworkError) {
         let (shared, count) = (entries[index].shared, entries[index].sharedCount)
-        let own = ArraySlice(wanted[count...])
-        entries[index].list = try HeaderList(own, entries[index].extras, before: shared, request: request)
-        entries[index].fields.replaceSubrange(count..., with: own)
+        let own = wanted[count...]
+        entries[index].list = try HeaderList(
+            ArraySlice(own), entries[index].extras, before: shared, request: request)
+        for place in own.indices { entries[index].fields[place] = own[place] }
     }
 
     /// - Parameter common: the number of first fields that an earlier request with the same names had as well; they are
@@ -87,12 +95,8 @@ struct HeaderListCache {
 extension HeaderListCache.Entry {
     /// The number of first fields that are equal to those of a request.
     fileprivate func commonCount(_ wanted: HTTPFields) -> Int {
-        var count = 0
-        for (field, other) in zip(fields, wanted) {
-            guard field.isSent(as: other) else { break }
-            count += 1
-        }
-        return count
+        let most = min(fields.count, wanted.count)
+        return (0..<most).first { !fields[$0].isSent(as: wanted[$0]) } ?? most
     }
 
     /// Whether a request has as many fields, with the same names from `start` on.
@@ -110,7 +114,12 @@ extension HTTPField {
             return false
         }
         return unsafe withUnsafeBytesOfValue { bytes in
-            unsafe other.withUnsafeBytesOfValue { unsafe bytes.elementsEqual($0) }
+            unsafe other.withUnsafeBytesOfValue { others in
+                guard bytes.count == others.count, let first = bytes.baseAddress,
+                    let second = others.baseAddress
+                else { return bytes.isEmpty && others.isEmpty }
+                return unsafe memcmp(first, second, bytes.count) == 0
+            }
         }
     }
 }
