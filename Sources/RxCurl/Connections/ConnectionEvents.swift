@@ -90,7 +90,7 @@ final class ConnectionTracker {
     func leave(_ connection: CountedConnection) {
         loop.assertCurrent()
         connection.users -= 1
-        if connection.users == 0, bySocket[connection.socket] === connection { report(.idle, connection) }
+        if connection.users == 0, connection.isOpen { report(.idle, connection) }
     }
 
     /// Records that a socket is about to be closed.
@@ -98,6 +98,7 @@ final class ConnectionTracker {
         loop.assertCurrent()
         guard !bySocket.isEmpty, let connection = bySocket.removeValue(forKey: socket) else { return }
         byPorts[connection.ports] = nil
+        connection.isOpen = false
         report(.closed(after: loop.now - connection.openedAt), connection)
     }
 
@@ -108,7 +109,7 @@ final class ConnectionTracker {
     }
 }
 
-/// One open connection, as ``ConnectionTracker`` counts it.
+/// One connection, as ``ConnectionTracker`` counts it.
 final class CountedConnection {
     // Touched only on the loop, by the tracker.
     let id: Int
@@ -119,6 +120,8 @@ final class CountedConnection {
     let openedAt: Duration
     /// The number of requests that use the connection.
     var users = 1
+    /// Whether its socket has not been closed.
+    var isOpen = true
 
     init(
         id: Int, socket: Int32, ports: Int, origin: Origin, remoteAddress: String?, openedAt: Duration
