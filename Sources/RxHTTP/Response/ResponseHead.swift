@@ -63,24 +63,27 @@ public struct ResponseHead: Sendable {
     public subscript(name: HTTPField.Name) -> String? {
         var wanted = name.canonicalName
         var found: String?
-        func take(_ text: String) {
-            // In place, because a field may occur thousands of times.
-            if found == nil { found = text } else { found? += ", " + text }
-        }
-        let isFolded = wanted.withUTF8 { wanted in unsafe forEachValue(of: wanted, take) }
+        let isFolded = wanted.withUTF8 { wanted in unsafe addValues(of: wanted, to: &found) }
         guard isFolded else { return found }
         found = nil
         for line in unfoldedLines {
-            if let value = line.value(of: wanted.utf8) { take(String(decoding: value, as: UTF8.self)) }
+            if let value = line.value(of: wanted.utf8) {
+                Self.add(String(decoding: value, as: UTF8.self), to: &found)
+            }
         }
         return found
     }
 
-    /// Calls `take` with each value of a field, whose name is given in lower case. It reads the bytes in place, because
-    /// each response is asked for a field or two.
+    /// Adds a value of a field to those before it, in place, because a field may occur thousands of times.
+    private static func add(_ value: String, to found: inout String?) {
+        if found == nil { found = value } else { found? += ", " + value }
+    }
+
+    /// Adds each value of a field, whose name is given in lower case, to `found`. It reads the bytes in place, because each
+    /// response is asked for a field or two.
     ///
-    /// - Returns: whether there are folded lines, in which case the results of the calls are invalid.
-    private func forEachValue(of name: UnsafeBufferPointer<UInt8>, _ take: (String) -> Void) -> Bool {
+    /// - Returns: whether there are folded lines, in which case `found` is invalid.
+    private func addValues(of name: UnsafeBufferPointer<UInt8>, to found: inout String?) -> Bool {
         unsafe fieldLines.withUnsafeBufferPointer { bytes in
             var start = 0
             while start < bytes.count {
@@ -89,7 +92,7 @@ public struct ResponseHead: Sendable {
                 if start + name.count < end, unsafe bytes[start + name.count] == UInt8(ascii: ":"),
                     name.indices.allSatisfy({ unsafe bytes[start + $0].lowercased == name[$0] })
                 {
-                    take(unsafe bytes.fieldValue(start + name.count + 1, end))
+                    Self.add(unsafe bytes.fieldValue(start + name.count + 1, end), to: &found)
                 }
                 start = end + 1
             }
