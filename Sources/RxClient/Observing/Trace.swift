@@ -100,8 +100,10 @@ final class Trace: RecordedCall, @unchecked Sendable {
     }
 
     /// The exchange as over the network that developer tools emulate, if any emulate one.
-    func emulated(_ request: Request, _ next: Next) -> Observable<TransferEvent, NetworkError>? {
-        isInspected ? next.transfers(request).emulating(hub, for: request, on: scheduler) : nil
+    func emulated(
+        _ request: Request, _ next: @autoclosure () -> Next
+    ) -> Observable<TransferEvent, NetworkError>? {
+        isInspected ? next().transfers(request).emulating(hub, for: request, on: scheduler) : nil
     }
 
     /// Records why the exchanges that have not ended are about to be abandoned: not because the subscriber leaves.
