@@ -67,8 +67,9 @@ extension Client {
     func transferEvents(
         of endpoint: some Endpoint, _ overrides: CallOverrides
     ) -> Observable<TransferEvent, NetworkError> {
-        call(.stream, endpoint, overrides) { event, _ in
-            if case .transfer(let event) = event { event } else { nil }
+        call(.stream, endpoint, overrides) { event, call throws(NetworkError) in
+            guard case .transfer(let event) = event else { throw call.unexpected(event) }
+            return event
         }
     }
 
@@ -91,8 +92,9 @@ extension Client {
     public func response<E: Endpoint>(
         _ endpoint: E, from server: Servers.Role? = nil
     ) -> Observable<Response, NetworkError> {
-        call(.response, endpoint, CallOverrides(server: server)) { event, _ in
-            if case .response(let response) = event { response } else { nil }
+        call(.response, endpoint, CallOverrides(server: server)) { event, call throws(NetworkError) in
+            guard case .response(let response) = event else { throw call.unexpected(event) }
+            return response
         }
     }
 
@@ -124,8 +126,9 @@ extension Client {
             observer.scope.onClose { self.running.removeRaw() }
             let overrides = CallOverrides(redirects: redirects, usesCookies: usesCookies)
             let call = CallContext(request, of: self, on: scheduler, overrides)
-            CallRun(call, into: observer) { event, _ in
-                if case .transfer(let event) = event { event } else { nil }
+            CallRun(call, into: observer) { event, call throws(NetworkError) in
+                guard case .transfer(let event) = event else { throw call.unexpected(event) }
+                return event
             }
             .begin(request)
         }

@@ -50,8 +50,8 @@ extension Client {
     ) -> Observable<DownloadEvent, NetworkError> {
         let reader = DownloadReading(
             path: path, ignored: ignored, files: files ?? configuration.files ?? transport.files)
-        return call(.download, endpoint, CallOverrides(reader: reader)) { event, _ in
-            if case .output(let output) = event { output as? DownloadEvent } else { nil }
+        return call(.download, endpoint, CallOverrides(reader: reader)) { event, call throws(NetworkError) in
+            try call.output(in: event)
         }
     }
 }

@@ -8,8 +8,9 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial; a cancellation from
     // elsewhere enters that lane. Debug builds check that.
 
-    /// Makes the subscriber's value of an event; `nil` for an event that such a call does not emit.
-    typealias Make = @Sendable (CallEvent, CallContext) throws(NetworkError) -> Output?
+    /// Makes the subscriber's value of an event. Throws ``CallContext/unexpected(_:)`` for an event that such a call does not
+    /// emit.
+    typealias Make = @Sendable (CallEvent, CallContext) throws(NetworkError) -> Output
 
     private let call: CallContext
     private let make: Make
@@ -97,20 +98,16 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
             return read(response)
         }
         let value: Output
-        do throws(NetworkError) { value = try output(of: event) } catch { return end(.failed(error)) }
+        do throws(NetworkError) { value = try make(event, call) } catch { return end(.failed(error)) }
         deliver(value)
-    }
-
-    private func output(of event: CallEvent) throws(NetworkError) -> Output {
-        guard let output = try make(event, call) else { throw call.unexpected(event) }
-        return output
     }
 
     private func read(_ response: Response) {
         let reading =
             reading
             ?? ContentReading(
-                { response throws(NetworkError) in try self.output(of: .response(response)) }, pausing: scope,
+                { response throws(NetworkError) in try self.make(.response(response), self.call) },
+                pausing: scope,
                 into: Observer(scope: observer.scope, next: { self.deliver($0) }, end: { self.finish($0) }))
         if self.reading == nil { scope.onClose { self.reading = nil } }
         self.reading = reading
@@ -176,7 +173,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
 extension Client {
     /// Runs a call at each subscription. Everything except ``exchange(_:following:usesCookies:)`` is built on this.
     ///
-    /// - Parameter make: the subscriber's value for an event; `nil` for an event that such a call does not emit.
+    /// - Parameter make: makes the subscriber's value of an event, or throws for one that such a call does not emit.
     func call<Output>(
         _ kind: CallKind, _ endpoint: any Endpoint, _ overrides: CallOverrides = CallOverrides(),
         as make: @escaping CallRun<Output>.Make
@@ -202,8 +199,8 @@ extension Client {
         _ endpoint: E, _ kind: CallKind = .request, _ overrides: CallOverrides = CallOverrides(),
         as result: @escaping @Sendable (TypedResponse<E.Output>) -> T
     ) -> Observable<T, NetworkError> {
-        call(kind, endpoint, overrides) { event, call throws(NetworkError) -> T? in
-            guard case .response(let response) = event else { return nil }
+        call(kind, endpoint, overrides) { event, call throws(NetworkError) in
+            guard case .response(let response) = event else { throw call.unexpected(event) }
             let part = call.prepared.options.part?.keys ?? []
             let output = try endpoint.typedResponse(from: part.isEmpty ? response : response.at(part))
             call.cached?.storePending()
@@ -239,6 +236,14 @@ extension Client {
 }
 
 extension CallContext {
+    /// The output that an interceptor of the client has made.
+    func output<Output>(in event: CallEvent) throws(NetworkError) -> Output {
+        guard case .output(let output) = event, let output = output as? Output else {
+            throw unexpected(event)
+        }
+        return output
+    }
+
     /// The error for an event that the kind of call does not emit; only an interceptor can have made it.
     func unexpected(_ event: CallEvent) -> NetworkError {
         let kind =

@@ -93,8 +93,9 @@ extension Client {
         let reader = EventReading(
             lastEventID: lastEventID, limit: limit, hasOwnTimeouts: endpoint.options.timeouts != nil,
             needsEnd: needsEnd)
-        return call(.events, endpoint, CallOverrides(account: account, reader: reader)) { event, _ in
-            if case .output(let output) = event { output as? StreamSignal<ServerSentEvent> } else { nil }
+        let overrides = CallOverrides(account: account, reader: reader)
+        return call(.events, endpoint, overrides) { event, call throws(NetworkError) in
+            try call.output(in: event)
         }
     }
 }

@@ -112,8 +112,9 @@ extension Client {
         let reader = WebSocketReading(
             settings, outlet,
             resumption: isFirst ? nil : settings.reconnection.resumption)
-        return call(.webSocket, endpoint, CallOverrides(account: account, reader: reader)) { event, _ in
-            if case .output(let output) = event { output as? WebSocketEvent } else { nil }
+        let overrides = CallOverrides(account: account, reader: reader)
+        return call(.webSocket, endpoint, overrides) { event, call throws(NetworkError) in
+            try call.output(in: event)
         }
     }
 }
