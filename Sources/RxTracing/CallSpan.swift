@@ -132,10 +132,8 @@ final class SpanPlan: Sendable {
         let basePath: String
     }
 
-    /// The values that determine the attributes of an exchange, apart from its errors and its number of attempts.
+    /// The values that determine the attributes of an exchange, apart from its URL, its errors and its number of attempts.
     struct Exchange: Equatable, Sendable {
-        /// The URL without secrets.
-        var url = ""
         var origin: Origin?
         var status: Int?
         /// The metrics of a complete response.
@@ -153,7 +151,7 @@ final class SpanPlan: Sendable {
     private let common: [String: SpanAttribute]
     // The attributes of the last span, because those of most spans are equal.
     private let call: Mutex<(status: Int?, attributes: [String: SpanAttribute])>
-    private let exchange: Mutex<(exchange: Exchange, attributes: [String: SpanAttribute])>
+    private let exchange: Mutex<(exchange: Exchange, url: String, attributes: [String: SpanAttribute])>
 
     init(_ key: Key) {
         self.key = key
@@ -167,7 +165,7 @@ final class SpanPlan: Sendable {
         attributes["http.request.method"] = .string(isConventional ? key.method.rawValue : "_OTHER")
         if let template { attributes["url.template"] = .string(template) }
         common = attributes
-        exchange = Mutex((Exchange(), attributes))
+        exchange = Mutex((Exchange(), "", attributes))
         attributes["rxnetworking.call.kind"] = .string("\(key.kind)")
         call = Mutex((nil, attributes))
     }
@@ -184,17 +182,17 @@ final class SpanPlan: Sendable {
     }
 
     /// The attributes of such exchanges.
-    func attributes(of wanted: Exchange) -> [String: SpanAttribute] {
-        exchange.withLock { exchange in
-            var same = exchange.exchange
-            same.url = wanted.url
-            if same == wanted {
-                guard exchange.exchange.url != wanted.url else { return exchange.attributes }
-                exchange.exchange.url = wanted.url
-                exchange.attributes["url.full"] = .string(wanted.url)
+    ///
+    /// - Parameter url: the URL without secrets.
+    func attributes(of wanted: Exchange, at url: String) -> [String: SpanAttribute] {
+        exchange.withLock { last in
+            if last.exchange == wanted {
+                guard last.url != url else { return last.attributes }
+                last.url = url
+                last.attributes["url.full"] = .string(url)
             } else {
                 var attributes = common
-                attributes["url.full"] = .string(wanted.url)
+                attributes["url.full"] = .string(url)
                 attributes["server.address"] = wanted.origin.map { .string($0.host) }
                 attributes["server.port"] = wanted.origin.map { .int64(Int64($0.port)) }
                 attributes["http.response.status_code"] = wanted.status.map { .int64(Int64($0)) }
@@ -205,9 +203,9 @@ final class SpanPlan: Sendable {
                     attributes["network.peer.address"] = .string(address)
                     attributes["network.peer.port"] = .int64(Int64(wanted.port))
                 }
-                exchange = (wanted, attributes)
+                last = (wanted, url, attributes)
             }
-            return exchange.attributes
+            return last.attributes
         }
     }
 }

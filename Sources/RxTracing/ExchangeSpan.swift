@@ -74,9 +74,9 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     private func attributes(_ metrics: TransferMetrics?) -> [String: SpanAttribute] {
         var attributes = plan.attributes(
             of: SpanPlan.Exchange(
-                url: request.shownPlace, origin: destination.origin, status: status,
-                version: metrics?.httpVersion, address: metrics?.remoteAddress, port: metrics?.remotePort ?? 0
-            ))
+                origin: destination.origin, status: status, version: metrics?.httpVersion,
+                address: metrics?.remoteAddress, port: metrics?.remotePort ?? 0),
+            at: request.shownPlace)
         // A redirect may have changed it.
         if request.method != plan.key.method || !plan.isConventional {
             let isKnown = request.method.isConventional
