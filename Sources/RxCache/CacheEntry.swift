@@ -33,7 +33,8 @@ public struct CacheEntry: Sendable {
         /// Names by which the response can be removed.
         public var tags: Set<String>
 
-        /// Creates metadata, by default for a new body. The server has not selected the response by fields of the request.
+        /// Creates metadata, by default for a new body, of a response that fits every request with the key. To store the
+        /// metadata of a response, encode the whole value: this initializer makes one that no field of the request selects.
         public init(
             id: UUID? = nil, key: CacheKey, head: ResponseHead, terms: CacheTerms, tags: Set<String> = []
         ) {

@@ -10,6 +10,9 @@ public import RxLite
 /// stream moves them to its scheduler. Cancelling a subscription discards the result; an operation that has
 /// begun may still complete.
 ///
+/// A store compares keys as a whole, and stores keys and metadata by their `Codable` form: both have members that are not
+/// public, such as the fields by which the server selected a variant.
+///
 /// A failure of a store fails only its direct caller; for a request of a client it is a miss. A corrupt entry
 /// (truncated, in another format, or with other bytes than were stored) is omitted from lookups and removed;
 /// it is not a failure.

@@ -12,12 +12,12 @@ public struct ClientConfiguration: Sendable {
     /// The base URL of relative paths, such as `https://api.example.com/v1`. Without it, paths must be
     /// absolute URLs. It must have no query and no fragment. ``Client/servers`` changes it at run time.
     public var baseURL: String
-    /// The base URL of the standby server, for endpoints that choose it and for ``failoverProbeInterval``. Default
-    /// `nil`: no standby server.
+    /// The base URL of the standby server, for endpoints that choose it and for a failover (``failoverProbeInterval``).
+    /// Default `nil`: no standby server.
     public var standbyURL: String?
-    /// With an interval, the standby server, a replica of the main one, takes over, and the main server is probed when the
-    /// other one has been active for this time, and as often from then on. Default `nil`: the standby server serves only
-    /// the endpoints that choose it, and all of them after ``Servers/use(_:)``.
+    /// The time between probes of the main server while the standby server stands in for it, such as 30 s. If set, the
+    /// standby server, which must be a replica of the main one, takes over when that does not respond. Default `nil`: the
+    /// standby server serves only the endpoints that choose it, and all of them after ``Servers/use(_:)``.
     ///
     /// A request whose server does not respond is sent to the other server at once, within the same attempt: with
     /// any method if nothing was sent (a failure of name resolution, connection or TLS, or an open circuit), and

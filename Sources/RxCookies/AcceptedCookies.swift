@@ -186,7 +186,7 @@ struct AcceptedCookies {
     /// The maximum lifetime of a cookie, in seconds.
     var lifetime: TimeInterval { limits.lifetime }
 
-    /// Adds cookies that were in the store earlier and replaces existing ones; cookies that no server could
+    /// Adds cookies that were accepted earlier and replaces existing ones; cookies that no server could
     /// have set are skipped.
     ///
     /// - Returns: the cookies that were added.

@@ -24,7 +24,7 @@ import Synchronization
 public final class CookieJar: Sendable {
     struct Contents {
         var cookies: AcceptedCookies
-        /// Whether the cookies of the storage have been added to the store.
+        /// Whether the cookies of the storage have been added to `cookies`.
         var isRestored: Bool
         /// The cookies that were removed before the restoration, and must not be restored.
         var earlyRemovals: [@Sendable (Cookie) -> Bool] = []

@@ -53,7 +53,7 @@ public final class Inspector: Sendable {
     ///   - memoryLimit: the approximate maximum number of bytes that are kept of all requests together: bodies, heads,
     ///     redirects and messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it,
     ///     the oldest are dropped. Default 64 MiB.
-    /// - Throws: `invalidConfiguration`, if the port is not free.
+    /// - Throws: `invalidConfiguration`, if it cannot listen on the port.
     @discardableResult
     public static func start(
         _ clients: Client..., port: UInt16 = 0, showsSecrets: Bool = false, isListed: Bool = false,
@@ -161,7 +161,7 @@ extension Inspector {
     ///     redirects and messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it,
     ///     the oldest are dropped. Default 64 MiB.
     /// - Returns: the inspector; `nil` if the variable does not ask for one.
-    /// - Throws: `invalidConfiguration`, if the variable has another value, or the port is not free.
+    /// - Throws: `invalidConfiguration`, if the variable has another value, or the inspector cannot listen on the port.
     @discardableResult
     public static func startIfAsked(
         _ clients: Client..., showsSecrets: Bool = false, isListed: Bool = false,

@@ -1,4 +1,5 @@
 import CLibpsl
+public import FoundationEssentials
 public import RxClient
 public import RxCookies
 import RxCurl
@@ -48,8 +49,13 @@ extension CookieJar {
     ///   - domainLimit: the maximum number of cookies per domain. Over a limit, expired cookies are evicted first, then those
     ///     without `Secure`, then the least recently used. Default 180.
     ///   - countLimit: the maximum number of cookies in total. Default 3,000.
-    public convenience init(domainLimit: Int = 180, countLimit: Int = 3000) {
-        self.init(publicSuffixes: .system, domainLimit: domainLimit, countLimit: countLimit)
+    ///   - longestLifetime: the maximum lifetime of a cookie, in seconds; longer lifetimes are cut. Default 400 days.
+    public convenience init(
+        domainLimit: Int = 180, countLimit: Int = 3000, longestLifetime: TimeInterval = 400 * 86400
+    ) {
+        self.init(
+            publicSuffixes: .system, domainLimit: domainLimit, countLimit: countLimit,
+            longestLifetime: longestLifetime)
     }
 
     /// Creates a jar with a file. Each save replaces the file atomically, with mode 0600; its folder must exist. Two
@@ -65,13 +71,15 @@ extension CookieJar {
     ///     the process.
     ///   - domainLimit: the maximum number of cookies per domain. Default 180.
     ///   - countLimit: the maximum number of cookies in total. Default 3,000.
+    ///   - longestLifetime: the maximum lifetime of a cookie, in seconds; longer lifetimes are cut. Default 400 days.
     ///   - files: the file system of the file. Default: the machine's, through the loop that all clients share.
     public convenience init(
         file path: String, keepsSessionCookies: Bool = false, domainLimit: Int = 180, countLimit: Int = 3000,
-        files: (any FileSystem)? = nil
+        longestLifetime: TimeInterval = 400 * 86400, files: (any FileSystem)? = nil
     ) {
         self.init(
             publicSuffixes: .system, domainLimit: domainLimit, countLimit: countLimit,
+            longestLifetime: longestLifetime,
             storage: .file(path, on: files ?? CurlTransport.shared.files),
             keepsSessionCookies: keepsSessionCookies)
     }

@@ -57,6 +57,16 @@ public struct Signature: Sendable {
         Signature { content throws(NetworkError) in .headers(try sign(content)) }
     }
 
+    /// Adds parameters and header fields that the rule returns, for servers that want one or the other by the request.
+    public static func parametersAndHeaders(
+        _ sign: @escaping @Sendable (Content) throws(NetworkError) -> (Parameters.Values, Headers)
+    ) -> Signature {
+        Signature { content throws(NetworkError) in
+            let (parameters, headers) = try sign(content)
+            return Addition(parameters: parameters, headers: headers)
+        }
+    }
+
     private init(_ sign: @escaping @Sendable (Content) throws(NetworkError) -> Addition) { self.sign = sign }
 }
 

@@ -176,7 +176,7 @@ extension OAuth.Client {
             let claims: [String: JSONValue] = [
                 "iss": .string(id), "sub": .string(id), "aud": .string(audience ?? metadata.issuer),
                 "jti": .string(OAuthRandom.text(bytes: 16)),
-                "iat": .integer(date.issueSeconds), "exp": .integer(date.wholeSeconds + 60),
+                "iat": .integer(date.issueSeconds), "exp": .integer(date.issueSeconds + 60),
             ]
             parameters += [
                 ("client_id", id),

@@ -71,7 +71,7 @@ extension OAuth {
                             "iss": .string(issuer), "sub": .string(subject ?? issuer),
                             "aud": .string(audience ?? metadata.issuer),
                             "jti": .string(OAuthRandom.text(bytes: 16)),
-                            "iat": .integer(date.issueSeconds), "exp": .integer(date.wholeSeconds + 60),
+                            "iat": .integer(date.issueSeconds), "exp": .integer(date.issueSeconds + 60),
                         ]
                         return .just(try JSONWebToken.signed(claims, by: key, keyID: keyID))
                     }

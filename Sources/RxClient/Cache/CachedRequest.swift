@@ -106,6 +106,8 @@ final class CachedRequest: Sendable {
         let overdue = overdue.union(cache.overdueRemovals)
         var fields: HTTPFields?
         return entries.first { entry in
+            // A store of the app may mix up keys that differ only in what it does not see.
+            guard entry.metadata.key == key else { return false }
             guard !cache.history.invalidates(entry.metadata.id),
                 !overdue.contains(where: { $0.includes(entry.metadata) })
             else { return false }

@@ -3,7 +3,7 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// This stream, or `standby` if the main server does not respond, by the rules of
+    /// This stream, or `standby` if the main server does not respond, as described at
     /// ``ClientConfiguration/failoverProbeInterval``.
     ///
     /// ```swift

@@ -67,8 +67,8 @@ public final class Servers: Sendable {
         }
     }
 
-    /// Makes one of the two servers the active one. With a failover, a standby server activated here is
-    /// probed and replaced as if it had taken over automatically. Without a standby server nothing changes.
+    /// Makes one of the two servers the active one. With ``failoverProbeInterval``, the main server is probed while a
+    /// standby server activated here serves, as if that had taken over by itself. Without a standby server nothing changes.
     public func use(_ role: Role) {
         let now = clock.now
         change { contents in

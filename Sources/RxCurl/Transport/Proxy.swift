@@ -112,7 +112,7 @@ extension Substring {
 extension Proxy {
     /// The value of `CURLOPT_PROXYAUTH`; `nil` for curl's default, which is basic.
     ///
-    /// The other is `CURLAUTH_DIGEST`, a macro with a cast.
+    /// `1 << 1` is `CURLAUTH_DIGEST`, which Swift does not import because it is a macro with a cast.
     var authenticationMask: Int? { usesDigest ? 1 << 1 : nil }
 
     /// The reason why the proxy cannot be passed to curl; `nil` if it can. Contains no part of the URL, which

@@ -17,8 +17,8 @@ extension NetworkError {
         /// The parameters, or a message of a WebSocket, cannot be encoded; or a WebSocket must not send the
         /// frame, such as a ping with more than 125 bytes.
         public static let invalidParameters = Code(rawValue: "invalidParameters")
-        /// The transport's configuration contains a value that it cannot use, or a sink is passed to a
-        /// WebSocket while it sends on another.
+        /// The transport's configuration contains a value that it cannot use, a sink is passed to a WebSocket while it
+        /// sends on another, or an inspector cannot listen on its port.
         public static let invalidConfiguration = Code(rawValue: "invalidConfiguration")
         /// Another process, or another part of this one, has locked the file.
         public static let locked = Code(rawValue: "locked")

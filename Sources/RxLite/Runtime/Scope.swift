@@ -45,7 +45,9 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Creates the root scope of a subscription.
     ///
     /// - Parameter scheduler: the scheduler on which everything in the subscription runs. Default `nil`: the callers run it.
-    public convenience init(scheduler: (any Scheduler)? = nil) { self.init(lane: Lane(scheduler: scheduler)) }
+    public convenience init(scheduler: (any Scheduler)? = nil) {
+        self.init(lane: .forSubscription(on: scheduler))
+    }
 
     @usableFromInline
     package init(lane: Lane) {

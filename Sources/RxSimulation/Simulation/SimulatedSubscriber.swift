@@ -13,8 +13,8 @@ public struct SimulatedSubscription: Sendable {
     public let startedAt: Duration
     /// The values, as text.
     public internal(set) var values: [String] = []
-    /// The event that ended it, if it has ended: the stream finished or failed, the subscriber cancelled, or the process
-    /// was killed.
+    /// The event that ended it, if it has ended: ``SimulationEvent/Kind/finished``, `failed`, `cancelled` or `killed`, and
+    /// never another.
     public internal(set) var end: SimulationEvent.Kind?
     /// Whether the end of the run cancelled it.
     public internal(set) var isCutOff = false

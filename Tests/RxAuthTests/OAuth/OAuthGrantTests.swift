@@ -70,7 +70,7 @@ import Testing
         #expect(token.claims["iss"] == .string("cli") && token.claims["sub"] == .string("cli"))
         #expect(token.claims["aud"] == .string("https://id.test"))
         #expect(
-            token.claims["iat"] == .integer(1_699_999_999) && token.claims["exp"] == .integer(1_700_000_060))
+            token.claims["iat"] == .integer(1_699_999_999) && token.claims["exp"] == .integer(1_700_000_059))
         #expect(
             request?["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
     }

@@ -4,7 +4,7 @@ import RxLite
 // The stages around an attempt, in the order of the list.
 
 /// Chooses the server of an attempt, and switches to the standby server when the main one does not respond,
-/// by the rules of ``ClientConfiguration/failoverProbeInterval``.
+/// as described at ``ClientConfiguration/failoverProbeInterval``.
 final class ServerSelection: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (call, prepared, client) = (walk.call, walk.call.prepared, walk.call.client)
