@@ -61,7 +61,7 @@ public final class RequestLimiter: Sendable {
     /// The number of requests that are waiting.
     public var waitingCount: Int { contents.withLock { $0.queue.waitingCount } }
 
-    /// What is known of a host, created if it is new.
+    /// The state of a host, created on first use.
     func host(_ name: String) -> Host {
         contents.withLock { contents in
             if let host = contents.hosts[name] { return host }
@@ -454,7 +454,7 @@ extension RequestLimiter {
         let number: Int
     }
 
-    /// What is known of one host.
+    /// The state of one host.
     final class Host: @unchecked Sendable {
         // Unchecked: everything except the constant is accessed only under the limiter's lock.
         fileprivate(set) var gate: RateGate

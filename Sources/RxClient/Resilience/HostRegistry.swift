@@ -46,7 +46,7 @@ final class HostRegistry: Sendable {
 final class HostState: Sendable {
     let budget: RetryBudget.Account?
     let breaker: CircuitBreaker?
-    /// What the limiter knows of the host, if requests are limited.
+    /// The limiter's state for the host, if requests are limited.
     let limits: RequestLimiter.Host?
     let latencies = RecentLatencies()
 

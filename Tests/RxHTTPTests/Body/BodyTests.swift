@@ -47,7 +47,7 @@ import Testing
         #expect(error.code == .bodyLength)
     }
 
-    /// What a transport of others sends: the length, if it is known, and the bytes.
+    /// A third-party transport gets the length, if it is known, and the bytes.
     @Test(
         arguments: [
             (.file("a", range: 1..<3), 2, [2, 3]), (.stream(.sequence([[1], [2]])), nil, [1, 2]),
