@@ -79,6 +79,7 @@ func exploreFleets(seeds: ClosedRange<UInt64>) async throws -> (Int, FleetSimula
         while let outcome = try await group.next() {
             runs += 1
             sum += outcome
+            if runs % 200 == 0 { report("fleetSimulation: \(runs) runs, \(sum.violations.count) violations") }
             start()
         }
         return (runs, sum)
