@@ -99,30 +99,29 @@ struct PendingBuffer<Element: Sendable, Failure: Error>: Sendable {
 
 /// A first-in, first-out queue whose cost of adding and taking does not depend on its length.
 @usableFromInline
-struct FIFO<Element> {
+package struct FIFO<Element> {
     @usableFromInline var slots: [Element?] = []
     @usableFromInline var head = 0
 
     @inlinable
-    init() {}
+    package init() {}
 
     @inlinable
     init(_ elements: [Element]) { slots = elements }
 
-    @inlinable var count: Int { slots.count - head }
+    @inlinable package var count: Int { slots.count - head }
 
-    @inlinable var isEmpty: Bool { count == 0 }
+    @inlinable package var isEmpty: Bool { count == 0 }
 
-    @inlinable var first: Element? { isEmpty ? nil : slots[head] }
-
-    @inlinable
-    mutating func append(_ element: Element) { slots.append(element) }
+    @inlinable package var first: Element? { isEmpty ? nil : slots[head] }
 
     @inlinable
-    mutating func popFirst() -> Element? {
+    package mutating func append(_ element: Element) { slots.append(element) }
+
+    @inlinable
+    package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
-        let element = slots[head]
-        slots[head] = nil
+        let element = slots[head].take()
         head += 1
         if head == slots.count {
             slots.removeAll(keepingCapacity: slots.capacity <= 256)
@@ -148,7 +147,7 @@ struct FIFO<Element> {
     }
 
     @inlinable
-    mutating func removeAll() { self = FIFO() }
+    package mutating func removeAll() { self = FIFO() }
 
     /// Replaces all elements by one.
     @inlinable
@@ -161,7 +160,7 @@ struct FIFO<Element> {
     }
 
     /// The elements in order.
-    @inlinable var elements: [Element] { slots[head...].compactMap { $0 } }
+    @inlinable package var elements: [Element] { slots[head...].compactMap { $0 } }
 
     @inlinable
     func forEach(_ body: (Element) -> Void) {

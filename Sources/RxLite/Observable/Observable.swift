@@ -63,9 +63,10 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
         onFinish: @escaping @Sendable () -> Void = {},
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> Subscription {
-        subscribe(onNext: onNext) { completion in
+        observe(onNext: onNext) { completion in
             switch completion {
             case .finished: onFinish()
+            case .failed where completion.isCancellation: break
             case .failed(let error):
                 if let onFailure { onFailure(error) } else { Self.report(error, fileID: fileID, line: line) }
             }

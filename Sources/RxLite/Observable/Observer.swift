@@ -67,6 +67,28 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
         end(.failed(error))
     }
 
+    /// Delivers the only value and the end, or the failure, from any thread. Does nothing if the scope is closed.
+    @inlinable
+    package func complete(with result: Result<Element, Failure>) {
+        let lane = scope.lane
+        guard lane.tryEnter() else {
+            return lane.enqueue { if scope.isOpen { deliver(result) } }
+        }
+        if scope.isOpen { deliver(result) }
+        lane.leave()
+    }
+
+    @inlinable
+    func deliver(_ result: Result<Element, Failure>) {
+        switch result {
+        case .success(let value):
+            next(value)
+            // The value may have led to a cancel.
+            if scope.isOpen { finish() }
+        case .failure(let error): fail(error)
+        }
+    }
+
     /// Ends, or lets the lane's queue do it if ends that lead to each other are nested too deep.
     @inlinable
     func endNested(_ completion: Completion<Failure>) {

@@ -15,8 +15,9 @@ import Darwin
 final class Trampoline {
     private static var depthLimit: Int { 16 }
 
-    private var depth = 0
-    private var waiting = FIFO<Callback>()
+    // Without exclusivity checks: used by one thread, and nothing is called while a variable is being changed.
+    @safe @exclusivity(unchecked) private var depth = 0
+    @safe @exclusivity(unchecked) private var waiting = FIFO<Callback>()
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
