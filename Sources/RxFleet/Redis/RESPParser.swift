@@ -71,10 +71,11 @@ struct RESPParser: Sendable {
 
     /// The next complete value; `nil` if more bytes are needed.
     mutating func next() throws(RESPError) -> RESPValue? {
+        if let value = nextString() { return value }
         if let failure { throw failure }
         do throws(RESPError) {
             while let value = try readPart() {
-                if let whole = fold(value) {
+                if let whole = fold(consume value) {
                     (elementCount, byteCount) = (0, 0)
                     return whole
                 }
@@ -87,6 +88,30 @@ struct RESPParser: Sendable {
             (position, scanned, string) = (0, 0, nil)
             throw error
         }
+    }
+
+    /// The next value if it is what most replies are: a string by itself, all of whose bytes have arrived. Leaves everything
+    /// else, and all that is wrong, to the others.
+    private mutating func nextString() -> RESPValue? {
+        guard frames.isEmpty, string == nil, position < buffer.count, buffer[position] == UInt8(ascii: "$")
+        else { return nil }
+        var index = position + 1
+        let lastDigit = min(index + 9, buffer.count)
+        var length = 0
+        while index < lastDigit {
+            let digit = buffer[index] &- UInt8(ascii: "0")
+            guard digit <= 9 else { break }
+            length = length * 10 + Int(digit)
+            index += 1
+        }
+        let (start, end) = (index + 2, index + 2 + length)
+        guard index > position + 1, length <= limits.string, end + 2 <= buffer.count,
+            end - position <= limits.total, limits.elements > 0,
+            buffer[index] == 0x0D, buffer[index + 1] == 0x0A, buffer[end] == 0x0D, buffer[end + 1] == 0x0A
+        else { return nil }
+        position = end + 2
+        scanned = position
+        return .string(Array(buffer[start..<end]))
     }
 
     // MARK: - Parts
@@ -207,8 +232,7 @@ struct RESPParser: Sendable {
     }
 
     /// Adds a value to the aggregates that it completes; returns the outermost value if that is complete.
-    private mutating func fold(_ value: RESPValue) -> RESPValue? {
-        var value = value
+    private mutating func fold(_ value: consuming RESPValue) -> RESPValue? {
         while let last = frames.indices.last {
             frames[last].elements.append(value)
             frames[last].missing -= 1

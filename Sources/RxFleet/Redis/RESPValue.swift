@@ -97,31 +97,25 @@ struct RedisCommand: Sendable, Equatable {
         self.init(words.map { Array($0.utf8) } + arguments)
     }
 
-    /// A command of one word and one argument, which has a beginning in common with others.
-    init(_ word: String, _ beginning: [UInt8], _ rest: String) {
-        var bytes: [UInt8] = []
-        let (word, rest) = (word.utf8, rest.utf8)
-        bytes.reserveCapacity(word.count + beginning.count + rest.count + 40)
-        Self.append("*", 2, to: &bytes)
-        Self.append("$", word.count, to: &bytes)
-        bytes += word
-        bytes += Self.lineEnd
-        Self.append("$", beginning.count + rest.count, to: &bytes)
-        bytes += beginning
-        bytes += rest
-        bytes += Self.lineEnd
-        self.bytes = bytes
+    /// Appends `GET` of the key that begins with `prefix`, without an array of its own.
+    static func appendGet(of key: String, below prefix: borrowing [UInt8], to bytes: inout [UInt8]) {
+        bytes += getBeginning
+        append("$", prefix.count + key.utf8.count, to: &bytes)
+        bytes += prefix
+        bytes += key.utf8
+        bytes += lineEnd
     }
 
+    private static let getBeginning = Array("*2\r\n$3\r\nGET\r\n".utf8)
     private static let lineEnd: [UInt8] = [0x0D, 0x0A]
 
     private static func append(_ kind: Unicode.Scalar, _ count: Int, to output: inout [UInt8]) {
         output.append(UInt8(ascii: kind))
-        var place = 1
-        while count / place >= 10 { place *= 10 }
-        while place > 0 {
-            output.append(UInt8(ascii: "0") + UInt8(count / place % 10))
-            place /= 10
+        var divisor = 1
+        while count / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            output.append(UInt8(ascii: "0") + UInt8(count / divisor % 10))
+            divisor /= 10
         }
         output += lineEnd
     }

@@ -9,15 +9,18 @@ import Synchronization
 ///
 /// It connects with the first command. While there is no connection and none is being made, commands fail at once.
 final class RedisClient: @unchecked Sendable {
-    // Unchecked: constants, and variables that are accessed only inside `lane`, which is serial. Debug builds check that.
+    // Unchecked, without exclusivity checks: constants, and variables that are accessed only inside `lane`, which is serial
+    // (debug builds check that); nothing that leads back here is called while one is being changed.
 
     /// The properties of a connection that a client needs.
     struct Settings: Sendable {
         var address: RedisStore.Address
         /// The name of the connection in Redis.
         var name = "rxfleet"
-        /// The beginning of the keys whose changes are told; `nil` for none.
-        var trackedPrefix: [UInt8]?
+        /// The beginning of the keys of entries.
+        var prefix: [UInt8] = []
+        /// Whether changes of these keys are told.
+        var tracksEntries = false
         var connectTimeout = Duration.seconds(5)
         var commandTimeout = Duration.seconds(5)
         /// The silence after which the server is asked whether it is there.
@@ -60,23 +63,34 @@ final class RedisClient: @unchecked Sendable {
     private let settings: Settings
     private let transport: any Transport
 
-    private var state = State.idle
-    private var number = 0
-    private var exchange: Scope?
-    private var output: Emitter<[UInt8], NetworkError>?
-    private var parser: RESPParser
-    private var unsent = RedisQueue()
-    private var sent = RedisQueue()
-    private var isFlushing = false
-    private var isTimed = false
-    private var hasReceived = false
-    private var readySince: Duration?
-    private var backoff = RedisBackoff()
-    private var timer: (any Cancellable)?
-    private var channels: [String: Channel] = [:]
-    private var latest = 0
-    private var observers: [@Sendable (Event) -> Void] = []
+    @safe @exclusivity(unchecked) private var state = State.idle
+    @safe @exclusivity(unchecked) private var number = 0
+    @safe @exclusivity(unchecked) private var exchange: Scope?
+    @safe @exclusivity(unchecked) private var output: Emitter<[UInt8], NetworkError>?
+    @safe @exclusivity(unchecked) private var parser: RESPParser
+    /// The commands that cannot be written yet.
+    @safe @exclusivity(unchecked) private var unsent = FIFO<RedisCall>()
+    /// The commands that have been written, the last ones to `pending`, and wait for their replies.
+    @safe @exclusivity(unchecked) private var sent = FIFO<RedisCall>()
+    /// The bytes that are sent together, and the number of their commands.
+    @safe @exclusivity(unchecked) private var pending: [UInt8] = []
+    @safe @exclusivity(unchecked) private var pendingCount = 0
+    @safe @exclusivity(unchecked) private var pendingSince = Duration.zero
+    /// Keeps the client until the replies are there, also if nobody else holds it; for all calls together, because its
+    /// weak references make retaining it slow.
+    @safe @exclusivity(unchecked) private var retained: RedisClient?
+    @safe @exclusivity(unchecked) private var isFlushing = false
+    @safe @exclusivity(unchecked) private var isTimed = false
+    @safe @exclusivity(unchecked) private var hasReceived = false
+    @safe @exclusivity(unchecked) private var readySince: Duration?
+    @safe @exclusivity(unchecked) private var backoff = RedisBackoff()
+    @safe @exclusivity(unchecked) private var timer: (any Cancellable)?
+    @safe @exclusivity(unchecked) private var channels: [String: Channel] = [:]
+    @safe @exclusivity(unchecked) private var latest = 0
+    @safe @exclusivity(unchecked) private var observers: [@Sendable (Event) -> Void] = []
     private let counter = Atomic<Int>(0)
+    /// The commands that have arrived while the lane was taken.
+    private let inbox = Mutex<[RedisCall]>([])
 
     init(_ settings: Settings, over transport: any Transport) {
         self.settings = settings
@@ -100,9 +114,7 @@ final class RedisClient: @unchecked Sendable {
     func send(_ command: RedisCommand) -> Observable<RESPValue, NetworkError> {
         .create { [self] emitter in
             enter(
-                // The client stays until the reply is there, also if nobody else holds it.
-                RedisCall(command) { [self] result in
-                    withExtendedLifetime(self) {}
+                RedisCallback(command) { result in
                     switch result {
                     case .success(let value):
                         emitter.send(value)
@@ -114,7 +126,19 @@ final class RedisClient: @unchecked Sendable {
     }
 
     /// Sends a command. From any thread.
-    func enter(_ call: RedisCall) { lane.enter { self.take(call) } }
+    func enter(_ call: RedisCall) {
+        if lane.tryEnter() {
+            takeInbox()
+            take(call)
+            return lane.leave()
+        }
+        let isFirst = inbox.withLock { inbox in
+            inbox.append(call)
+            return inbox.count == 1
+        }
+        // All that arrive until then are taken together.
+        if isFirst { lane.enqueue { self.takeInbox() } }
+    }
 
     /// Calls `observer` with all events from now on, inside the lane. From any thread.
     func observe(_ observer: @escaping @Sendable (Event) -> Void) {
@@ -144,7 +168,17 @@ final class RedisClient: @unchecked Sendable {
 
     // MARK: - Commands
 
+    private func takeInbox() {
+        let calls = inbox.withLock { inbox in
+            let calls = inbox
+            inbox = []
+            return calls
+        }
+        for call in calls { take(call) }
+    }
+
     private func take(_ call: RedisCall) {
+        lane.assertInside()
         switch state {
         case .closed:
             return fail(call, NetworkError(.shutDown, "the store has been shut down"), isSent: false)
@@ -155,18 +189,45 @@ final class RedisClient: @unchecked Sendable {
             let error = NetworkError(.resources, "\(settings.commandLimit) commands wait for Redis")
             return fail(call, error, isSent: false)
         }
-        unsent.append(call)
+        if retained == nil { retained = self }
+        enqueue(call)
         if case .idle = state { connect() }
-        flushSoon()
     }
+
+    /// Writes a call after those that wait, or has it wait with them.
+    private func enqueue(_ call: RedisCall) {
+        // Those that are sent together are written together.
+        guard pendingCount > 0 || isWritable else { return unsent.append(call) }
+        write(call)
+        if isPendingEnough { flush() } else { flushSoon() }
+    }
+
+    /// The commands, or bytes, that are sent without waiting for more, so that the server works on them meanwhile.
+    private static let earlyCount = 128
+    private static let earlySize = 64 << 10
+
+    private var isWritable: Bool {
+        guard case .ready = state, unsent.isEmpty, let output else { return false }
+        return !output.isPaused
+    }
+
+    private var isPendingEnough: Bool { pendingCount >= Self.earlyCount || pending.count >= Self.earlySize }
 
     private func fail(_ call: RedisCall, _ error: NetworkError, isSent: Bool) {
         call.complete(.failure(error.asLossOfCommand(isSent: isSent)))
     }
 
+    private func write(_ call: RedisCall) {
+        if pendingCount == 0 { pendingSince = clock.now }
+        pendingCount += 1
+        call.append(to: &pending, below: settings.prefix)
+        call.sentAt = pendingSince
+        sent.append(call)
+    }
+
     /// Sends the commands of this turn of the scheduler together.
     private func flushSoon() {
-        guard case .ready = state, !isFlushing else { return }
+        guard !isFlushing else { return }
         isFlushing = true
         clock.schedule { [weak self] in
             guard let self else { return }
@@ -178,27 +239,25 @@ final class RedisClient: @unchecked Sendable {
     }
 
     private func flush() {
-        guard case .ready = state, let output, !output.isPaused, !unsent.isEmpty else { return }
+        lane.assertInside()
+        guard case .ready = state, let output, pendingCount > 0 else { return }
+        counter.add(pendingCount, ordering: .relaxed)
+        pendingCount = 0
+        // The next ones will need as much.
         var bytes: [UInt8] = []
-        let now = clock.now
-        while bytes.count < Self.batchSize, let call = unsent.popFirst() {
-            note(call, at: now, into: &bytes)
-        }
+        bytes.reserveCapacity(min(pending.count, Self.earlySize))
+        swap(&bytes, &pending)
         output.send(bytes)
         watch()
-        if !unsent.isEmpty { flushSoon() }
     }
 
-    /// The bytes that are sent at a time, at least.
-    private static let batchSize = 256 << 10
-
-    private func note(_ call: RedisCall, at now: Duration, into bytes: inout [UInt8]) {
-        var call = call
-        if let command = call.command { bytes += command.bytes }
-        call.command = nil
-        call.sentAt = now
-        counter.add(1, ordering: .relaxed)
-        sent.append(call)
+    /// Writes the commands that have waited for the connection, or for the network.
+    private func writeUnsent() {
+        while case .ready = state, let output, !output.isPaused, let call = unsent.popFirst() {
+            write(call)
+            if isPendingEnough { flush() }
+        }
+        flush()
     }
 
     // MARK: - Connecting
@@ -209,12 +268,16 @@ final class RedisClient: @unchecked Sendable {
         state = .connecting
         parser = RESPParser(limits: settings.limits)
         let handshake = RedisHandshake(
-            to: settings.address, as: settings.name, tracking: settings.trackedPrefix)
+            to: settings.address, as: settings.name, tracking: settings.tracksEntries ? settings.prefix : nil)
         var opening: [UInt8] = []
         let now = clock.now
         for (step, command) in handshake.steps {
-            note(RedisCall(command, .handshake(step)), at: now, into: &opening)
+            let call = RedisCall(nil, .handshake(step))
+            opening += command.bytes
+            call.sentAt = now
+            sent.append(call)
         }
+        counter.add(handshake.steps.count, ordering: .relaxed)
         guard let url = URL(string: settings.address.connectionURL) else {
             return lose(NetworkError(.invalidConfiguration, "\(settings.address) is not an address of Redis"))
         }
@@ -244,11 +307,11 @@ final class RedisClient: @unchecked Sendable {
             lane.enter {
                 guard self.number == connection else { return }
                 self.output = emitter
-                self.flush()
+                self.writeUnsent()
             }
             emitter.onResume { [weak self] in
                 guard let self else { return }
-                lane.enter { self.flush() }
+                lane.enter { self.writeUnsent() }
             }
         }
     }
@@ -269,6 +332,7 @@ final class RedisClient: @unchecked Sendable {
 
     /// The connection is over, or could not be made.
     private func lose(_ error: NetworkError, forGood: Bool = false) {
+        lane.assertInside()
         if case .closed = state { return }
         number += 1
         exchange?.close()
@@ -277,7 +341,12 @@ final class RedisClient: @unchecked Sendable {
         parser = RESPParser(limits: settings.limits)
         let wasReady = readySince.map { clock.now - $0 > .seconds(5) } ?? false
         readySince = nil
-        let (lost, kept) = (sent.removeAll(), unsent.removeAll())
+        let written = sent.elements
+        let (lost, kept) = (written.dropLast(pendingCount), written.suffix(pendingCount) + unsent.elements)
+        (pending, pendingCount) = ([], 0)
+        sent.removeAll()
+        unsent.removeAll()
+        retained = nil
         if forGood {
             state = .closed
         } else {
@@ -305,40 +374,52 @@ final class RedisClient: @unchecked Sendable {
         readySince = clock.now
         hasReceived = true
         // Before the commands that wait: one of them may lead to a message.
-        let calls = unsent.removeAll()
+        let calls = unsent.elements
+        unsent.removeAll()
         for name in channels.keys.sorted() { subscribe(to: name) }
-        for call in calls { unsent.append(call) }
+        for call in calls { enqueue(call) }
         for observer in observers { observer(.connected) }
-        flush()
+        writeUnsent()
         ping()
     }
 
     // MARK: - Receiving
 
     private func receive(_ event: TransferEvent) {
+        lane.assertInside()
         guard case .chunk(let bytes) = event else { return }
         let current = number
         hasReceived = true
         parser.append(bytes)
         do throws(RESPError) {
-            while number == current, let value = try parser.next() { receive(value) }
+            var count = 0
+            while number == current, let value = try parser.next() {
+                receive(consume value)
+                count += 1
+                // The server can work on the commands that these replies have led to while the others are read.
+                if count.isMultiple(of: Self.earlyCount) { takeInbox() }
+            }
+            takeInbox()
+            if sent.isEmpty, unsent.isEmpty { retained = nil }
         } catch {
             lose(RedisErrors.malformed(error.description))
         }
     }
 
-    private func receive(_ value: RESPValue) {
+    private func receive(_ value: consuming RESPValue) {
         if case .push(let elements) = value { return receive(push: elements) }
         guard let call = sent.popFirst() else {
             return lose(RedisErrors.malformed("a reply without a command"))
         }
-        switch (call.kind, value) {
-        case (.command, _):
+        if case .command = call.kind {
+            guard case .error(let failure) = value else { return call.complete(.success(consume value)) }
             call.complete(.success(value))
             // A failover has made this server a replica; the name of the host may lead to the new master.
-            if case .error(let failure) = value, failure.code == "READONLY" {
-                lose(RedisErrors.error(for: failure))
-            }
+            if failure.code == "READONLY" { lose(RedisErrors.error(for: failure)) }
+            return
+        }
+        switch (call.kind, value) {
+        case (.command, _): break
         case (.handshake(let step), _):
             do throws(NetworkError) {
                 try RedisHandshake.check(value, to: step)
@@ -420,15 +501,13 @@ final class RedisClient: @unchecked Sendable {
         guard channels[name]?.listeners.isEmpty == true else { return }
         channels[name] = nil
         guard case .ready = state else { return }
-        unsent.append(RedisCall(RedisCommand("UNSUBSCRIBE", name), .unsubscribe(channel: name)))
-        flushSoon()
+        enqueue(RedisCall(RedisCommand("UNSUBSCRIBE", name), .unsubscribe(channel: name)))
     }
 
     private func subscribe(to name: String) {
         guard let channel = channels[name] else { return }
-        unsent.append(
+        enqueue(
             RedisCall(RedisCommand("SUBSCRIBE", name), .subscribe(channel: name, number: channel.number)))
-        flushSoon()
     }
 
     // MARK: - Time

@@ -51,17 +51,19 @@ struct RedisKeys: Sendable {
     }
 
     /// The entry that a value is.
-    static func entry(_ value: [UInt8]) throws(NetworkError) -> SharedEntry {
+    static func entry(_ value: consuming [UInt8]) -> Result<SharedEntry, NetworkError> {
         guard let version = version(value) else {
-            throw NetworkError(
-                .invalidResponse,
-                "a value in Redis is not an entry of this store: another program has written it")
+            return .failure(
+                NetworkError(
+                    .invalidResponse,
+                    "a value in Redis is not an entry of this store: another program has written it"))
         }
-        return SharedEntry(bytes: Array(value[16...]), version: version)
+        value.removeFirst(16)
+        return .success(SharedEntry(bytes: value, version: version))
     }
 
     /// The number that 16 digits are.
-    private static func version(_ value: [UInt8]) -> UInt64? {
+    private static func version(_ value: borrowing [UInt8]) -> UInt64? {
         guard value.count >= 16 else { return nil }
         var version: UInt64 = 0
         for index in 0..<16 {

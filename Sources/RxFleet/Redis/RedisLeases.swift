@@ -239,11 +239,11 @@ extension RedisClient {
         complete: @escaping @Sendable (Result<RESPValue, NetworkError>) -> Void
     ) {
         enter(
-            RedisCall(script.call(keys, arguments)) { [self] result in
+            RedisCallback(script.call(keys, arguments)) { [self] result in
                 // A script that Redis does not know has not been executed.
                 if case .success(.error(let failure)) = result, failure.code == "NOSCRIPT" {
                     return enter(
-                        RedisCall(script.introduction(keys, arguments)) { complete(Self.checked($0)) })
+                        RedisCallback(script.introduction(keys, arguments)) { complete(Self.checked($0)) })
                 }
                 complete(Self.checked(result))
             })

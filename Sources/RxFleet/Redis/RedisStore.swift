@@ -103,7 +103,8 @@ public final class RedisStore: SharedStore {
         settings.pingInterval = configuration.pingInterval
         settings.commandLimit = configuration.commandLimit
         settings.limits.string = StoreRules.largestEntry + 4096
-        settings.trackedPrefix = configuration.memoryLimit > 0 ? keys.entries : nil
+        settings.prefix = keys.entries
+        settings.tracksEntries = configuration.memoryLimit > 0
         let client = RedisClient(settings, over: transport)
         let memory = configuration.memoryLimit > 0 ? RedisMemory(limit: configuration.memoryLimit) : nil
         self.client = client
@@ -145,35 +146,27 @@ public final class RedisStore: SharedStore {
 
     /// Reads an entry.
     public func read(_ key: String) -> Observable<SharedEntry?, NetworkError> {
-        .create { [self] emitter in
-            do throws(NetworkError) { try StoreRules.check(name: key) } catch { return emitter.fail(error) }
+        Observable { [self] observer in
+            do throws(NetworkError) { try StoreRules.check(name: key) } catch {
+                return observer.complete(with: .failure(error))
+            }
             if let held = memory?.entry(key, at: client.clock.now) {
-                emitter.send(held)
-                return emitter.finish()
+                return observer.complete(with: .success(held))
             }
-            request(key) { result in
-                switch result {
-                case .success(let entry):
-                    emitter.send(entry)
-                    emitter.finish()
-                case .failure(let error): emitter.fail(error)
-                }
-            }
+            request(key, for: observer)
         }
     }
 
-    private func request(
-        _ key: String, _ complete: @escaping @Sendable (Result<SharedEntry?, NetworkError>) -> Void
-    ) {
-        let get = RedisCommand("GET", keys.entries, key)
-        guard let memory else { return client.enter(RedisCall(get) { complete(Self.entry($0)) }) }
+    private func request(_ key: String, for observer: Observer<SharedEntry?, NetworkError>) {
+        guard let memory else { return client.enter(EntryRead(of: key, for: observer)) }
+        let name = keys.entry(key)
         let found = FoundEntry()
         client.enter(
-            RedisCall(get) { result in
+            RedisCallback(RedisCommand("GET", bytes: [name])) { result in
                 found.value = (Self.entry(result), memory.begin(key))
             })
         client.enter(
-            RedisCall(RedisCommand("PTTL", keys.entries, key)) { [clock = client.clock] result in
+            RedisCallback(RedisCommand("PTTL", bytes: [name])) { [clock = client.clock] result in
                 guard let (entry, ticket) = found.value else { return }
                 switch (entry, result) {
                 case (.success(let entry), .success(.integer(let left))) where entry != nil || left == -2:
@@ -185,7 +178,7 @@ public final class RedisStore: SharedStore {
                     }
                 default: memory.cancel(key, ticket)
                 }
-                complete(entry)
+                observer.complete(with: entry)
             })
     }
 
@@ -195,16 +188,39 @@ public final class RedisStore: SharedStore {
         var value: (Result<SharedEntry?, NetworkError>, RedisMemory.Ticket)?
     }
 
-    private static func entry(_ result: Result<RESPValue, NetworkError>) -> Result<SharedEntry?, NetworkError>
-    {
-        RedisClient.checked(result).flatMap { value in
-            Result { () throws(NetworkError) in
-                switch value {
-                case .null: nil
-                case .string(let bytes): try RedisKeys.entry(bytes)
-                default: throw RedisErrors.unexpected(value, instead: "an entry")
-                }
-            }
+    /// A read whose reply goes to the subscriber.
+    private final class EntryRead: RedisCall, @unchecked Sendable {
+        // Unchecked: constants, besides what the class above guards.
+        private let key: String
+        private let observer: Observer<SharedEntry?, NetworkError>
+
+        init(of key: String, for observer: Observer<SharedEntry?, NetworkError>) {
+            self.key = key
+            self.observer = observer
+            super.init(nil)
+        }
+
+        override func append(to bytes: inout [UInt8], below prefix: borrowing [UInt8]) {
+            RedisCommand.appendGet(of: key, below: prefix, to: &bytes)
+        }
+
+        override func complete(_ result: consuming Result<RESPValue, NetworkError>) {
+            observer.complete(with: RedisStore.entry(consume result))
+        }
+    }
+
+    private static func entry(
+        _ result: consuming Result<RESPValue, NetworkError>
+    ) -> Result<SharedEntry?, NetworkError> {
+        switch result {
+        case .success(.string(let bytes)):
+            // Leaves the bytes to the entry, which is then made of them without a copy.
+            result = .success(.null)
+            return RedisKeys.entry(consume bytes).map(Optional.some)
+        case .success(.null): return .success(nil)
+        case .success(.error(let failure)): return .failure(RedisErrors.error(for: failure))
+        case .success(let value): return .failure(RedisErrors.unexpected(value, instead: "an entry"))
+        case .failure(let error): return .failure(error)
         }
     }
 

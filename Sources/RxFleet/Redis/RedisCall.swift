@@ -2,7 +2,10 @@
 import RxHTTP
 
 /// A command that waits for its reply, or to be sent.
-struct RedisCall: Sendable {
+class RedisCall: @unchecked Sendable {
+    // Unchecked, without exclusivity checks: the variables are accessed only inside the lane of the client that has the
+    // call, which is serial.
+
     /// The meaning of the reply.
     enum Kind: Sendable, Equatable {
         /// The reply is the result.
@@ -13,55 +16,40 @@ struct RedisCall: Sendable {
         case unsubscribe(channel: String)
     }
 
-    let kind: Kind
+    final let kind: Kind
     /// `nil` once it has been sent.
-    var command: RedisCommand?
+    @safe @exclusivity(unchecked) private final var command: RedisCommand?
     /// When it was sent, by the clock of the connection.
-    var sentAt = Duration.zero
-    /// Takes the reply, or why there is none. Called once.
-    let complete: @Sendable (Result<RESPValue, NetworkError>) -> Void
+    @safe @exclusivity(unchecked) final var sentAt = Duration.zero
 
-    init(
-        _ command: RedisCommand?, _ kind: Kind = .command,
-        complete: @escaping @Sendable (Result<RESPValue, NetworkError>) -> Void = { _ in }
-    ) {
+    init(_ command: RedisCommand?, _ kind: Kind = .command) {
         self.command = command
         self.kind = kind
-        self.complete = complete
     }
+
+    /// Appends the form in which the command is sent, which is not needed after that.
+    ///
+    /// - Parameter prefix: the beginning of the keys of entries.
+    func append(to bytes: inout [UInt8], below prefix: borrowing [UInt8]) {
+        if let command { bytes += command.bytes }
+        command = nil
+    }
+
+    /// Takes the reply, or why there is none. Called once, inside the lane of the client. Does nothing unless overridden.
+    func complete(_ result: consuming Result<RESPValue, NetworkError>) {}
 }
 
-/// Calls in the order in which they are sent.
-struct RedisQueue: Sendable {
-    private var calls: [RedisCall?] = []
-    private var start = 0
+/// A command with a closure that takes the reply.
+final class RedisCallback: RedisCall, @unchecked Sendable {
+    // Unchecked: a constant, besides what the class above guards.
+    private let take: @Sendable (Result<RESPValue, NetworkError>) -> Void
 
-    var count: Int { calls.count - start }
-    var isEmpty: Bool { count == 0 }
-    var first: RedisCall? { isEmpty ? nil : calls[start] }
-
-    mutating func append(_ call: RedisCall) { calls.append(call) }
-
-    mutating func popFirst() -> RedisCall? {
-        guard !isEmpty else { return nil }
-        let call = calls[start]
-        calls[start] = nil
-        start += 1
-        if start == calls.count {
-            calls.removeAll(keepingCapacity: calls.count <= 1024)
-            start = 0
-        } else if start > 256, start > calls.count / 2 {
-            calls.removeFirst(start)
-            start = 0
-        }
-        return call
+    init(_ command: RedisCommand, _ take: @escaping @Sendable (Result<RESPValue, NetworkError>) -> Void) {
+        self.take = take
+        super.init(command)
     }
 
-    mutating func removeAll() -> [RedisCall] {
-        let rest = calls[start...].compactMap { $0 }
-        (calls, start) = ([], 0)
-        return rest
-    }
+    override func complete(_ result: consuming Result<RESPValue, NetworkError>) { take(result) }
 }
 
 /// The waits between attempts to connect: doubled with each failure, with jitter, so that the processes of a fleet do not
