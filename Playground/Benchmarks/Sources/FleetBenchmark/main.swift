@@ -6,49 +6,13 @@
 
 import Foundation
 import RxFleet
+import RxLoop
 import RxNetworking
-import Synchronization
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3, let port = UInt16(arguments[2]) else { exit(2) }
 let store = try RedisStore("redis://127.0.0.1:\(port)")
 let keys = (0..<64).map { "key:\($0)" }
-
-/// Reads entries until `count` of them have arrived.
-final class Reads: Sendable {
-    private let count: Int
-    private let started = Atomic<Int>(0)
-    private let finished = Atomic<Int>(0)
-    private let bytes = Atomic<Int>(0)
-    private let done = Signal<Int>()
-
-    init(_ count: Int) { self.count = count }
-
-    /// The bytes of all entries, with those of their versions.
-    func run(depth: Int) -> Observable<Int, Never> {
-        .create { [self] emitter in
-            done.subscribe { total in
-                emitter.send(total)
-                emitter.finish()
-            }
-            for _ in 0..<min(depth, count) { next() }
-        }
-    }
-
-    private func next() {
-        let number = started.add(1, ordering: .relaxed).oldValue
-        guard number < count else { return }
-        store.read(keys[number % keys.count]).subscribe(
-            onNext: { [self] entry in
-                bytes.add((entry?.bytes.count ?? 0) + 16, ordering: .relaxed)
-                let all = finished.add(1, ordering: .relaxed).newValue
-                next()
-                if all == count { done.send(bytes.load(ordering: .relaxed)) }
-            },
-            // A run with a failure is no measurement.
-            onFailure: { error in fatalError("no measurement: \(error)") })
-    }
-}
 
 func cpu() -> Double {
     var usage = rusage()
@@ -76,7 +40,13 @@ case "fill":
 case "gets":
     guard arguments.count == 5, let count = Int(arguments[3]), let depth = Int(arguments[4]) else { exit(2) }
     let (start, used) = (clock.now, cpu())
-    let bytes = try await Reads(count).run(depth: depth).value()
+    let reads = Observable<Int, NetworkError>.sequence(0..<count)
+        .flatMap(.merge(limit: depth)) { store.read(keys[$0 % keys.count]) }
+        // With those of the versions.
+        .reduce(0) { $0 + ($1?.bytes.count ?? 0) + 16 }
+        // On the loop of the connection, as in the C program.
+        .subscribe(on: EventLoop.shared)
+    let bytes = try await reads.value()
     let seconds = (clock.now - start) / .seconds(1)
     print(
         #"{"count": \#(count), "bytes": \#(bytes), "seconds": \#(seconds), "cpu_seconds": \#(cpu() - used)}"#
