@@ -71,5 +71,19 @@ import Testing
         }
         #expect(held == nil)
     }
+
+    /// An entry that the end of a drain removes, since a later one has its topic, does not count among those that remain.
+    @Test func replacedAtTheEnd() throws {
+        let fixture = OutboxFixture(session: Session(requiresLogin: true) { .never() })
+        let outbox = try fixture.outbox()
+        _ = try fixture.enqueue(outbox, 1, replacing: "draft")
+        try fixture.clock.advance(by: .seconds(1))
+        let later = try fixture.enqueue(outbox, 2, replacing: "draft")
+        #expect(fixture.store.entries.count == 2)
+        let drained = Recorder(outbox.drain(within: .seconds(2)), on: fixture.clock)
+        try fixture.clock.advance(by: .seconds(3))
+        #expect(fixture.store.entries.map(\.id) == [later.id])
+        #expect(drained.values == [1])
+    }
 }
 #endif

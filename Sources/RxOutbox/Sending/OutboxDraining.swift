@@ -74,7 +74,9 @@ extension OutboxRun {
         savingCount = changes.count
         for change in changes {
             // Whether it succeeds or not: the next run repeats what is not stored, as far as that is safe.
-            perform(store.change(change, under: lease)) { _ in
+            perform(store.change(change, under: lease)) { result in
+                // What has been removed from the store does not remain.
+                if case .complete = change, case .success(.applied) = result { self.plan.remove(change.id) }
                 self.savingCount -= 1
                 if self.savingCount == 0 { finish() }
             }
