@@ -32,23 +32,31 @@ import Testing
         /// The processes that have sent requests, in the order of the requests.
         var senders: [String] { sent.withLock { $0 } }
 
-        func process(_ name: String, answering delay: Duration = .milliseconds(20)) throws -> Process {
+        /// - Parameter acceptsNoKey: whether its server executes orders without a key.
+        func process(
+            _ name: String, answering delay: Duration = .milliseconds(20), session: Session? = nil,
+            acceptsNoKey: Bool = false
+        ) throws -> Process {
             let connection = origin.connection(on: clock, latency: .milliseconds(1))
             let transport = ScriptedTransport(on: clock) { [self] request in
                 sent.withLock { $0.append(name) }
-                guard case .bytes(let body) = request.body,
+                guard case .bytes(let body) = request.body else { return .status(.badRequest) }
+                let own = acceptsNoKey ? String(decoding: body, as: UTF8.self) : nil
+                guard
                     case .done(let number) = ledger.receive(
-                        key: request.headerFields[.idempotencyKey], body: body, at: clock.now)
+                        key: request.headerFields[.idempotencyKey] ?? own, body: body, at: clock.now)
                 else { return .status(.badRequest) }
                 return .json("{\"number\":\(number)}", after: delay)
             }
+            var settings = ClientConfiguration(baseURL: "https://shop.test")
+            settings.session = session
             var configuration = OutboxConfiguration()
             configuration.schedule.jitter = 0
             return Process(
                 name: name, connection: connection,
                 outbox: try Outbox(
                     store: SharedOutboxStore(connection, leaseTime: .seconds(5)),
-                    client: Client(baseURL: "https://shop.test", transport: transport),
+                    client: Client(configuration: settings, transport: transport),
                     endpoints: [PlaceOrder.self], configuration: configuration))
         }
 
@@ -118,6 +126,37 @@ import Testing
         #expect(fleet.ledger.numbers == [1])
         #expect(fleet.ledger.violations.count == 1, "the order without a key arrives")
         #expect(second.outbox.state.value.role == .sender)
+        withExtendedLifetime(first) {}
+    }
+
+    /// The end of a drain stores of each attempt that waits for a login that it has sent nothing, before another process
+    /// takes over: that one sends all of them, though none may be sent twice, and reports their results.
+    @Test func drainedBeforeTheRequests() throws {
+        let fleet = Fleet()
+        let first = try fleet.process("first", session: Session(requiresLogin: true) { .never() })
+        try fleet.clock.advance(by: .seconds(2))
+        let second = try fleet.process("second", acceptsNoKey: true)
+        try fleet.clock.advance(by: .seconds(2))
+        #expect(first.outbox.state.value.role == .sender && second.outbox.state.value.role == .standby)
+        let tickets = try (1...4).map { number in
+            let added = try fleet.enqueue(first, number, order: nil, key: .withoutKey(.atMostOnce))
+            return try #require(added.values.first)
+        }
+        let own = tickets.map { Recorder($0.progress, on: fleet.clock) }
+        let results = tickets.map { ticket in
+            Recorder(second.outbox.ticket(PlaceOrder.self, of: ticket.id).output(), on: fleet.clock)
+        }
+        try fleet.clock.advance(by: .seconds(1))
+        #expect(own.allSatisfy { $0.values.map(text) == ["sending 1"] })
+        let drained = Recorder(first.outbox.drain(within: .seconds(2)), on: fleet.clock)
+        try fleet.clock.advance(by: .seconds(3))
+        #expect(drained.values == [4] && own.allSatisfy { $0.isFinished })
+        #expect(fleet.senders.isEmpty)
+        try fleet.clock.advance(by: .seconds(10))
+        #expect(second.outbox.state.value.role == .sender)
+        #expect(fleet.senders == Array(repeating: "second", count: 4))
+        #expect(results.map(\.values) == (1...4).map { [Receipt(number: $0)] })
+        #expect(second.outbox.state.value.counts == OutboxCounts())
         withExtendedLifetime(first) {}
     }
 
