@@ -235,6 +235,33 @@ import Testing
         #expect(fleet.origin.keys.filter { $0.contains("/content/") }.isEmpty)
     }
 
+    /// A full outbox refuses each of many entries by the commands that write its endpoint and remove it again, though all of
+    /// them come at the same time.
+    @Test func manyRefused() throws {
+        func commands(for count: Int) throws -> Int {
+            let fleet = Fleet()
+            let process = try fleet.process("only", answering: .seconds(60))
+            try fleet.clock.advance(by: .seconds(2))
+            let most = String(repeating: "a", count: (4 << 20) - 4000)
+            #expect(try fleet.enqueue(process, 0, order: OutboxOrder(most)).failure == nil)
+            let before = process.connection.commandCount
+            let rest = String(repeating: "b", count: 4000)
+            let refused = (1...count).map { number in
+                Recorder(
+                    process.outbox.enqueue(
+                        PlaceOrder(number: number), key: .generated(.stripe),
+                        order: OutboxOrder(rest + "\(number)")), on: fleet.clock)
+            }
+            try fleet.clock.advance(by: .milliseconds(800))
+            #expect(refused.allSatisfy { $0.failure?.code == .tooLarge })
+            #expect(fleet.origin.keys.count { $0.contains("/content/") } == 1)
+            return process.connection.commandCount - before
+        }
+        let (ten, twenty) = (try commands(for: 10), try commands(for: 20))
+        // The outbox looks for changes by others meanwhile.
+        #expect(ten <= 2 * 10 + 4 && twenty <= 2 * 20 + 4, "\(ten), \(twenty)")
+    }
+
     /// An entry whose endpoint the shared store has lost becomes a dead letter, and those after it are sent.
     @Test func lostContent() throws {
         let fleet = Fleet()
