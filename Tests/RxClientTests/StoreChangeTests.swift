@@ -1,12 +1,13 @@
 import FoundationEssentials
 import HTTPTypes
-import RxClient
 import RxHTTP
-import RxLite
 import RxParameters
 import RxTesting
 import Synchronization
 import Testing
+
+@testable import RxClient
+@testable import RxLite
 
 /// Sessions whose store tells them of each other's changes, and refuses those of a lease that is over.
 @Suite struct StoreChangeTests {
@@ -21,6 +22,8 @@ import Testing
             var count = 0
             /// The number of the lease that may write; others are superseded.
             var valid: Int?
+            /// The number of sessions that are told of changes.
+            var listeners = 0
         }
 
         let contents = Mutex(Contents())
@@ -104,8 +107,10 @@ import Testing
         }
 
         func changes() -> Observable<Void, Never> {
-            shelf.changed.observable.filter { [id] in $0 != id }.map { _ in }.delay(
-                .milliseconds(1), on: clock)
+            shelf.changed.observable
+                .handleEvents(onSubscribe: { [shelf] in shelf.contents.withLock { $0.listeners += 1 } })
+                .finally { [shelf] in shelf.contents.withLock { $0.listeners -= 1 } }
+                .filter { [id] in $0 != id }.map { _ in }.delay(.milliseconds(1), on: clock)
         }
     }
 
@@ -293,16 +298,24 @@ import Testing
         #expect(Set(server.contents.withLock { $0.sent }).count == server.contents.withLock { $0.sent.count })
     }
 
-    /// A session that is released is not kept by the store.
+    /// A session that is released is not kept by the store, and leaves nobody behind who listens, neither to the store nor
+    /// to its own news of it.
     @Test func released() throws {
         weak var session: Session?
+        weak var news: AnyObject?
         do {
             let participants = try participants(1)
             session = participants[0].session
+            news = participants[0].session.stored?.changed.multicaster
+            #expect(shelf.contents.withLock { $0.listeners } == 1 && news != nil)
         }
         #expect(session == nil)
+        #expect(shelf.contents.withLock { $0.listeners } == 0)
+        #expect(news == nil)
+        let loads = shelf.loads
         shelf.changed.send(9)
         try clock.run()
+        #expect(shelf.loads == loads)
     }
 }
 

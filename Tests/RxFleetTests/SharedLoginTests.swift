@@ -165,6 +165,30 @@ import Testing
         #expect(server.logins == 0)
     }
 
+    /// A session that is let go ends its subscriptions to the store, and asks the store for nothing more.
+    @Test func letGo() throws {
+        let store = WatchedStore(fixture.store.connection(on: clock, latency: .milliseconds(1)))
+        weak var session: Session?
+        weak var credential: SharedCredential?
+        do {
+            let shared = SharedCredential(in: store, key: "shop", sealing: try .test(), clock: clock)
+            let own = Session(sharing: shared, clock: clock, login: { .never() })
+            own.restore().subscribe()
+            own.logIn(with: Credential(token: "t1", refreshToken: "r1"))
+            try clock.run()
+            #expect(fixture.store["login:shop"] != nil)
+            // The lease for the login has been returned.
+            #expect(store.subscriptionCount == 1)
+            (session, credential) = (own, shared)
+        }
+        #expect(session == nil && credential == nil)
+        #expect(store.subscriptionCount == 0)
+        let count = store.base.commandCount
+        fixture.store.publish([0], to: "login:shop").subscribe(onFailure: { Issue.record("\($0)") })
+        try clock.run()
+        #expect(store.base.commandCount == count)
+    }
+
     // MARK: - A store that cannot be trusted
 
     /// A process with another key logs in by itself, and leaves the credential of the others.
@@ -340,6 +364,46 @@ import Testing
             // With their quotes, since two bytes appear in random ones now and then.
             for secret in ["\"t1\"", "\"r1\"", "token"] { #expect(!text.contains(secret)) }
         }
+    }
+}
+
+/// A store that counts the subscriptions to its messages and leases.
+private final class WatchedStore: SharedStore {
+    let base: MemoryStore
+    private let count = Mutex(0)
+
+    init(_ base: MemoryStore) { self.base = base }
+
+    var subscriptionCount: Int { count.withLock { $0 } }
+
+    private func counted<Value, Failure>(_ stream: Observable<Value, Failure>) -> Observable<Value, Failure> {
+        stream.handleEvents(onSubscribe: { self.count.withLock { $0 += 1 } })
+            .finally { self.count.withLock { $0 -= 1 } }
+    }
+
+    func messages(of channel: String) -> Observable<SharedMessage, Never> {
+        counted(base.messages(of: channel))
+    }
+
+    func lease(_ name: String, for time: Duration) -> Observable<SharedLease, NetworkError> {
+        counted(base.lease(name, for: time))
+    }
+
+    func read(_ key: String) -> Observable<SharedEntry?, NetworkError> { base.read(key) }
+
+    func swap(
+        _ key: String, to bytes: [UInt8]?, expecting expected: ExpectedVersion, under lease: SharedLease?,
+        for lifetime: Duration?
+    ) -> Observable<SwapResult, NetworkError> {
+        base.swap(key, to: bytes, expecting: expected, under: lease, for: lifetime)
+    }
+
+    func take(
+        _ count: Int, from key: String, _ budget: SharedBudget
+    ) -> Observable<BudgetReply, NetworkError> { base.take(count, from: key, budget) }
+
+    func publish(_ message: [UInt8], to channel: String) -> Observable<Void, NetworkError> {
+        base.publish(message, to: channel)
     }
 }
 #endif
