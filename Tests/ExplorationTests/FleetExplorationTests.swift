@@ -12,6 +12,12 @@ import Testing
         #expect(outcome.renewals >= 1 && outcome.faults >= 1)
     }
 
+    /// A run leaves nothing behind in the process, which makes many.
+    @Test func remains() throws {
+        let remains = try FleetSimulation.remains(seed: 1, members: 60)
+        #expect(remains == [])
+    }
+
     /// The operations of the store for an expiry and for a limit, by the number of members.
     @Test func cost() throws {
         let (few, many) = (try FleetSimulation.cost(members: 10), try FleetSimulation.cost(members: 100))

@@ -60,8 +60,34 @@ package struct FleetSimulation {
         return try simulation.run(members: count, expiries: expiries)
     }
 
-    private mutating func run(members count: Int, expiries: Int) throws -> Outcome {
+    /// The kinds of objects of a run's members that outlive the run; there should be none.
+    package static func remains(seed: UInt64, members count: Int) throws -> Set<String> {
+        var parts: [(kind: String, object: Released)] = []
+        do {
+            var simulation = try FleetSimulation(seed: seed)
+            _ = try simulation.run(members: count, expiries: 1) { members in
+                for member in members {
+                    parts += [
+                        ("store", Released(object: member.store)),
+                        ("session", Released(object: member.session)),
+                        ("newest token", Released(object: member.newest)),
+                        ("reasons", Released(object: member.reasons)),
+                    ]
+                }
+            }
+        }
+        return Set(parts.filter { $0.object.object != nil }.map(\.kind))
+    }
+
+    private struct Released {
+        weak let object: AnyObject?
+    }
+
+    private mutating func run(
+        members count: Int, expiries: Int, _ watch: ([Member]) -> Void = { _ in }
+    ) throws -> Outcome {
         let members = (0..<count).map { _ in member() }
+        watch(members)
         var outcome = Outcome()
         get(members[0])
         try clock.run()
@@ -144,6 +170,8 @@ package struct FleetSimulation {
         /// The number of the newest token that it has had.
         let newest: Kept<Int>
         let reasons: Kept<Int>
+        /// The subscriptions to its events, which would outlive it.
+        let subscriptions: SubscriptionBag
     }
 
     private struct Tokens: Decodable, Sendable {
@@ -168,18 +196,21 @@ package struct FleetSimulation {
             login: { plain.post("/login").decode(Tokens.self).map(\.credential) })
         configuration.session = session
         let (newest, reasons) = (Kept(0), Kept(0))
+        let subscriptions = SubscriptionBag()
         credential.events.subscribe { event in
             if case .renewalLost = event { reasons { $0 += 1 } }
         }
+        .store(in: subscriptions)
         session.events.subscribe { [weak session] event in
             if case .storageFailed = event { reasons { $0 += 1 } }
             let number = session?.credential.flatMap { Int($0.token.dropFirst()) } ?? 0
             newest { $0 = max($0, number) }
         }
+        .store(in: subscriptions)
         return Member(
             number: number, store: store, session: session,
             client: Client(configuration: configuration, transport: transport), newest: newest,
-            reasons: reasons)
+            reasons: reasons, subscriptions: subscriptions)
     }
 
     @discardableResult
