@@ -33,6 +33,66 @@ import Testing
         #expect(log.entries == ["A1", "B1", "A10", "B10", "A2", "B2", "A20", "B20", "A3", "B3"])
     }
 
+    /// A subscription that has been discarded is released with the signal, through any operators, and with all that its
+    /// callback holds.
+    @Test func aReleasedSignalLetsGoOfItsSubscribers() throws {
+        final class Screen: Sendable {}
+        weak var screen: Screen?
+        var kept: Observable<Int, Never>?
+        func use(_ held: Screen) {
+            let (signal, property) = (Signal<Int>(), MutableProperty(0))
+            signal.subscribe { _ in withExtendedLifetime(held) {} }
+            signal.filter { $0 > 0 }.merge(with: property.map { $0 + 1 }).withLatestFrom(property)
+                .subscribe { _ in withExtendedLifetime(held) {} }
+            property.map { _ in held }.subscribe { _ in }
+            kept = signal.observable
+            signal.send(1)
+            property.value = 2
+        }
+        func run() {
+            let held = Screen()
+            screen = held
+            use(held)
+        }
+        run()
+        #expect(screen == nil)
+        // Nobody can send to it any more.
+        func subscribeLate() {
+            let held = Screen()
+            screen = held
+            kept?.subscribe { _ in withExtendedLifetime(held) {} }
+        }
+        subscribeLate()
+        #expect(screen == nil)
+    }
+
+    /// What a signal has sent before its release arrives: values that wait for a delivery, for a timer or for another
+    /// scheduler.
+    @Test func whatAReleasedSignalHasSentArrives() throws {
+        let clock = VirtualScheduler()
+        func use() {
+            let signal = Signal<Int>()
+            signal.debounce(.seconds(1), on: clock).subscribe { [log] in log.add("debounced \($0)") }
+            signal.delay(.seconds(2), on: clock).subscribe { [log] in log.add("delayed \($0)") }
+            signal.observe(on: clock).subscribe { [log] in log.add("observed \($0)") }
+            signal.flatMap { value in Observable<Void, Never>.timer(.seconds(3), on: clock).map { _ in value }
+            }
+            .subscribe { [log] in log.add("started \($0)") }
+            signal.observable.subscribe { [log, weak signal] value in
+                if value == 1 { signal?.send(2) }
+                log.add("sent \(value)")
+            }
+            signal.send(1)
+        }
+        use()
+        try clock.run()
+        #expect(
+            log.entries == [
+                "sent 1", "sent 2", "observed 1", "observed 2", "debounced 2", "delayed 1", "delayed 2",
+                "started 1", "started 2",
+            ])
+    }
+
     @Test func reentrantSendsDoNotRecurse() async {
         let signal = Signal<Int>()
         let last = Mutex(0)

@@ -8,7 +8,7 @@ public import Synchronization
 /// runningRequests.update { $0 += 1 }
 /// ```
 ///
-/// Reading and writing are thread-safe. Subscribers get every value since their subscription, in the order in
+/// Reading and writing are thread-safe. A property that is released lets go of its subscribers. Subscribers get every value since their subscription, in the order in
 /// which they were set. A ``Property`` is a read-only view of it.
 public final class MutableProperty<Value: Sendable>: Sendable {
     @usableFromInline
@@ -30,6 +30,8 @@ public final class MutableProperty<Value: Sendable>: Sendable {
         contents = Mutex(Contents(value: value))
         multicaster = Multicaster(replaying: 1, initial: [value])
     }
+
+    deinit { multicaster.abandon() }
 
     /// The current value.
     @inlinable

@@ -7,13 +7,16 @@
 /// ```
 ///
 /// All current subscribers get each value, in the same order. Sending is thread-safe; a value sent from
-/// within a delivery is delivered after it.
+/// within a delivery is delivered after it. A signal that is released sends nothing more, and lets go of its subscribers:
+/// a discarded subscription goes with it.
 public final class Signal<Element: Sendable>: Sendable {
     @usableFromInline let multicaster = Multicaster<Element, Never>()
 
     /// Creates a signal without subscribers.
     @inlinable
     public init() {}
+
+    deinit { multicaster.abandon() }
 
     /// The values sent after the subscription. Never ends.
     @inlinable
@@ -43,10 +46,9 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
 
     /// A listener. Its constants are read without being retained, unlike an array's elements.
     @usableFromInline
-    final class Listener: SlotMember, @unchecked Sendable {
-        // Unchecked: `slot` is accessed only from inside the multicaster's lane, which is serial.
+    final class Listener: SlotMember, Sendable {
         @usableFromInline let observer: Observer<Element, Failure>
-        @usableFromInline var slot: Int?
+        @usableFromInline let slot = Slot()
         /// Receives the values instead of the observer, if it belongs to a shared stream.
         @usableFromInline let subscriber: SharedSubscriber<Element, Failure>?
 
@@ -84,6 +86,8 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
     /// Shows the values of a signal or property that has a name.
     @safe @exclusivity(unchecked) @usableFromInline var probe: StreamProbe<Element>?
+    /// Whether nobody can send values any more.
+    @safe @exclusivity(unchecked) @usableFromInline var isAbandoned = false
     /// Makes the probe of a signal or property that got its name when no inspector was attached.
     @safe @exclusivity(unchecked) @usableFromInline var lateProbe:
         (@Sendable (_ isLate: Bool) -> StreamProbe<Element>?)?
@@ -128,8 +132,10 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     ) {
         let scope = observer.scope
         let listener = Listener(observer, subscriber)
+        // Without the listener, which holds the scope: both are released together if the subscription has been discarded.
+        let slot = listener.slot
         scope.onClose {
-            self.lane.enter { self.listeners.remove(listener) }
+            self.lane.enter { self.listeners.remove(at: slot) }
         }
         lane.enter {
             if let subscriber {
@@ -139,9 +145,23 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
             }
             if let completion = self.completion {
                 scope.enter { observer.end(completion) }
-            } else if scope.isOpen {
+            } else if scope.isOpen, !self.isAbandoned {
                 self.listeners.append(listener)
             }
+        }
+    }
+
+    /// Lets go of the listeners, to whom nobody can send any more. Thread-safe.
+    @usableFromInline
+    func abandon() {
+        lane.enter {
+            self.isAbandoned = true
+            guard self.listeners.count > 0 else { return }
+            let listeners = self.listeners
+            self.listeners = SlotList()
+            listeners.forEach { $0.slot.index = nil }
+            // What they hold may use the lane when it is released.
+            self.lane.afterUnlock { withExtendedLifetime(listeners) {} }
         }
     }
 
@@ -186,7 +206,7 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
         let listeners = listeners
         self.listeners = SlotList()
         listeners.forEach { listener in
-            listener.slot = nil
+            listener.slot.index = nil
             let observer = listener.observer
             observer.scope.enter { observer.end(completion) }
         }
@@ -196,8 +216,18 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
 /// A member of ``SlotList``.
 @usableFromInline
 protocol SlotMember: AnyObject {
-    /// The index of its slot, if it has one.
-    var slot: Int? { get set }
+    var slot: Slot { get }
+}
+
+/// The slot of a member, by which it can be removed without being retained until then.
+@usableFromInline
+final class Slot: @unchecked Sendable {
+    // Unchecked, without exclusivity checks: accessed only where the list is, such as inside the multicaster's lane.
+    /// The index in the list, if the member is in one.
+    @safe @exclusivity(unchecked) @usableFromInline var index: Int?
+
+    @usableFromInline
+    init() {}
 }
 
 /// Members in order of arrival, which can leave in constant time: a slot stays empty until half of the slots
@@ -218,23 +248,23 @@ struct SlotList<Member: SlotMember> {
 
     @usableFromInline
     mutating func append(_ member: Member) {
-        member.slot = slots.count
+        member.slot.index = slots.count
         slots.append(member)
     }
 
-    /// Removes a member. Does nothing if it has no slot.
+    /// Removes the member with a slot. Does nothing if it is in no list.
     @usableFromInline
-    mutating func remove(_ member: Member) {
-        guard let slot = member.slot else { return }
-        member.slot = nil
-        slots[slot] = nil
+    mutating func remove(at slot: Slot) {
+        guard let index = slot.index else { return }
+        slot.index = nil
+        slots[index] = nil
         emptyCount += 1
         if emptyCount > Self.spareSlots && emptyCount * 2 > slots.count { moveUp() }
     }
 
     private mutating func moveUp() {
         slots.removeAll { $0 == nil }
-        for index in slots.indices { slots[index]?.slot = index }
+        for index in slots.indices { slots[index]?.slot.index = index }
         emptyCount = 0
     }
 
@@ -243,3 +273,5 @@ struct SlotList<Member: SlotMember> {
         for case let member? in slots { body(member) }
     }
 }
+
+extension SlotList: Sendable where Member: Sendable {}
