@@ -104,13 +104,13 @@ import Testing
 
     func start(
         _ parts: PartedDownload.Parts = .count(4), digest: TransferDigest? = nil, retries: Int = 5,
-        requiresDigest: Bool = false
+        requiresDigest: Bool = false, backoff: Backoff = .constant(.seconds(1))
     ) -> Recorder<PartedDownload.Event, NetworkError> {
         var options = PartedDownload.Options()
         options.digest = digest
         options.retries = retries
         options.requiresDigest = requiresDigest
-        options.backoff = .constant(.seconds(1))
+        options.backoff = backoff
         let client = Client(baseURL: "http://shop.test", transport: transport)
         return Recorder(client.download(.get("/f"), to: "/d/f", parts: parts, options: options), on: clock)
     }
@@ -358,6 +358,15 @@ import Testing
         try clock.run()
         #expect(recorder.failure?.code == .partialBody)
         #expect(files["/d/f"] == nil)
+    }
+
+    /// The rule for the waits knows the last one, as that of decorrelated jitter must.
+    @Test func waitsAfterTheLast() throws {
+        server.state.withLock { $0.breaks = Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, 0) }) }
+        let recorder = start(.count(1), retries: 3, backoff: .afterTheLast)
+        try clock.run()
+        let waits = recorder.values.compactMap { if case .paused(_, let wait) = $0 { wait } else { nil } }
+        #expect(waits == [.seconds(1), .seconds(3), .seconds(7)])
     }
 
     /// A connection that breaks for several parts at once counts once for each of them.

@@ -321,6 +321,20 @@ import Testing
         return .tus(metadata: ["filename": "tea"], concurrency: 3, options: options)
     }
 
+    /// The rule for the waits knows the last one, in each of the ways to upload.
+    @Test(arguments: [
+        UploadMethod.resumable(options: .growing), .tus(options: .growing),
+        .tus(concurrency: 2, options: .growing), .multipart(concurrency: 1, options: .growing),
+    ])
+    func waitsAfterTheLast(_ method: UploadMethod) throws {
+        let fixture = UploadFixture { _, _ in .status(.serviceUnavailable) }
+        let recorder = fixture.start(.bytes(Self.content), by: method, records: Self.records)
+        try fixture.clock.run()
+        #expect(recorder.failure?.status == .serviceUnavailable)
+        let waits = recorder.values.compactMap { if case .paused(_, let wait) = $0 { wait } else { nil } }
+        #expect(Set(waits) == [.seconds(1), .seconds(3), .seconds(7)], "\(waits)")
+    }
+
     /// Several partial uploads side by side, of which one is interrupted, become one.
     @Test func joining() throws {
         let store = Store()

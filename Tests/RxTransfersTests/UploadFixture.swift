@@ -94,6 +94,11 @@ extension UploadMethod {
     }
 }
 
+extension Backoff {
+    /// Twice the last wait, and a second more.
+    static var afterTheLast: Backoff { Backoff { history, _ in history.lastDelay * 2 + .seconds(1) } }
+}
+
 extension UploadMethod.Options {
     static func plain(partSize: Int64?, retries: Int = 3) -> Self {
         var options = Self()
@@ -101,6 +106,13 @@ extension UploadMethod.Options {
         options.partSize = partSize
         options.retries = retries
         options.backoff = .constant(.seconds(1))
+        return options
+    }
+
+    /// Waits of 1, 3 and 7 seconds: each depends on the one before.
+    static var growing: Self {
+        var options = plain(partSize: nil, retries: 3)
+        options.backoff = .afterTheLast
         return options
     }
 }

@@ -176,7 +176,7 @@ struct ReconnectionWaits: Sendable {
     private static let longest = Duration.seconds(60)
 
     private let backoff: Backoff
-    private var last = Duration.zero
+    private var history: RetryHistory?
 
     init(_ backoff: Backoff) { self.backoff = backoff }
 
@@ -186,9 +186,9 @@ struct ReconnectionWaits: Sendable {
     mutating func next(after failures: Int, named: Duration?, on clock: any Scheduler) -> Duration {
         let named = named.map { max($0, Self.shortest) }
         let backoff = named.map { Backoff.exponential(base: $0, cap: max($0, Self.longest)) } ?? self.backoff
-        if failures <= 1 { last = .zero }
-        let history = RetryHistory(count: max(0, failures - 1), lastDelay: last, clock: clock)
-        last = backoff.delay(history, RandomSource.fraction)
-        return last
+        var current = failures <= 1 ? RetryHistory(clock: clock) : history ?? RetryHistory(clock: clock)
+        current.count = max(0, failures - 1)
+        defer { history = current }
+        return current.countRetry(by: backoff, RandomSource.fraction)
     }
 }

@@ -76,7 +76,6 @@ final class WebSocketSource: @unchecked Sendable {
             connection: { self.connection },
             delay: { error throws(NetworkError) in try self.delay(after: error) },
             announcement: { delay, error in
-                self.history.lastDelay = delay
                 self.outlet?.show(.waiting(delay))
                 return .reconnecting(after: delay, because: error)
             })
@@ -101,9 +100,9 @@ final class WebSocketSource: @unchecked Sendable {
         // The server has closed, or this side has, and that is the end.
         let isPassing = error != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
         if outlet?.hasClosed == true || !isPassing { return nil }
-        defer { history.count += 1 }
-        let delay = backoff.delay(history, RandomSource.fraction)
-        return max(delay, error?.leastWait(now: clock.currentDate) ?? .zero)
+        return history.countRetry(
+            by: backoff, RandomSource.fraction,
+            atLeast: error?.leastWait(now: clock.currentDate) ?? .zero)
     }
 
     private func mayPass(_ error: NetworkError) -> Bool {

@@ -29,12 +29,12 @@ extension PartedRun {
     }
 
     func retry(_ part: Int, _ error: NetworkError) {
-        let count = failures[part, default: 0] + 1
-        failures[part] = count
-        guard count <= options.retries else { return end(.failed(error)) }
-        let history = RetryHistory(count: count - 1, clock: clock)
-        var delay = options.backoff.delay(history, RandomSource.fraction)
-        if let asked = error.retryAfter(now: clock.currentDate) { delay = max(delay, asked) }
+        var history = retries[part] ?? RetryHistory(clock: clock)
+        let delay = history.countRetry(
+            by: options.backoff, RandomSource.fraction,
+            atLeast: error.retryAfter(now: clock.currentDate) ?? .zero)
+        retries[part] = history
+        guard history.count <= options.retries else { return end(.failed(error)) }
         emit(.paused(error, for: delay))
         guard observer.scope.isOpen else { return }
         let scope = observer.scope.child()

@@ -30,8 +30,8 @@ final class PartedRun: @unchecked Sendable {
     /// When the first bytes of this run arrived, and how many have arrived since.
     private var arrival: (since: Duration, bytes: Int64)?
     private let reporter: RateReporter
-    /// The failures of each part since the last progress: one broken connection interrupts all.
-    var failures: [Int: Int] = [:]
+    /// The retries of each part since the last progress: one broken connection interrupts all.
+    var retries: [Int: RetryHistory] = [:]
     /// The most bytes that have been on the disk in this run, since the parts were given up: only more are progress.
     var mostWritten: Int64 = 0
     var maySplit = true
@@ -348,7 +348,7 @@ final class PartedRun: @unchecked Sendable {
     private func record(_ offset: Int64, of slot: Int) {
         guard let part = plan?.part(at: slot) else { return }
         plan?.record(offset - part.start, of: slot)
-        if let written = plan?.written, written > mostWritten { (mostWritten, failures) = (written, [:]) }
+        if let written = plan?.written, written > mostWritten { (mostWritten, retries) = (written, [:]) }
         report()
     }
 

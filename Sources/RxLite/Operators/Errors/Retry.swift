@@ -307,6 +307,19 @@ public struct RetryHistory: Sendable {
         self.lastDelay = lastDelay
         self.clock = clock
     }
+
+    /// Counts one more retry. Returns the wait before it.
+    ///
+    /// - Parameters:
+    ///   - backoff: the rule for the wait.
+    ///   - least: the shortest wait that the server asks for. Default: zero.
+    package mutating func countRetry(
+        by backoff: Backoff, _ random: () -> Double, atLeast least: Duration = .zero
+    ) -> Duration {
+        lastDelay = max(backoff.delay(self, random), least)
+        count += 1
+        return lastDelay
+    }
 }
 
 /// The rule for the wait before each retry.

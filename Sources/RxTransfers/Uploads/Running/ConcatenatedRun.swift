@@ -16,6 +16,7 @@ final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
         let range: Range<Int64>
         var machine: UploadMachine
         var running: Scope?
+        var retries: RetryHistory?
         var location: URL?
         var expires: Date?
         var hasStarted = false
@@ -31,6 +32,7 @@ final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
     private var queue: [(partial: Int, output: UploadMachine.Output)] = []
     private var hasStarted = false
     private var failures = 0
+    private var retries: RetryHistory?
 
     override var isChecked: Bool {
         partials.first.map { ($0.machine.dialect as? TusDialect)?.isChecked == true } ?? false
@@ -139,7 +141,7 @@ final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
             partials[index].location = nil
             save()
         case .wait(let failures, let error):
-            let delay = delay(after: failures, error)
+            let delay = delay(after: failures, error, &partials[index].retries)
             emit(.paused(error, for: delay))
             OperatorTimer(clock, in: observer.scope).set(after: delay) { self.take(.waited, at: index) }
         case .started(let offset), .resumed(let offset), .confirmed(let offset):
@@ -235,7 +237,7 @@ final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
     private func retry(_ error: NetworkError, _ work: @escaping @Sendable () -> Void) {
         failures += 1
         guard error.isRecoverable, failures <= method.options.retries else { return fail(error) }
-        let delay = delay(after: failures, error)
+        let delay = delay(after: failures, error, &retries)
         emit(.paused(error, for: delay))
         OperatorTimer(clock, in: observer.scope).set(after: delay, work)
     }

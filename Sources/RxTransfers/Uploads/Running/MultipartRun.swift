@@ -11,6 +11,7 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
     private let concurrency: Int
     private var machine: MultipartMachine?
     private var queue: [MultipartMachine.Output] = []
+    private var retries: [UploadRequest.Kind: RetryHistory] = [:]
     private var running: [Int: Scope] = [:]
     /// The bodies of the parts of a stream, which cannot be read again.
     private var bodies: [Int: Body] = [:]
@@ -85,7 +86,7 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
         case .save(let uploadID): save(uploadID, partSize: machine?.partSize)
         case .forget: forget()
         case .wait(let kind, let failures, let error):
-            let delay = delay(after: failures, error)
+            let delay = delay(after: failures, error, &retries[kind])
             emit(.paused(error, for: delay))
             OperatorTimer(clock, in: observer.scope).set(after: delay) { self.take(.waited(kind)) }
         case .started(let bytes):

@@ -10,6 +10,7 @@ final class UploadRun: UploadRunning, @unchecked Sendable {
 
     private let dialect: any UploadDialect
     private let timer: OperatorTimer
+    private var retries: RetryHistory?
     private var machine: UploadMachine?
     private var queue: [UploadMachine.Output] = []
     private var running: Scope?
@@ -78,7 +79,7 @@ final class UploadRun: UploadRunning, @unchecked Sendable {
             save(location.absoluteString, age: age)
         case .forget: forget()
         case .wait(let failures, let error):
-            let delay = delay(after: failures, error)
+            let delay = delay(after: failures, error, &retries)
             emit(.paused(error, for: delay))
             timer.set(after: delay) { self.take(.waited) }
         case .started(let offset):

@@ -224,10 +224,15 @@ class UploadRunning: @unchecked Sendable {
     }
 
     /// The wait after so many failures in a row.
-    func delay(after failures: Int, _ error: NetworkError) -> Duration {
-        let history = RetryHistory(count: failures - 1, clock: clock)
-        let delay = method.options.backoff.delay(history, RandomSource.fraction)
-        return max(delay, error.retryAfter(now: clock.currentDate) ?? .zero)
+    ///
+    /// - Parameter history: the retries after the failures before, of the same request.
+    func delay(after failures: Int, _ error: NetworkError, _ history: inout RetryHistory?) -> Duration {
+        var current = failures == 1 ? RetryHistory(clock: clock) : history ?? RetryHistory(clock: clock)
+        current.count = failures - 1
+        defer { history = current }
+        return current.countRetry(
+            by: method.options.backoff, RandomSource.fraction,
+            atLeast: error.retryAfter(now: clock.currentDate) ?? .zero)
     }
 
     // MARK: - Requests
