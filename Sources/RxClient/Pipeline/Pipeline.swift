@@ -2,24 +2,31 @@ import RxHTTP
 
 /// The stages that a call passes through, in order.
 ///
-/// A ``Walk`` takes the request down the list, and the response up again. Everything that a client sends goes this way; the
-/// table lists the stages of each kind of call. A failure goes up from the stage that made it, and each stage above may send
-/// the request down again from its own place:
+/// A ``Walk`` takes the request down the list, and the response up again. Everything that a client sends goes this way,
+/// except what a signer itself has to request; the table lists the stages of each kind of call. A failure goes up from the
+/// stage that made it, and each stage above may send the request down again to those below it:
 ///
-/// - **A 401** fails in `StatusCheck`, or for a whole response that nothing looks at before, in `ResponseValidation`. At
-///   `Relogin` the session logs in, once for all requests that wait, and the request goes down once more through
-///   `Authorization`, with the new credential. A second 401 goes on up. A signer (`Signing`) and HTTP's own authentication
-///   (`Redirects`) may have sent an exchange again before, with what the 401 asked for.
-/// - **A 503 with Retry-After** counts in `CircuitBreaking`, and `ServerSelection` may send the attempt to the standby server.
-///   `Retrying` then waits for the longer of its backoff and Retry-After, and sends the request down as a new attempt; not
-///   if that would pass the `Deadline` or the policy's longest wait, or the request may not be repeated. At last
-///   `StaleIfError` may respond with a stored response. A 429 also pauses the host in `RequestLimiting`.
-/// - **A cancel** closes the transfer, and then tells each stage that has got the request, from the last one to the first:
-///   timers stop, permits and places in queues are given back, a half-written file is left to resume. A subscriber that
-///   cancels gets nothing more; if the client cancels the request, the stream fails with `cancelled`.
+/// - **A 401** fails in `StatusCheck`; if nothing looks at the outcome of attempts, a whole response fails only in
+///   `ResponseValidation`, as it does for a code of the envelope that means an expired login. At `Relogin` the session logs
+///   in, once for all requests that wait, and the request goes down once more, whatever the number of attempts, with the new
+///   credential (`Authorization`). If there is a newer credential already, no login is needed; a login that fails takes the
+///   place of the 401. A second 401 goes on up, and so does the first one if the request had no credential or cannot be
+///   repeated. A signer (`Signing`) and digest authentication (`Redirects`) may have sent an exchange again before.
+/// - **A 503 with Retry-After** counts in `CircuitBreaking`. `HedgedAttempts` keeps it back while its other attempt runs, and
+///   `ServerSelection` may send the attempt to the standby server, at once. `Retrying` then waits for the longer of its
+///   backoff and Retry-After, without a place in `RequestLimiting`, and sends the request down as a new attempt; not if that
+///   would pass the `Deadline` or the policy's longest wait, if the policy's number of retries or the host's budget is used
+///   up, or if the request may not be repeated. At last `StaleIfError` may respond with a stored response. A 429 that names a
+///   wait also pauses the host in `RequestLimiting`.
+/// - **A cancel** closes the transfer, unless equal requests wait for the same one, and then tells each stage that has got
+///   the request and no end, from the last one to the first: timers stop, permits and places in queues are given back, a
+///   half-written file is left to resume. A login that has begun goes on. A subscriber that cancels gets nothing more; if the
+///   client cancels the request, the stream fails with `cancelled`.
 /// - **Two interceptors** of a place are two stages: the first in the list is the outer one, gets the request first and the
 ///   response last. The client's come before the endpoint's. Each subscription to an interceptor's `next` is a walk of its
-///   own through the stages below.
+///   own through the stages below. The place decides what they see: those around the call run once, whatever is repeated
+///   below them; those around an attempt, again for each retry, relogin, hedge and standby server, and get an unsuccessful
+///   status as a failure; those around an exchange, for each hop of a redirect too, and get every response as it arrives.
 struct Pipeline: Sendable {
     /// The stages around the call.
     private static let call: [Row] = [
@@ -46,13 +53,13 @@ struct Pipeline: Sendable {
         Row(HedgedAttempts(), for: [.request], with: .hedging),
         Row(CircuitBreaking(), for: .managed, if: { $0.circuitBreaker != nil }),
         Row(RequestLimiting(), for: .typed.union([.stream, .download]), if: { $0.isLimited }),
-        // The signature of the parameters, and the session's credential.
+        // The signature of the parameters, and the session's credential, for which it may wait.
         Row(Authorization(), for: .endpoints),
         // The app's interceptors around each attempt.
         Row(.attempt, for: .endpoints),
         Row(ResponseGathering(), for: .typed.union([.response])),
-        // For a whole response only if a stage above looks at the outcome of attempts.
-        Row(StatusCheck(), for: .managed),
+        // For a whole response only if one of the stages around attempts, or an interceptor there, looks at the outcome.
+        Row(StatusCheck(), for: .endpoints),
         Row(Reading(), for: [.progress]),
     ]
 

@@ -65,6 +65,18 @@ import Testing
         )
     }
 
+    @Test(arguments: kinds)
+    func everyKindTellsAttemptsOfAnUnsuccessfulStatus(_ kind: CallKind) throws {
+        let notes = Notes()
+        let (client, _) = client({ _ in .status(503) }) {
+            $0.options.retry = .never
+            $0.options.interceptors = Interceptors(
+                attempt: [Noting("attempt", notes)], exchange: [Noting("exchange", notes)])
+        }
+        #expect(try run(start(kind, client)).failure?.status == .serviceUnavailable)
+        #expect(notes.all == ["attempt GET /x", "exchange GET /x", "exchange 503", "attempt status"])
+    }
+
     /// A place and a kind of call.
     static let places = kinds.flatMap { kind in ["call", "attempt", "exchange"].map { (kind, $0) } }
 
