@@ -90,6 +90,20 @@ import Tracing
         for span in spans { #expect(parents.count { $0 == span.spanID } == 2) }
     }
 
+    /// A subscription with a scope that the app makes has the context of its caller, as that of `subscribe` has.
+    @Test func aScopeOfTheAppHasTheContextOfItsCaller() throws {
+        let fixture = fixture()
+        let outer = fixture.inSpan {
+            let scope = Scope(scheduler: fixture.clock)
+            scope.enter {
+                fixture.client.get("/goods").subscribe(
+                    Observer(scope: scope, next: { _ in }, end: { _ in scope.close() }))
+            }
+        }
+        try fixture.clock.run()
+        #expect(fixture.calls.map(\.parentSpanID) == [outer.spanID])
+    }
+
     @Test func awaitedCallsHaveTheContextOfTheTask() async throws {
         let fixture = fixture()
         let span = fixture.tracer.startSpan("outer", context: .topLevel)

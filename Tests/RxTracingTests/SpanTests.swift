@@ -150,6 +150,25 @@ import Tracing
         #expect(fixture.exchanges.allSatisfy { $0.parentSpanID == call.spanID && $0.traceID == call.traceID })
     }
 
+    /// The attributes that most exchanges have in common are kept from one to the next; each still has its own URL and status.
+    @Test func eachExchangeHasItsOwnURLAndStatus() throws {
+        let fixture = TracingFixture([
+            .when(.get, "/v1/users/7", .json("7"), .json("7")), .when(.get, "/v1/users/8", .json("8")),
+            .when(.get, "/v1/users/9", .status(.notFound)),
+        ])
+        for id in [7, 8, 9, 7] {
+            _ = Recorder(fixture.client.get("/users/{id}", at: ["id": id]), on: fixture.clock)
+            try fixture.clock.run()
+        }
+        #expect(
+            fixture.exchanges.map { "\($0["url.full"] ?? "") \($0["http.response.status_code"] ?? "")" } == [
+                "https://shop.test/v1/users/7 200", "https://shop.test/v1/users/8 200",
+                "https://shop.test/v1/users/9 404", "https://shop.test/v1/users/7 200",
+            ])
+        #expect(fixture.exchanges.allSatisfy { $0["url.template"] == "/v1/users/{id}" })
+        #expect(fixture.calls.map { $0["http.response.status_code"] } == ["200", "200", "404", "200"])
+    }
+
     @Test func eachHopOfARedirectIsAChild() throws {
         let fixture = TracingFixture([
             .when(.get, "/v1/old", .status(.found, headers: [.location: "/v1/new"])),

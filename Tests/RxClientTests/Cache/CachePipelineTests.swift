@@ -6,6 +6,7 @@ import RxHTTP
 import RxLite
 import RxParameters
 import RxTesting
+import Synchronization
 import Testing
 
 /// The cache among the other stages of a request.
@@ -230,6 +231,38 @@ import Testing
         #expect(transport.exchanges.count == 2)
         #expect(client.configuration.cache.statistics.storeFailures == 4)
         #expect(client.configuration.cache.statistics.misses == 2)
+    }
+
+    /// A store of the app that looks only at the URL of a key.
+    @Test func aStoreThatMixesUpKeysIsNotBelieved() throws {
+        let store = URLStore()
+        let rules: ScriptedTransport.Rule = .when(
+            .get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=60"]),
+            .json("[2]", headers: [.cacheControl: "max-age=60"]))
+        let (timed, transport) = fixture.client(.time(.seconds(60)), rules) {
+            $0.cache = ResponseCache(store: store)
+        }
+        #expect(try fixture.run(Goods(), timed).values.first?.output == [1])
+        #expect(try fixture.run(Goods(), timed).values.first?.response.isFromCache == true)
+        let byHTTP = Goods(options: RequestOptions(cachePolicy: .http))
+        let other = try fixture.run(byHTTP, timed).values.first
+        #expect(other?.output == [2] && other?.response.isFromCache == false)
+        #expect(transport.exchanges.count == 2)
+    }
+
+    private final class URLStore: CacheStore {
+        private let entries = Mutex<[String: CacheEntry]>([:])
+
+        func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
+            .just(entries.withLock { $0[key.url] }.map { [$0] } ?? [])
+        }
+        func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
+            entries.withLock { $0[entry.metadata.key.url] = entry }
+            return .just(())
+        }
+        func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> { .just(()) }
+        func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> { .just(0) }
+        var usage: CacheUsage { CacheUsage() }
     }
 
     private struct BrokenStore: CacheStore {
