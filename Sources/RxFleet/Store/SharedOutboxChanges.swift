@@ -199,10 +199,10 @@ extension SharedOutboxStore {
             return end(batch, reports)
         }
         let token = Self.token()
-        record.commits = Array((record.commits + [token]).suffix(OutboxRecord.commitCount))
+        record.recentWriteTokens = Array((record.recentWriteTokens + [token]).suffix(OutboxRecord.tokenCount))
         record.garbage = []
         guard let bytes = try? Array(JSONEncoder().encode(record)) else {
-            return end(batch) { $0.fail(OutboxRecord.damage) }
+            return end(batch) { $0.fail(OutboxRecord.corruptError) }
         }
         // An entry that replaces others may take less.
         guard bytes.count <= max(Self.fullSize, known.size) || !batch.contains(where: \.isAddition) else {
@@ -238,7 +238,7 @@ extension SharedOutboxStore {
         _ batch: [Change], _ reports: [@Sendable () -> Void], _ token: String, _ error: NetworkError
     ) {
         read { result in
-            if case .success(let known) = result, known.record.commits.contains(token) {
+            if case .success(let known) = result, known.record.recentWriteTokens.contains(token) {
                 self.end(batch, reports)
             } else {
                 self.end(batch) { $0.fail(error) }

@@ -67,18 +67,18 @@ public final class SharedOutboxStore: OutboxStore {
 
     /// Adds an entry.
     public func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
-        let place = Self.token()
+        let contentName = Self.token()
         return changing(
-            under: nil, writing: (contentKey(place), content, nil), refused: nil, isAddition: true
+            under: nil, writing: (contentKey(contentName), content, nil), refused: nil, isAddition: true
         ) { record in
             if let key = entry.guarantee.key,
                 let known = record.rows.first(where: { $0.entry.guarantee.key == key })
             {
-                record.garbage.append(place)
+                record.garbage.append(contentName)
                 return Outcome(reading: known.content) { .exists(known.entry, $0) }
             }
             if let key = entry.usedKeyName, let used = record.usedKeys[key], used.until > entry.created {
-                record.garbage.append(place)
+                record.garbage.append(contentName)
                 return Outcome(.delivered(used.id))
             }
             let replaced = record.rows.filter { row in
@@ -89,7 +89,7 @@ public final class SharedOutboxStore: OutboxStore {
             record.latestSequence += 1
             var entry = entry
             entry.sequence = record.latestSequence
-            record.rows.append(OutboxRecord.Row(entry: entry, content: place))
+            record.rows.append(OutboxRecord.Row(entry: entry, content: contentName))
             record.revision += 1
             return Outcome(.added(sequence: entry.sequence, replaced: replaced.map(\.entry.id).sorted()))
         }
@@ -99,10 +99,10 @@ public final class SharedOutboxStore: OutboxStore {
     public func change(
         _ change: OutboxChange, under lease: OutboxLease?
     ) -> Observable<OutboxChange.Outcome, NetworkError> {
-        let place = Self.token()
+        let contentName = Self.token()
         let blob: (key: String, data: Data, lifetime: Duration?)? =
             switch change {
-            case .revive(_, let content?): (contentKey(place), content, nil)
+            case .revive(_, let content?): (contentKey(contentName), content, nil)
             case .complete(let id, let receipt?) where !receipt.content.isEmpty:
                 (try? JSONEncoder().encode(receipt)).map { (receiptKey(id), $0, receiptLifetime) }
             default: nil
@@ -111,7 +111,7 @@ public final class SharedOutboxStore: OutboxStore {
             guard let index = record.rows.firstIndex(where: { $0.entry.id == change.id }),
                 change.isAllowed(for: record.rows[index].entry)
             else {
-                if case .revive(_, .some) = change { record.garbage.append(place) }
+                if case .revive(_, .some) = change { record.garbage.append(contentName) }
                 return Outcome(.gone)
             }
             record.revision += 1
@@ -129,7 +129,7 @@ public final class SharedOutboxStore: OutboxStore {
                 var entry = entry
                 entry.sequence = former.entry.sequence
                 record.rows[index] = OutboxRecord.Row(
-                    entry: entry, content: content == nil ? former.content : place)
+                    entry: entry, content: content == nil ? former.content : contentName)
                 if content != nil { record.garbage.append(former.content) }
             }
             return Outcome(.applied(nil))
