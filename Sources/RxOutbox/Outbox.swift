@@ -33,7 +33,8 @@ public final class Outbox: Sendable {
         configuration: OutboxConfiguration = OutboxConfiguration()
     ) throws(NetworkError) {
         run = OutboxRun(
-            store: store, client: client, forms: try OutboxForms(endpoints, configuration.seal), configuration
+            store: store, client: client, endpointTypes: try EndpointTypes(endpoints, configuration.seal),
+            configuration
         )
         run.start()
     }
@@ -134,15 +135,15 @@ extension Outbox {
     public func endpoint<E: OutboxEndpoint>(
         _ type: E.Type, of id: OutboxID
     ) -> Observable<E, NetworkError> {
-        stored(id) { forms, entry, content throws(OutboxFormError) in
-            try forms.decode(type, of: entry, content)
+        stored(id) { types, entry, content throws(OutboxFormError) in
+            try types.decode(type, of: entry, content)
         }
     }
 
     /// The stored JSON of an entry, opened if it is sealed, for entries that no type can read. One value, then the end.
     public func content(of id: OutboxID) -> Observable<Data, NetworkError> {
-        stored(id) { forms, entry, content throws(OutboxFormError) in
-            try forms.content(of: entry, content)
+        stored(id) { types, entry, content throws(OutboxFormError) in
+            try types.content(of: entry, content)
         }
     }
 
@@ -164,7 +165,7 @@ extension Outbox {
     /// ``enqueue(_:key:order:replacing:lifetime:)`` do.
     public func edit<E: OutboxEndpoint>(_ id: OutboxID, to endpoint: E) -> Observable<Void, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
-            let content = try run.forms.encode(endpoint)
+            let content = try run.endpointTypes.encode(endpoint)
             return run.describe(endpoint.attachments).flatMap { attachments in
                 self.revive(id, nil, content, as: E.self, attachments)
             }
@@ -188,7 +189,7 @@ extension Outbox {
             let now = run.currentDate
             switch revival ?? entry.revivalOfEdit(at: now) {
             case .sameKey:
-                guard entry.guarantee != .atMostOnce || entry.delivery.uncertainSince == nil else {
+                guard entry.guarantee != .atMostOnce || entry.delivery.mayHaveArrivedSince == nil else {
                     throw NetworkError(
                         .undelivered,
                         "\(id) has no key and may have been executed; check that, and send it as a new request"
@@ -205,12 +206,12 @@ extension Outbox {
                     entry.terms.guarantee = .key(UUID.ordered(at: now).uuidString, rules)
                     entry.terms.isKeyGiven = nil
                 }
-                entry.delivery.uncertainSince = nil
+                entry.delivery.mayHaveArrivedSince = nil
             }
             if let type {
                 entry.terms.name = type.outboxName
                 entry.terms.version = type.outboxVersion
-                entry.terms.isSealed = run.forms.isSealing
+                entry.terms.isSealed = run.endpointTypes.isSealing
                 entry.terms.attachments = attachments ?? []
             }
             entry.delivery.attempts = 0
@@ -222,14 +223,14 @@ extension Outbox {
 
     private func stored<Value: Sendable>(
         _ id: OutboxID,
-        _ read: @escaping @Sendable (OutboxForms, OutboxEntry, Data) throws(OutboxFormError) -> Value
+        _ read: @escaping @Sendable (EndpointTypes, OutboxEntry, Data) throws(OutboxFormError) -> Value
     ) -> Observable<Value, NetworkError> {
         run.store.load().flatMap { [run] snapshot in
             run.store.content(of: id).map { content throws(NetworkError) in
                 guard let entry = snapshot.entries.first(where: { $0.id == id }), let content else {
                     throw NetworkError(.undelivered, "the outbox has no entry \(id)")
                 }
-                do throws(OutboxFormError) { return try read(run.forms, entry, content) } catch {
+                do throws(OutboxFormError) { return try read(run.endpointTypes, entry, content) } catch {
                     throw NetworkError(.undelivered, error.description)
                 }
             }

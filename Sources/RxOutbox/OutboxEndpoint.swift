@@ -4,7 +4,7 @@ public import RxClient
 import RxHTTP
 import RxJSON
 
-/// An endpoint that an ``Outbox`` can store: its form on disk has a name and a version, so that a later release of the
+/// An endpoint that an ``Outbox`` can store: its form on disk has a name and a version, so that a later version of the
 /// program can still read it.
 ///
 /// ```swift
@@ -26,16 +26,16 @@ import RxJSON
 public protocol OutboxEndpoint: Endpoint, Codable {
     /// The name of the form, unique within an outbox. Never change it; types may be renamed.
     static var outboxName: String { get }
-    /// The version of the form. Increase it when a new release cannot decode what an older one has encoded, and
+    /// The version of the form. Increase it when a new app version cannot decode what an older one has encoded, and
     /// implement ``migrate(_:from:)``. Default 1.
     static var outboxVersion: Int { get }
 
     /// Makes the endpoint from a form of another version. Default: throws. An entry of an older version becomes a dead
-    /// letter then, with the reason ``DeadReason/unreadable(_:)``; one of a newer version waits for a release that can
-    /// read it (``WaitReason/unreadable(_:)``).
+    /// letter then, with the reason ``DeadReason/unreadable(_:)``; one of a newer version waits for an app version that
+    /// can read it (``WaitReason/unreadable(_:)``).
     ///
     /// A migrated entry keeps its `Idempotency-Key`. If it may have been sent before, the migrated endpoint must make the
-    /// same request as the older release did, since servers compare the body with the first one.
+    /// same request as the older version of the app did, since servers compare the body with the first one.
     ///
     /// - Parameters:
     ///   - content: what the other version has encoded, as JSON.
@@ -66,7 +66,7 @@ extension OutboxEndpoint {
 /// The reason why a stored endpoint cannot be read.
 struct OutboxFormError: Error, CustomStringConvertible {
     let description: String
-    /// Whether a newer release of the program may have written the endpoint, and can read it.
+    /// Whether a newer version of the app may have written the endpoint, and can read it.
     var mayBeNewer = false
     init(_ description: String) { self.description = description }
 }
@@ -97,7 +97,7 @@ public struct OutboxSeal: Sendable {
 }
 
 /// The endpoint types of an outbox, by their names.
-struct OutboxForms: Sendable {
+struct EndpointTypes: Sendable {
     private let types: [String: any OutboxEndpoint.Type]
     private let seal: OutboxSeal?
 
@@ -172,7 +172,8 @@ struct OutboxForms: Sendable {
         } catch let error as OutboxFormError {
             throw error
         } catch let error as DecodingError {
-            throw OutboxFormError("version \(entry.version) of \(entry.name) cannot be read: \(error.place)")
+            throw OutboxFormError(
+                "version \(entry.version) of \(entry.name) cannot be read: \(error.location)")
         } catch {
             throw OutboxFormError("version \(entry.version) of \(entry.name) cannot be migrated")
         }
@@ -186,11 +187,11 @@ struct OutboxForms: Sendable {
         if known.version == entry.version, let one = try? self.content(of: known, stored), one == other {
             return true
         }
-        // Another release may have written it.
+        // Another version of the app may have written it.
         return current(known, stored) == other
     }
 
-    /// The endpoint of an entry as this release encodes it; `nil` if it cannot be read.
+    /// The endpoint of an entry as this version of the app encodes it; `nil` if it cannot be read.
     func current(_ entry: OutboxEntry, _ content: Data) -> Data? {
         guard let endpoint = try? endpoint(of: entry, content) else { return nil }
         return try? Self.encoder.encode(endpoint)
@@ -213,8 +214,8 @@ struct OutboxForms: Sendable {
 }
 
 extension DecodingError {
-    /// The kind of the error and its place, without values.
-    fileprivate var place: String {
+    /// The kind of the error and where it is, without values.
+    fileprivate var location: String {
         func text(_ path: [any CodingKey]) -> String {
             path.isEmpty ? "at the top" : "at " + path.map(\.stringValue).joined(separator: ".")
         }

@@ -43,14 +43,15 @@ public struct OutboxEntry: Sendable, Hashable, Codable {
         var created: Date
         var expires: Date?
         var isSealed = false
-        /// Whether the caller has chosen the key, and may use it again; `nil` for false, as former releases have stored it.
+        /// Whether the caller has chosen the key, and may use it again; `nil` for false, as former versions of RxOutbox
+        /// have stored it.
         var isKeyGiven: Bool?
     }
 
     /// The id.
     public let id: OutboxID
     var terms: Terms
-    /// The place among all entries of the store, in which they became durable. Set by the store.
+    /// The position among all entries of the store, in the order in which they became durable. Set by the store.
     public var sequence: Int64
     /// The state of its delivery. Set by the store.
     public var delivery = OutboxDelivery()
@@ -90,16 +91,18 @@ public struct OutboxEntry: Sendable, Hashable, Codable {
         return account.map { "\($0)\n\(key)" } ?? key
     }
 
-    /// The line of entries that are sent one after another; `nil` for an entry that is independent of all others.
-    var line: String? {
+    /// The queue of entries that are sent one after another; `nil` for an entry that is independent of all others.
+    var queueName: String? {
         terms.order.map { "o" + $0.key } ?? terms.topic.map { "t\(account ?? "")\n\($0)" }
     }
-    /// Whether the entry keeps those behind it in its line from being sent when it is dead.
+    /// Whether the entry keeps those behind it in its queue from being sent when it is dead.
     var blocksWhenDead: Bool { terms.order?.afterDeath == .block }
 
     /// The time from which a repetition would not be safe any more, if the entry may have reached the server.
     var keyEnd: Date? {
-        guard case .key(_, let rules) = guarantee, let since = delivery.uncertainSince else { return nil }
+        guard case .key(_, let rules) = guarantee, let since = delivery.mayHaveArrivedSince else {
+            return nil
+        }
         return since + rules.safeTime
     }
 }
@@ -151,11 +154,18 @@ public struct OutboxDelivery: Sendable, Hashable, Codable {
     /// The number of attempts, including the running one.
     public internal(set) var attempts = 0
     /// The time of the first attempt that may have reached the server; `nil` if certainly none has.
-    public internal(set) var uncertainSince: Date?
+    public internal(set) var mayHaveArrivedSince: Date?
     /// The phase.
     public internal(set) var phase = Phase.queued
     /// When the phase began; `nil` for an entry that has not been sent yet.
     public internal(set) var since: Date?
+
+    private enum CodingKeys: String, CodingKey {
+        case attempts
+        case mayHaveArrivedSince = "uncertainSince"
+        case phase
+        case since
+    }
 
     /// The reason, if the entry is dead.
     public var deadReason: DeadReason? {
@@ -199,8 +209,8 @@ public enum WaitReason: Sendable, Hashable, Codable {
     case interrupted
     /// The account that wrote the entry is not logged in.
     case account
-    /// This program cannot read the endpoint, of a newer version or of an unknown name, and another release may; with the
-    /// reason. It is tried again when another process becomes the sender.
+    /// This program cannot read the endpoint, of a newer version or of an unknown name, and another version of the app
+    /// may; with the reason. It is tried again when another process becomes the sender.
     case unreadable(String)
 }
 
@@ -237,27 +247,26 @@ extension WaitReason: CustomStringConvertible {
 }
 
 extension WaitReason {
-    /// Whether a login may end the wait.
-    var endsWithLogin: Bool {
-        switch self {
-        case .account: true
-        case .failure(let failure):
+    /// Something that may end a wait before its time.
+    enum Occasion {
+        /// A login of any account.
+        case login
+        /// The return of the network.
+        case network
+        /// Another process becomes the sender, perhaps with another version of the app.
+        case newSender
+    }
+
+    /// Whether the occasion may end the wait.
+    func mayEnd(by occasion: Occasion) -> Bool {
+        switch (self, occasion) {
+        case (.account, .login): true
+        case (.failure(let failure), .login):
             [NetworkError.Code.loginExpired, .loginFailed].map(\.rawValue).contains(failure.code)
-        case .inProgress, .interrupted, .unreadable: false
-        }
-    }
-
-    /// Whether a sender of another release may end the wait.
-    var endsWithRelease: Bool {
-        if case .unreadable = self { true } else { false }
-    }
-
-    /// Whether the network's return may end the wait.
-    var endsWithNetwork: Bool {
-        switch self {
-        case .failure(let failure): failure.status == nil
-        case .interrupted: true
-        case .inProgress, .account, .unreadable: false
+        case (.failure(let failure), .network): failure.status == nil
+        case (.interrupted, .network): true
+        case (.unreadable, .newSender): true
+        case (.account, _), (.failure, _), (.inProgress, _), (.interrupted, _), (.unreadable, _): false
         }
     }
 }

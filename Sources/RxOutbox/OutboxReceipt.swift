@@ -118,7 +118,7 @@ extension StoredResponse: CompactValue {
     }
 }
 
-extension OutboxForms {
+extension EndpointTypes {
     /// The receipt of an entry; `nil` if it is too large, or cannot be sealed. Fields that a log would not show are left
     /// out.
     func receipt(
@@ -145,7 +145,7 @@ extension OutboxForms {
         else { return false }
         if stored.name != entry.name { return true }
         if stored.version == entry.version, former == present { return false }
-        // Another release may have written it.
+        // Another version of the app may have written it.
         return current(self.entry(of: receipt, stored), stored.endpoint) != present
     }
 

@@ -99,7 +99,9 @@ enum OutboxUpdate: Sendable {
             }
         case .delivered(let output): (output as? E.Output).map { .delivered($0) } ?? .gone
         case .receipt(let receipt):
-            run.forms.output(type, of: receipt, run.client.configuration.decoder).map { .delivered($0) }
+            run.endpointTypes.output(type, of: receipt, run.client.configuration.decoder).map {
+                .delivered($0)
+            }
                 ?? .gone
         case .replaced: .replaced
         case .gone: .gone

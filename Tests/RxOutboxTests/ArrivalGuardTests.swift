@@ -47,7 +47,7 @@ import Testing
         #expect(recorder.values.count == 1)
         let delivery = store.entries.first?.delivery
         withExtendedLifetime(outbox) {}
-        return (transport.requests, delivery?.phase, delivery?.uncertainSince != nil)
+        return (transport.requests, delivery?.phase, delivery?.mayHaveArrivedSince != nil)
     }
 
     /// At most once: a redirect that moves the request is followed, since it was not executed.

@@ -31,7 +31,7 @@ import Testing
         phases += dead.map { .dead($0) }
         return phases.enumerated().map { (index: Int, phase: OutboxDelivery.Phase) -> OutboxDelivery in
             OutboxDelivery(
-                attempts: index * 100, uncertainSince: index % 2 == 0 ? date : nil, phase: phase,
+                attempts: index * 100, mayHaveArrivedSince: index % 2 == 0 ? date : nil, phase: phase,
                 since: index % 3 == 0 ? nil : date + 0.1)
         }
     }()
@@ -85,7 +85,7 @@ import Testing
         ]
         #expect(text(Self.terms[1].compactForm) == terms.joined())
         let delivery = OutboxDelivery(
-            attempts: 2, uncertainSince: nil, phase: .dead(.expired(.interrupted)), since: Self.date)
+            attempts: 2, mayHaveArrivedSince: nil, phase: .dead(.expired(.interrupted)), since: Self.date)
         #expect(text(delivery.compactForm) == "01040004050103" + "010000100084d7c741")
     }
 

@@ -152,11 +152,11 @@ import Testing
         let week = 7 * 24 * 3600.0
         #expect(steps(&plan, at: week) == ["send 1"])
         fail(&plan, 1, .again(Self.failure, notBefore: nil), at: week)
-        #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start + week)
+        #expect(plan.entries[id(1)]?.delivery.mayHaveArrivedSince == Self.start + week)
         // A later attempt that certainly did not arrive does not change that.
         #expect(steps(&plan, at: week + 60) == ["send 1"])
         fail(&plan, 1, .again(Self.failure, notBefore: nil), arrived: false, at: week + 60)
-        #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start + week)
+        #expect(plan.entries[id(1)]?.delivery.mayHaveArrivedSince == Self.start + week)
     }
 
     /// An entry expires while it waits, behind another one and without a network, but not during an attempt.
@@ -197,7 +197,7 @@ import Testing
         for index in sending.indices {
             sending[index].delivery.phase = .sending
             sending[index].delivery.attempts = 4
-            sending[index].delivery.uncertainSince = Self.start
+            sending[index].delivery.mayHaveArrivedSince = Self.start
         }
         var plan = plan(sending)
         #expect(
@@ -205,7 +205,7 @@ import Testing
                 "send 1", "send 2", "bury 3: it may have arrived: interrupted during an attempt",
             ])
         #expect(plan.entries[id(1)]?.delivery.attempts == 5)
-        #expect(plan.entries[id(1)]?.delivery.uncertainSince == Self.start)
+        #expect(plan.entries[id(1)]?.delivery.mayHaveArrivedSince == Self.start)
     }
 
     /// An entry waits for its account, and holds up its order only.

@@ -113,7 +113,7 @@ import Testing
             return
         }
         #expect(reason == .unreadable("no endpoint of this program is named order.place"))
-        #expect(fixture.store.entries.first?.delivery.uncertainSince == nil)
+        #expect(fixture.store.entries.first?.delivery.mayHaveArrivedSince == nil)
         Recorder(unaware.drain(within: .zero), on: fixture.clock).cancel()
         try fixture.clock.advance(by: .seconds(1))
 

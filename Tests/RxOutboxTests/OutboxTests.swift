@@ -264,7 +264,7 @@ import Testing
         let count = broken.transport.requests.count
         #expect((31 * 23)...(31 * 24 + 20) ~= count)
         // Its key is as young as ever, since no attempt has arrived.
-        #expect(broken.store.entries.first?.delivery.uncertainSince == nil)
+        #expect(broken.store.entries.first?.delivery.mayHaveArrivedSince == nil)
     }
 
     /// The return of the network ends the waits of what could not connect, not those that the server has asked for.

@@ -57,7 +57,7 @@ import Testing
     private func delivery(_ phase: OutboxDelivery.Phase, attempts: Int = 1) -> OutboxDelivery {
         var delivery = OutboxDelivery()
         delivery.attempts = attempts
-        delivery.uncertainSince = Self.start
+        delivery.mayHaveArrivedSince = Self.start
         delivery.phase = phase
         return delivery
     }

@@ -24,44 +24,47 @@ struct DeliveryPlan {
         case superseded
     }
 
-    private struct Line {
+    /// Entries that are sent one after another: those of one order or topic, or one that is independent of all others.
+    private struct OrderedQueue {
         /// All entries in order.
-        var members = SortedItems<Place>()
+        var members = SortedItems<Rank>()
         /// The number of those that are being sent or stored.
         var busyCount = 0
-        /// The item of the line among those that may be sent at some time.
+        /// The item of its head in ``ready`` or ``timed``, if it is in one of them.
         var item: Item?
     }
 
-    /// The name of a line. Entries without an order or a topic have a line each.
-    private enum LineName: Hashable {
+    /// An entry without an order or a topic has a queue of its own.
+    private enum QueueID: Hashable {
         case shared(String)
         case own(OutboxID)
     }
 
-    private struct Place: Comparable {
+    /// The position of an entry among all others.
+    private struct Rank: Comparable {
         let sequence: Int64
         let id: OutboxID
 
-        static func < (one: Place, other: Place) -> Bool { one.sequence < other.sequence }
+        static func < (one: Rank, other: Rank) -> Bool { one.sequence < other.sequence }
     }
 
+    /// An entry, by the time at which it is to be sent or expires.
     private struct Item: Comparable {
         let due: Date
-        let place: Place
+        let rank: Rank
 
         var isReady: Bool { due == .distantPast }
 
-        static func < (one: Item, other: Item) -> Bool { (one.due, one.place) < (other.due, other.place) }
+        static func < (one: Item, other: Item) -> Bool { (one.due, one.rank) < (other.due, other.rank) }
     }
 
     private(set) var entries: [OutboxID: OutboxEntry] = [:]
     /// The number of entries in each phase.
     private(set) var counts = OutboxCounts()
-    private var lines: [LineName: Line] = [:]
-    /// The heads of the lines that are not busy, and that have not been sent yet.
+    private var queues: [QueueID: OrderedQueue] = [:]
+    /// The heads of the queues that are not busy, and that have not been sent yet.
     private var ready = SortedItems<Item>()
-    /// The other heads of the lines that are not busy, by the time at which they may be sent.
+    /// The other heads of the queues that are not busy, by the time at which they may be sent.
     private var timed = SortedItems<Item>()
     /// Whether an entry that has waited comes before one that has not been sent yet. They take turns, so that a flood of
     /// new entries does not keep the others waiting.
@@ -70,8 +73,8 @@ struct DeliveryPlan {
     private var expiries = SortedItems<Item>()
     /// The state of an entry before its running attempt.
     private struct Former {
-        /// The time since when the entry may have reached the server.
-        var uncertainSince: Date?
+        /// When a request of an attempt before the running one may have arrived first; `nil` if certainly none has.
+        var mayHaveArrivedSince: Date?
         /// Why it waited last.
         var reason: WaitReason?
     }
@@ -112,7 +115,9 @@ struct DeliveryPlan {
     /// Adds an entry, or replaces what is known of it. A replacement of a busy entry is ignored: its owner knows better.
     mutating func insert(_ entry: OutboxEntry) {
         guard !isBusy(entry.id) else { return }
-        if let known = entries[entry.id], known.sequence != entry.sequence || known.line != entry.line {
+        if let known = entries[entry.id],
+            known.sequence != entry.sequence || known.queueName != entry.queueName
+        {
             remove(entry.id)
         }
         let isNew = entries[entry.id] == nil
@@ -125,12 +130,12 @@ struct DeliveryPlan {
             }
         }
         put(entry)
-        let place = Place(sequence: entry.sequence, id: entry.id)
+        let rank = Rank(sequence: entry.sequence, id: entry.id)
         if isNew {
-            lines[lineName(of: entry), default: Line()].members.insert(place)
+            queues[queueID(of: entry), default: OrderedQueue()].members.insert(rank)
         }
         updateExpiry(of: entry)
-        reschedule(lineName(of: entry))
+        reschedule(queueID(of: entry))
     }
 
     /// Removes an entry, whatever happens with it: the outcome of a running attempt is ignored.
@@ -138,12 +143,12 @@ struct DeliveryPlan {
         guard let entry = entries.removeValue(forKey: id) else { return }
         awake[id] = nil
         counts[entry.delivery.phase] -= 1
-        let place = Place(sequence: entry.sequence, id: id)
-        if let expires = entry.expires { expiries.remove(Item(due: expires, place: place)) }
-        let name = lineName(of: entry)
-        release(id, in: name)
-        lines[name]?.members.remove(place)
-        reschedule(name)
+        let rank = Rank(sequence: entry.sequence, id: id)
+        if let expires = entry.expires { expiries.remove(Item(due: expires, rank: rank)) }
+        let queueID = queueID(of: entry)
+        makeIdle(id, in: queueID)
+        queues[queueID]?.members.remove(rank)
+        reschedule(queueID)
     }
 
     // MARK: - Decisions
@@ -157,12 +162,12 @@ struct DeliveryPlan {
         while let expiry = expiries.first, expiry.due <= now {
             expiries.remove(expiry)
             // A running attempt is left to its outcome.
-            if let entry = entries[expiry.place.id], !isBusy(entry.id), entry.delivery.deadReason == nil {
+            if let entry = entries[expiry.rank.id], !isBusy(entry.id), entry.delivery.deadReason == nil {
                 return bury(entry, .expired(entry.lastReason), at: now)
             }
         }
         guard isOnline, running.count < concurrency, let item = nextItem(at: now),
-            let entry = entries[item.place.id]
+            let entry = entries[item.rank.id]
         else { return nil }
         if let expires = entry.expires, now >= expires {
             return bury(entry, .expired(entry.lastReason), at: now)
@@ -175,15 +180,16 @@ struct DeliveryPlan {
             var held = entry
             held.delivery.phase = .waiting(until: .distantFuture, .account)
             put(held)
-            reschedule(lineName(of: entry))
+            reschedule(queueID(of: entry))
             return .hold(held)
         }
         var sent = entry
         sent.delivery.attempts += 1
         sent.delivery.phase = .sending
         sent.delivery.since = now
-        sent.delivery.uncertainSince = entry.delivery.uncertainSince ?? now
-        running[entry.id] = Former(uncertainSince: entry.delivery.uncertainSince, reason: entry.lastReason)
+        sent.delivery.mayHaveArrivedSince = entry.delivery.mayHaveArrivedSince ?? now
+        running[entry.id] = Former(
+            mayHaveArrivedSince: entry.delivery.mayHaveArrivedSince, reason: entry.lastReason)
         put(sent)
         makeBusy(sent)
         return .send(sent, before: entry)
@@ -196,7 +202,7 @@ struct DeliveryPlan {
     }
 
     /// When a request of the entry may have arrived first before its running attempt.
-    func uncertainSince(before id: OutboxID) -> Date? { running[id]?.uncertainSince }
+    func mayHaveArrivedSince(before id: OutboxID) -> Date? { running[id]?.mayHaveArrivedSince }
 
     private mutating func bury(_ entry: OutboxEntry, _ reason: DeadReason, at now: Date) -> Step {
         var dead = entry
@@ -218,10 +224,10 @@ struct DeliveryPlan {
         guard var entry = entries[id], let former = running.removeValue(forKey: id) else { return nil }
         storing.insert(id)
         awake[id] = nil
-        if !mayHaveArrived { entry.delivery.uncertainSince = former.uncertainSince }
+        if !mayHaveArrived { entry.delivery.mayHaveArrivedSince = former.mayHaveArrivedSince }
         entry.delivery.since = now
         switch verdict {
-        case _ where entry.delivery.uncertainSince == nil && isSuperseded(entry): return .superseded
+        case _ where entry.delivery.mayHaveArrivedSince == nil && isSuperseded(entry): return .superseded
         case .dead(.keyExpired(nil)): entry.delivery.phase = .dead(.keyExpired(former.reason))
         case .dead(.expired(nil)): entry.delivery.phase = .dead(.expired(former.reason))
         case .dead(let reason): entry.delivery.phase = .dead(reason)
@@ -232,7 +238,7 @@ struct DeliveryPlan {
         return .stored(entry)
     }
 
-    /// Whether a later entry has the topic of an entry, which was being sent when that one was added.
+    /// Whether an entry of the same topic was added while this one was being sent.
     private func isSuperseded(_ entry: OutboxEntry) -> Bool {
         guard let topic = entry.topic else { return false }
         return entries.values.contains { later in
@@ -251,10 +257,10 @@ struct DeliveryPlan {
     /// this one now.
     mutating func settle(_ entry: OutboxEntry) {
         guard entries[entry.id] != nil else { return }
-        release(entry.id, in: lineName(of: entry))
+        makeIdle(entry.id, in: queueID(of: entry))
         put(entry)
         updateExpiry(of: entry)
-        reschedule(lineName(of: entry))
+        reschedule(queueID(of: entry))
     }
 
     /// Makes entries due now that wait for something that has changed.
@@ -267,61 +273,61 @@ struct DeliveryPlan {
             due.delivery.phase = .waiting(until: now, reason)
             if awake[id] == nil { awake[id] = entry.delivery }
             put(due)
-            reschedule(lineName(of: entry))
+            reschedule(queueID(of: entry))
         }
     }
 
-    // MARK: - Lines
+    // MARK: - Queues
 
     private mutating func put(_ entry: OutboxEntry) {
         if let former = entries.updateValue(entry, forKey: entry.id) { counts[former.delivery.phase] -= 1 }
         counts[entry.delivery.phase] += 1
     }
 
-    private func lineName(of entry: OutboxEntry) -> LineName {
-        entry.line.map { .shared($0) } ?? .own(entry.id)
+    private func queueID(of entry: OutboxEntry) -> QueueID {
+        entry.queueName.map { .shared($0) } ?? .own(entry.id)
     }
 
     private mutating func makeBusy(_ entry: OutboxEntry) {
-        let name = lineName(of: entry)
-        lines[name]?.busyCount += 1
-        reschedule(name)
+        let queueID = queueID(of: entry)
+        queues[queueID]?.busyCount += 1
+        reschedule(queueID)
     }
 
-    private mutating func release(_ id: OutboxID, in name: LineName) {
+    private mutating func makeIdle(_ id: OutboxID, in queueID: QueueID) {
         guard isBusy(id) else { return }
         running[id] = nil
         storing.remove(id)
-        lines[name]?.busyCount -= 1
+        queues[queueID]?.busyCount -= 1
     }
 
     private mutating func updateExpiry(of entry: OutboxEntry) {
         guard let expires = entry.expires else { return }
-        let item = Item(due: expires, place: Place(sequence: entry.sequence, id: entry.id))
+        let item = Item(due: expires, rank: Rank(sequence: entry.sequence, id: entry.id))
         expiries.remove(item)
         if entry.delivery.deadReason == nil { expiries.insert(item) }
     }
 
-    /// Notes the head of a line, if it may be sent at some time.
-    private mutating func reschedule(_ name: LineName) {
-        guard var line = lines.removeValue(forKey: name) else { return }
-        if let item = line.item {
+    /// Notes the head of a queue, if it may be sent at some time.
+    private mutating func reschedule(_ queueID: QueueID) {
+        guard var queue = queues.removeValue(forKey: queueID) else { return }
+        if let item = queue.item {
             if item.isReady { ready.remove(item) } else { timed.remove(item) }
         }
-        line.item = nil
-        guard !line.members.isEmpty else { return }
-        if line.busyCount == 0, let head = head(of: line) {
-            let item = Item(due: due(head), place: Place(sequence: head.sequence, id: head.id))
+        queue.item = nil
+        guard !queue.members.isEmpty else { return }
+        if queue.busyCount == 0, let head = head(of: queue) {
+            let item = Item(due: due(head), rank: Rank(sequence: head.sequence, id: head.id))
             if item.isReady { ready.insert(item) } else { timed.insert(item) }
-            line.item = item
+            queue.item = item
         }
-        lines[name] = line
+        queues[queueID] = queue
     }
 
     /// The first entry that is not dead; `nil` behind a dead one that blocks.
-    private func head(of line: Line) -> OutboxEntry? {
-        for place in line.members {
-            guard let entry = entries[place.id] else { continue }
+    private func head(of queue: OrderedQueue) -> OutboxEntry? {
+        for rank in queue.members {
+            guard let entry = entries[rank.id] else { continue }
             guard entry.delivery.deadReason != nil else { return entry }
             if entry.blocksWhenDead { return nil }
         }
@@ -373,7 +379,7 @@ private struct SortedItems<Element: Comparable>: Sequence {
             elements.remove(at: index)
             return
         }
-        for place in stride(from: index, to: start, by: -1) { elements.swapAt(place, place - 1) }
+        for next in stride(from: index, to: start, by: -1) { elements.swapAt(next, next - 1) }
         start += 1
         guard start > 64, start * 2 > elements.count else { return }
         elements.removeFirst(start)

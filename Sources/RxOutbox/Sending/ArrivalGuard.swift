@@ -21,16 +21,16 @@ final class ArrivalGuard: Interceptor {
         /// How long after the first request that may have arrived another one is safe; `nil` for ever.
         var safeTime: Duration?
         /// When a request of a former attempt may have arrived first; `nil` if certainly none has.
-        var uncertainSince: Date?
+        var mayHaveArrivedSince: Date?
         /// When the entry expires.
         var expires: Date?
     }
 
     private struct Record {
         /// The number of exchanges, running or ended, that may have been executed.
-        var uncertainCount = 0
+        var possibleArrivals = 0
         /// When the first of them began.
-        var uncertainSince: Date?
+        var mayHaveArrivedSince: Date?
         /// The status of the response to the latest exchange, if it has one.
         var status: Int?
         /// Whether the server was asked for the outcome of a request that it has executed.
@@ -52,7 +52,7 @@ final class ArrivalGuard: Interceptor {
     }
 
     /// Whether a request may have been executed.
-    var mayHaveArrived: Bool { record.withLock { $0.uncertainCount > 0 } }
+    var mayHaveArrived: Bool { record.withLock { $0.possibleArrivals > 0 } }
 
     /// Whether the last answers may concern another request than the entry's own: that for its outcome.
     var hasAskedForOutcome: Bool { record.withLock { $0.hasAskedForOutcome } }
@@ -69,7 +69,7 @@ final class ArrivalGuard: Interceptor {
         return record.withLock { record in
             // A redirect that is not followed fails without a status.
             if let status = record.status, 300..<400 ~= status { return false }
-            return record.uncertainCount == 0 && (error.status != nil || record.status != nil)
+            return record.possibleArrivals == 0 && (error.status != nil || record.status != nil)
                 && error.status?.code != record.status
         }
     }
@@ -83,9 +83,9 @@ final class ArrivalGuard: Interceptor {
         let refusal: (NetworkError.Code, String)? = record.withLock { record in
             if !isSafe, let refusal = self.refusal(of: request, &record, at: now) { return refusal }
             if isSafe, !limits.isSafe { record.hasAskedForOutcome = true }
-            record.uncertainCount += 1
+            record.possibleArrivals += 1
             record.status = nil
-            record.uncertainSince = record.uncertainSince ?? now
+            record.mayHaveArrivedSince = record.mayHaveArrivedSince ?? now
             return nil
         }
         if let (code, message) = refusal {
@@ -111,19 +111,20 @@ final class ArrivalGuard: Interceptor {
     private func refusal(
         of request: Request, _ record: inout Record, at now: Date
     ) -> (NetworkError.Code, String)? {
-        if limits.isSingle, record.uncertainCount > 0 {
+        if limits.isSingle, record.possibleArrivals > 0 {
             // After a success only a relogin sends again, with another credential: the server has said in its envelope
             // that the login had expired, so it has not executed the request.
-            guard record.uncertainCount == 1, let answered = record.answered,
+            guard record.possibleArrivals == 1, let answered = record.answered,
                 let credential = request.credentialVersion, credential != answered
             else { return (.repetition, "the request may have been executed, and must not be sent twice") }
-            record.uncertainCount = 0
+            record.possibleArrivals = 0
             record.answered = nil
         }
         if let expires = limits.expires, now >= expires {
             return (.entryExpired, "the time of the entry is over")
         }
-        guard let safeTime = limits.safeTime, let since = limits.uncertainSince ?? record.uncertainSince,
+        guard let safeTime = limits.safeTime,
+            let since = limits.mayHaveArrivedSince ?? record.mayHaveArrivedSince,
             now >= since + safeTime
         else { return nil }
         return (.keyExpired, "the server may have forgotten the key")
@@ -131,8 +132,8 @@ final class ArrivalGuard: Interceptor {
 
     private func clear() {
         record.withLock { record in
-            record.uncertainCount -= 1
-            if record.uncertainCount == 0 { record.uncertainSince = nil }
+            record.possibleArrivals -= 1
+            if record.possibleArrivals == 0 { record.mayHaveArrivedSince = nil }
         }
     }
 }

@@ -29,14 +29,14 @@ extension OutboxRun {
         let (content, guarantee): (Data, DeliveryGuarantee)
         do throws(NetworkError) {
             guarantee = try DeliveryGuarantee(key, at: now)
-            content = try forms.encode(endpoint)
+            content = try endpointTypes.encode(endpoint)
         } catch {
             return report(.failure(error))
         }
         let terms = OutboxEntry.Terms(
             name: E.outboxName, version: E.outboxVersion, guarantee: guarantee, order: order, topic: topic,
             account: account, created: now,
-            expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: forms.isSealing,
+            expires: (lifetime ?? configuration.lifetime).map { now + $0 }, isSealed: endpointTypes.isSealing,
             isKeyGiven: key.isGiven ? true : nil)
         let entry = OutboxEntry(id: OutboxID(rawValue: UUID.ordered(at: now).uuidString), terms)
         let paths = endpoint.attachments
@@ -77,11 +77,11 @@ extension OutboxRun {
             case .success(.delivered): break
             case .failure(let error): report(.failure(error))
             case .success(.exists(let known, let stored)):
-                guard self.forms.isSame(known, stored, as: entry, content) else {
+                guard self.endpointTypes.isSame(known, stored, as: entry, content) else {
                     report(.failure(Self.otherEntry))
                     break
                 }
-                if self.plan.entries[known.id] == nil { self.place(known) }
+                if self.plan.entries[known.id] == nil { self.insert(known) }
                 report(.success(known.id))
             case .success(.added(let sequence, let replaced)):
                 self.revision = self.revision.map { $0 + 1 }
@@ -92,7 +92,7 @@ extension OutboxRun {
                 }
                 var entry = entry
                 entry.sequence = sequence
-                self.place(entry)
+                self.insert(entry)
                 self.events.send(.enqueued(entry))
                 report(.success(entry.id))
             }
@@ -112,7 +112,7 @@ extension OutboxRun {
         perform(store.receipt(of: id)) { result in
             report(
                 result.flatMap { receipt in
-                    if let receipt, self.forms.isOther(receipt, than: entry, content) {
+                    if let receipt, self.endpointTypes.isOther(receipt, than: entry, content) {
                         return .failure(Self.otherEntry)
                     }
                     return .success(id)

@@ -34,7 +34,7 @@ extension OutboxRun {
         guard !isStopped else { return }
         isStopped = true
         isDraining = true
-        timing.close()
+        timerScope.close()
         let running = transfers
         cancelTransfers()
         let unsent = plan.sending.filter { running[$0]?.arrivals.mayHaveArrived != true }

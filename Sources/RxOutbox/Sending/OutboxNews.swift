@@ -21,7 +21,7 @@ extension OutboxRun {
             self.watchers.add(watcher, of: id)
             guard entry == nil else { return }
             // The entries that are being loaded may have been read before this one was written.
-            if self.loadCount > 0 { self.lateWatched.insert(id) }
+            if self.runningLoads > 0 { self.lateWatched.insert(id) }
             if self.revision != nil { self.findReceipt(id, mayBeStored: true) }
         }
     }
@@ -35,14 +35,14 @@ extension OutboxRun {
         of entry: OutboxEntry, _ content: Data, _ response: Response, at date: Date
     ) -> OutboxReceipt? {
         let result = configuration.receipts.flatMap { rules in
-            forms.receipt(
+            endpointTypes.receipt(
                 of: entry, content, response, hiding: response.request.redaction, rules, at: date)
         }
         guard let key = entry.usedKeyName, case .key(_, let rules) = entry.guarantee else { return result }
         return OutboxReceipt(
             id: entry.id, delivered: date, isSealed: result?.isSealed ?? false,
             content: result?.content ?? Data(),
-            usedKey: UsedKey(key, until: (entry.delivery.uncertainSince ?? date) + rules.lifetime))
+            usedKey: UsedKey(key, until: (entry.delivery.mayHaveArrivedSince ?? date) + rules.lifetime))
     }
 
     /// Tells what has become of an entry that the plan does not have.

@@ -12,7 +12,7 @@ final class OutboxRun: @unchecked Sendable {
 
     let store: any OutboxStore
     let client: Client
-    let forms: OutboxForms
+    let endpointTypes: EndpointTypes
     let configuration: OutboxConfiguration
     let state = MutableProperty(OutboxState()).inspected("outbox")
     let events = Signal<OutboxEvent>().inspected("outbox events")
@@ -26,11 +26,11 @@ final class OutboxRun: @unchecked Sendable {
     /// The revision of the store that the plan knows; `nil` before it has been loaded.
     var revision: Int64?
     /// Whether the entries have been loaded since the lease was taken. What a former sender has done is not known before.
-    var isCurrent = false
+    var hasLoadedUnderLease = false
     /// Whether the session has loaded its credential, so that it is known whose entries may be sent.
     var isAccountKnown = false
-    /// The number of times that the entries are being loaded.
-    private(set) var loadCount = 0
+    /// The number of loads that have begun and not ended.
+    private(set) var runningLoads = 0
     /// The entries that somebody has begun to watch while entries were being loaded.
     var lateWatched: Set<OutboxID> = []
     /// The sequence number up to which the plan of a sender has all entries.
@@ -43,6 +43,7 @@ final class OutboxRun: @unchecked Sendable {
     var unsaved: [@Sendable () -> Void] = []
     /// The number of entries that are being added.
     var addingCount = 0
+    /// The number of deliveries in this run, after each so many of which old receipts are removed.
     var receiptCount = 0
     private var storeDelay = OutboxRun.storeDelays.lowerBound
     private var isTakingLease = false
@@ -52,23 +53,24 @@ final class OutboxRun: @unchecked Sendable {
     /// The number of changes that are still to be stored at the end.
     var savingCount = 0
     var drainReports: [@Sendable (Int) -> Void] = []
-    /// Closed at the end, unlike the scope itself.
-    lazy var timing = scope.child()
-    lazy var wakeTimer = OperatorTimer(clock, in: timing)
-    private lazy var pollTimer = OperatorTimer(clock, in: timing)
-    private lazy var storeTimer = OperatorTimer(clock, in: timing)
-    lazy var drainTimer = OperatorTimer(clock, in: timing)
+    /// The scope of the timers, closed at the end. The scope itself stays open for the last saves and replies.
+    lazy var timerScope = scope.child()
+    lazy var wakeTimer = OperatorTimer(clock, in: timerScope)
+    private lazy var pollTimer = OperatorTimer(clock, in: timerScope)
+    private lazy var storeTimer = OperatorTimer(clock, in: timerScope)
+    lazy var drainTimer = OperatorTimer(clock, in: timerScope)
 
     private static let storeDelays = Duration.seconds(1)...Duration.seconds(60)
     /// The longest sleep, since a virtual or a changed clock may be far from what was expected.
     static let longestSleep = Duration.seconds(24 * 3600)
 
     init(
-        store: any OutboxStore, client: Client, forms: OutboxForms, _ configuration: OutboxConfiguration
+        store: any OutboxStore, client: Client, endpointTypes: EndpointTypes,
+        _ configuration: OutboxConfiguration
     ) {
         self.store = store
         self.client = client
-        self.forms = forms
+        self.endpointTypes = endpointTypes
         self.configuration = configuration
         clock = client.transport.scheduler
         scope = Scope(lane: Lane(scheduler: clock))
@@ -101,7 +103,7 @@ final class OutboxRun: @unchecked Sendable {
         guard let session = client.configuration.session else { return isAccountKnown = true }
         session.events.subscribe { event in
             guard case .loggedIn = event else { return }
-            self.scope.enter { self.wake { $0.endsWithLogin } }
+            self.scope.enter { self.wake { $0.mayEnd(by: .login) } }
         }
         .store(in: subscriptions)
         session.restore().subscribe {
@@ -117,7 +119,7 @@ final class OutboxRun: @unchecked Sendable {
         guard state.value.isOnline != isOnline else { return }
         state.update { $0.isOnline = isOnline }
         // What a server has said about the time still holds.
-        if isOnline { wake { $0.endsWithNetwork } } else { advance() }
+        if isOnline { wake { $0.mayEnd(by: .network) } } else { advance() }
     }
 
     private func wake(where condition: (WaitReason) -> Bool) {
@@ -154,10 +156,10 @@ final class OutboxRun: @unchecked Sendable {
             }
             switch result {
             case .success(let lease?):
-                if self.lease?.number != lease.number { self.isCurrent = false }
+                if self.lease?.number != lease.number { self.hasLoadedUnderLease = false }
                 self.lease = lease
                 // A store that could not be read, or a lease that has just been taken.
-                if held == nil || !self.isCurrent && self.loadCount == 0 { self.load() }
+                if held == nil || !self.hasLoadedUnderLease && self.runningLoads == 0 { self.load() }
             case .success(nil):
                 if held != nil { self.loseLease() } else if self.revision == nil { self.load() }
             case .failure(let error): self.storeFails(error)
@@ -168,7 +170,7 @@ final class OutboxRun: @unchecked Sendable {
     func loseLease() {
         guard lease != nil else { return }
         lease = nil
-        isCurrent = false
+        hasLoadedUnderLease = false
         cancelTransfers()
         unsaved = []
         plan = DeliveryPlan(schedule: configuration.schedule, concurrency: configuration.concurrency)
@@ -184,11 +186,11 @@ final class OutboxRun: @unchecked Sendable {
 
     /// Takes an entry that this outbox has added into the plan. A sender that may not know all entries before it in its
     /// order loads first, so that the order is that of the store.
-    func place(_ entry: OutboxEntry) {
+    func insert(_ entry: OutboxEntry) {
         guard lease != nil, revision != nil else { return plan.insert(entry) }
         let follows = !isBehind && entry.sequence <= knownSequence + 1
         if follows { knownSequence = max(knownSequence, entry.sequence) }
-        guard entry.line != nil, !follows else { return plan.insert(entry) }
+        guard entry.queueName != nil, !follows else { return plan.insert(entry) }
         // Loading that has begun since the entry was added finds it.
         guard !isBehind else { return }
         isBehind = true
@@ -196,14 +198,14 @@ final class OutboxRun: @unchecked Sendable {
     }
 
     func load() {
-        loadCount += 1
+        runningLoads += 1
         let holder = lease?.number
         perform(store.load()) { result in
-            self.loadCount -= 1
+            self.runningLoads -= 1
             guard !self.isStopped else { return }
             switch result {
             case .success(let snapshot):
-                if let lease = self.lease, lease.number == holder { self.isCurrent = true }
+                if let lease = self.lease, lease.number == holder { self.hasLoadedUnderLease = true }
                 self.apply(snapshot)
             case .failure(let error): self.storeFails(error)
             }
@@ -227,7 +229,7 @@ final class OutboxRun: @unchecked Sendable {
             guard let placed = plan.entries[entry.id], placed.delivery != known?.delivery else { continue }
             publish(.entry(placed), of: entry.id)
         }
-        if isCurrent, isNew { plan.wake(at: currentDate) { $0.endsWithRelease } }
+        if hasLoadedUnderLease, isNew { plan.wake(at: currentDate) { $0.mayEnd(by: .newSender) } }
         let late = lateWatched
         lateWatched = []
         for id in watchers.ids where plan.entries[id] == nil && !late.contains(id) {
@@ -236,8 +238,10 @@ final class OutboxRun: @unchecked Sendable {
         if late.contains(where: { plan.entries[$0] == nil }) { load() }
         // In this order, so that nobody takes a sender for one without entries.
         showCounts()
-        if !isDraining, isCurrent || lease == nil { setRole(isCurrent ? .sender : .standby) }
-        if isCurrent, isNew { removeReceipts() }
+        if !isDraining, hasLoadedUnderLease || lease == nil {
+            setRole(hasLoadedUnderLease ? .sender : .standby)
+        }
+        if hasLoadedUnderLease, isNew { removeReceipts() }
         storeWorks()
         advance()
     }
@@ -290,7 +294,7 @@ final class OutboxRun: @unchecked Sendable {
         let unsaved = unsaved
         self.unsaved = []
         // Whether it works is seen by loading, which also shows what was stored.
-        if unsaved.isEmpty || isBehind || !isCurrent { load() }
+        if unsaved.isEmpty || isBehind || !hasLoadedUnderLease { load() }
         for change in unsaved { change() }
     }
 

@@ -9,7 +9,8 @@ import RxLite
 extension OutboxRun {
     /// Performs the steps that are due, and sets the timer for the next one.
     func advance() {
-        guard !isStopped, lease != nil, isCurrent, isAccountKnown, state.value.storeFailure == nil else {
+        guard !isStopped, lease != nil, hasLoadedUnderLease, isAccountKnown, state.value.storeFailure == nil
+        else {
             if isDraining { finishDraining() }
             return showCounts()
         }
@@ -45,7 +46,7 @@ extension OutboxRun {
                 self.count(.applied(nil))
                 self.publish(.entry(entry), of: entry.id)
                 self.events.send(.sending(entry))
-                self.open(entry, content ?? Data())
+                self.decodeEndpoint(of: entry, content ?? Data())
             case .success(.gone):
                 self.plan.remove(entry.id)
                 self.findReceipt(entry.id, mayBeStored: false)
@@ -59,10 +60,10 @@ extension OutboxRun {
     }
 
     /// Reads the endpoint and checks its files.
-    private func open(_ entry: OutboxEntry, _ content: Data) {
+    private func decodeEndpoint(of entry: OutboxEntry, _ content: Data) {
         let endpoint: any OutboxEndpoint
         do throws(OutboxFormError) {
-            endpoint = try forms.endpoint(of: entry, content)
+            endpoint = try endpointTypes.endpoint(of: entry, content)
         } catch {
             let verdict: DeliveryRules.Verdict =
                 error.mayBeNewer
@@ -111,7 +112,7 @@ extension OutboxRun {
         limits.usesSession =
             client.configuration.session != nil && endpoint.options.usesSession != false
         if case .key(_, let rules) = entry.guarantee { limits.safeTime = rules.safeTime }
-        limits.uncertainSince = plan.uncertainSince(before: entry.id)
+        limits.mayHaveArrivedSince = plan.mayHaveArrivedSince(before: entry.id)
         limits.expires = entry.expires
         return limits
     }

@@ -119,14 +119,15 @@ extension OutboxAttachment: CompactValue {
 extension OutboxDelivery: CompactValue {
     func write(to writer: inout CompactWriter) {
         writer.write(attempts)
-        writer.write(uncertainSince)
+        writer.write(mayHaveArrivedSince)
         writer.write(phase)
         writer.write(since)
     }
 
     init(from reader: inout CompactReader) throws(CompactFormError) {
         self.init(
-            attempts: try reader.value(), uncertainSince: try reader.optional(), phase: try reader.value(),
+            attempts: try reader.value(), mayHaveArrivedSince: try reader.optional(),
+            phase: try reader.value(),
             since: try reader.optional())
     }
 }
