@@ -75,7 +75,7 @@ final class SocketTable {
     ///   - isShared: whether the connection carries many transfers at a time.
     ///   - connection: counts the connection, if connections are counted.
     func keep(
-        _ socket: curl_socket_t, isShared: Bool, as connection: @autoclosure () -> LoopShares.Connection?
+        _ socket: curl_socket_t, isShared: Bool, as connection: @autoclosure () -> LoopLoad.ConnectionCount?
     ) {
         loop.assertCurrent()
         let index = Int(socket)
@@ -224,7 +224,7 @@ struct WatchedSocket {
     /// Present as long as the state has events for it.
     var poll: Poll?
     /// Counts the connection among those of all loops.
-    var connection: LoopShares.Connection?
+    var connection: LoopLoad.ConnectionCount?
     /// The transfer that the connection is being made for.
     weak var connecting: Transfer?
 }

@@ -19,7 +19,7 @@ final class Transfer: @unchecked Sendable {
     let multi: Multi
     /// Counts the transfer on its loop if there are several loops. Released before the end is delivered,
     /// because the subscriber may send the next request immediately.
-    @safe @exclusivity(unchecked) private var share: LoopShares.Share?
+    @safe @exclusivity(unchecked) private var requestCount: LoopLoad.RequestCount?
 
     let observer: Observer<TransferEvent, NetworkError>
     @safe @exclusivity(unchecked) var state: TransferState
@@ -49,7 +49,7 @@ final class Transfer: @unchecked Sendable {
         _ request: consuming Request, with content: consuming TransferContent,
         to target: consuming CheckedURL,
         for observer: consuming Observer<TransferEvent, NetworkError>, by transport: consuming CurlTransport,
-        on multi: consuming Multi, counted share: consuming LoopShares.Share?
+        on multi: consuming Multi, counted requestCount: consuming LoopLoad.RequestCount?
     ) {
         let length = content.length
         timing = TransferTiming(request.timeouts)
@@ -61,7 +61,7 @@ final class Transfer: @unchecked Sendable {
         self.observer = observer
         self.transport = transport
         self.multi = multi
-        self.share = share
+        self.requestCount = requestCount
     }
 
     /// Whether nothing more is delivered.
@@ -152,21 +152,21 @@ final class Transfer: @unchecked Sendable {
         switch state.complete(succeeded: succeeded, isPaused: isPaused) {
         case .finish(let headFirst):
             takeMetrics(from: handle)
-            share = nil
+            requestCount = nil
             release(handle)
             if headFirst { deliverHead() }
             deliverUploadEnd()
             finish()
         case .wait:
             takeMetrics(from: handle)
-            share = nil
+            requestCount = nil
             release(handle)
             resume()
         case .fail:
             let cause = handle.error(result)
             recordHTTP3Fault(cause)
             let error = failure(cause)
-            share = nil
+            requestCount = nil
             release(handle)
             fail(error)
         case .nothing:
@@ -184,7 +184,7 @@ final class Transfer: @unchecked Sendable {
             metrics.bodyBytesReceived = upgrade.receivedBytes
         } else if !metrics.isConnectionReused, let socket = handle.socket {
             let isShared = isMultiplexed
-            multi.sockets.keep(socket, isShared: isShared, as: share?.connection(isShared: isShared))
+            multi.sockets.keep(socket, isShared: isShared, as: requestCount?.connection(isShared: isShared))
         }
         timing.correct(&metrics)
     }
@@ -209,7 +209,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Ends without an event; false if it had already ended.
     func abort() -> Bool {
-        share = nil
+        requestCount = nil
         return state.abort()
     }
 

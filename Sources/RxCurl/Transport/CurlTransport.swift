@@ -32,7 +32,7 @@ public final class CurlTransport: Transport {
     /// The multi handles of all loops.
     private let multis: [Multi]
     /// Set if there are several loops.
-    private let shares: LoopShares?
+    private let load: LoopLoad?
     private let hub = ConnectionHub()
 
     /// Creates a transport. Connections and the handles of curl are created with the first request.
@@ -62,17 +62,17 @@ public final class CurlTransport: Transport {
         loop = loops[0]
         self.configuration = configuration
         self.features = features
-        let share = configuration.divided(by: loops.count)
+        let perLoop = configuration.divided(by: loops.count)
         let alternatives = AlternativeServices(
             path: configuration.alternativeServicesPath, onFailure: configuration.onAlternativeServicesFailure
         )
         multis = loops.enumerated().map { [hub] in
             Multi(
-                on: $1, at: $0, configuration: share, features: features, alternatives: alternatives,
+                on: $1, at: $0, configuration: perLoop, features: features, alternatives: alternatives,
                 of: loops.count, reportingTo: hub)
         }
         multi = multis[0]
-        shares = loops.count > 1 ? LoopShares(loops: loops.count) : nil
+        load = loops.count > 1 ? LoopLoad(loops: loops.count) : nil
         for multi in multis { multi.closeWithLoop() }
     }
 
@@ -87,7 +87,7 @@ public final class CurlTransport: Transport {
     /// The loop of the transport; with several loops, one with a free connection to `origin`, else the one
     /// with the fewest requests.
     public func scheduler(for origin: Origin?) -> any Scheduler {
-        shares == nil ? loop : choose(for: origin).loop
+        load == nil ? loop : choose(for: origin).loop
     }
 
     /// ``Configuration/hsts``.
@@ -108,7 +108,7 @@ public final class CurlTransport: Transport {
     /// ``NetworkError/Code/invalidHeader`` or ``NetworkError/Code/invalidParameters`` (content with HEAD).
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         guard request.digest == nil else { return authenticated(request) }
-        guard shares != nil else {
+        guard load != nil else {
             return Observable(scheduler: loop) { [self] observer in start(request, observer) }
         }
         return Observable { [self] observer in
@@ -130,14 +130,14 @@ public final class CurlTransport: Transport {
 
     /// Chooses a loop for a request to `origin`, if there are several.
     private func choose(for origin: Origin?) -> Multi {
-        let index = shares?.choose(for: origin) { !multis[$0].isClosed.load(ordering: .relaxed) }
+        let index = load?.choose(for: origin) { !multis[$0].isClosed.load(ordering: .relaxed) }
         return multis[index ?? 0]
     }
 
     /// The multi handle of the loop that the subscription already runs on, if that loop belongs to the
     /// transport.
     private func multi(for request: Request, in lane: Lane) -> Multi {
-        guard shares != nil else { return multi }
+        guard load != nil else { return multi }
         if let loop = lane.scheduler as? EventLoop, let multi = multis.first(where: { $0.loop === loop }) {
             return multi
         }
@@ -187,7 +187,7 @@ public final class CurlTransport: Transport {
             begin(
                 request, TransferContent(bytes), to: target,
                 on: multi(for: request, in: observer.scope.lane), observer)
-        default: open(request, to: target, observer)
+        default: openContent(of: request, to: target, observer)
         }
     }
 
@@ -203,8 +203,8 @@ public final class CurlTransport: Transport {
     }
 
     /// Opens the content before curl gets the request.
-    private func open(
-        _ request: Request, to target: CheckedURL, _ observer: Observer<TransferEvent, NetworkError>
+    private func openContent(
+        of request: Request, to target: CheckedURL, _ observer: Observer<TransferEvent, NetworkError>
     ) {
         let scope = observer.scope.child()
         let multi = multi(for: request, in: observer.scope.lane)
@@ -243,9 +243,9 @@ public final class CurlTransport: Transport {
         _ request: Request, _ content: TransferContent, to target: CheckedURL, on multi: Multi,
         _ observer: Observer<TransferEvent, NetworkError>
     ) {
-        let share = shares?.enter(multi.index, Origin(request.url))
+        let requestCount = load?.enter(multi.index, Origin(request.url))
         let transfer = Transfer(
-            request, with: content, to: target, for: observer, by: self, on: multi, counted: share)
+            request, with: content, to: target, for: observer, by: self, on: multi, counted: requestCount)
         observer.scope.onClose { transfer.cancel() }
         if multi.loop.ownsCurrentThread { return multi.perform(.add(transfer)) }
         let isPosted = multi.loop.post { multi.perform(.add(transfer)) }

@@ -150,16 +150,16 @@ import Testing
     }
 
     @Test func nothingIsCountedTwice() {
-        let shares = LoopShares(loops: 2)
+        let load = LoopLoad(loops: 2)
         let origin = Origin(URL(string: "http://a.test")!)
-        let first = shares.enter(0, origin)
-        #expect(shares.choose(for: origin) { _ in true } == 1)
+        let first = load.enter(0, origin)
+        #expect(load.choose(for: origin) { _ in true } == 1)
         var connection = first.connection(isShared: true)
         #expect(connection != nil)
-        #expect(shares.choose(for: origin) { _ in true } == 0)
-        #expect(shares.choose(for: origin) { $0 == 1 } == 1)
-        #expect(shares.choose(for: origin) { _ in false } == nil)
+        #expect(load.choose(for: origin) { _ in true } == 0)
+        #expect(load.choose(for: origin) { $0 == 1 } == 1)
+        #expect(load.choose(for: origin) { _ in false } == nil)
         connection = nil
-        #expect(shares.choose(for: origin) { _ in true } == 1)
+        #expect(load.choose(for: origin) { _ in true } == 1)
     }
 }

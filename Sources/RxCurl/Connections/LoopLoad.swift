@@ -5,47 +5,47 @@ import Synchronization
 /// free connection to its origin. A transport with one loop does not need it.
 ///
 /// All members are safe to call from any thread.
-final class LoopShares: Sendable {
+final class LoopLoad: Sendable {
     /// Counts a request on its loop until it is released.
-    final class Share: Sendable {
-        private let shares: LoopShares
+    final class RequestCount: Sendable {
+        private let load: LoopLoad
         private let index: Int
         private let origin: Origin?
 
-        fileprivate init(_ shares: LoopShares, _ index: Int, _ origin: Origin?) {
-            self.shares = shares
+        fileprivate init(_ load: LoopLoad, _ index: Int, _ origin: Origin?) {
+            self.load = load
             self.index = index
             self.origin = origin
-            shares.update(index, origin) { $0.running += 1 }
+            load.update(index, origin) { $0.running += 1 }
         }
 
-        deinit { shares.update(index, origin) { $0.running -= 1 } }
+        deinit { load.update(index, origin) { $0.running -= 1 } }
 
         /// Counts the connection that was opened for the request.
         ///
         /// - Parameter isShared: whether the connection carries many requests at a time.
-        func connection(isShared: Bool) -> Connection? {
-            origin.map { Connection(shares, index, $0, isShared: isShared) }
+        func connection(isShared: Bool) -> ConnectionCount? {
+            origin.map { ConnectionCount(load, index, $0, isShared: isShared) }
         }
     }
 
-    /// Counts an open connection until it is released.
-    final class Connection: Sendable {
-        private let shares: LoopShares
+    /// Counts an open connection of its loop until it is released.
+    final class ConnectionCount: Sendable {
+        private let load: LoopLoad
         private let index: Int
         private let origin: Origin
 
-        fileprivate init(_ shares: LoopShares, _ index: Int, _ origin: Origin, isShared: Bool) {
-            self.shares = shares
+        fileprivate init(_ load: LoopLoad, _ index: Int, _ origin: Origin, isShared: Bool) {
+            self.load = load
             self.index = index
             self.origin = origin
-            shares.update(index, origin) {
+            load.update(index, origin) {
                 $0.open += 1
                 $0.isShared = isShared
             }
         }
 
-        deinit { shares.update(index, origin) { $0.open -= 1 } }
+        deinit { load.update(index, origin) { $0.open -= 1 } }
     }
 
     /// The requests and connections to one origin on one loop.
@@ -73,7 +73,7 @@ final class LoopShares: Sendable {
     }
 
     /// Counts a request to `origin` on a loop.
-    func enter(_ index: Int, _ origin: Origin?) -> Share { Share(self, index, origin) }
+    func enter(_ index: Int, _ origin: Origin?) -> RequestCount { RequestCount(self, index, origin) }
 
     /// The loop with a free connection to `origin`, else the one with the fewest requests; `nil` if no loop
     /// is open.
