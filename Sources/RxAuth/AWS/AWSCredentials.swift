@@ -178,8 +178,9 @@ final class AWSCredentialCache: Sendable {
         /// When the keys are renewed; `nil` for never.
         var renewal: Date?
         /// The running fetch, which later requests join.
-        var flight: (number: Int, stream: Observable<AWSCredential, NetworkError>)?
-        var flights = 0
+        var running: (number: Int, stream: Observable<AWSCredential, NetworkError>)?
+        /// The number of the fetch that began last.
+        var lastNumber = 0
     }
 
     /// How long before their expiry keys are renewed, in seconds.
@@ -217,9 +218,9 @@ final class AWSCredentialCache: Sendable {
     func credential(in context: SigningContext) -> Observable<AWSCredential, NetworkError> {
         if let credential = current(at: context.scheduler.currentDate) { return .just(credential) }
         return state.withLock { state in
-            if let flight = state.flight { return flight.stream }
-            state.flights += 1
-            let number = state.flights
+            if let running = state.running { return running.stream }
+            state.lastNumber += 1
+            let number = state.lastNumber
             // Deferred, so that the app's closure does not run inside the lock.
             let stream = Observable<AWSCredential, NetworkError>.deferred { [fetch] in fetch(context) }
                 .map { credential throws(NetworkError) in
@@ -229,9 +230,10 @@ final class AWSCredentialCache: Sendable {
                 .catch { (error: NetworkError) -> Observable<AWSCredential, NetworkError> in
                     self.valid(at: context.scheduler.currentDate).map { .just($0) } ?? .fail(error)
                 }
-                .handleEvents(onEnd: { _ in self.land(number) }, onCancel: { self.land(number) })
+                .handleEvents(onEnd: { _ in self.forget(number) }, onCancel: { self.forget(number) })
+                // Who got the stream before it ended, and subscribes later, still gets its value.
                 .share(replay: 1, reset: .unused)
-            state.flight = (number, stream)
+            state.running = (number, stream)
             return stream
         }
     }
@@ -255,9 +257,10 @@ final class AWSCredentialCache: Sendable {
         }
     }
 
-    private func land(_ number: Int) {
+    /// Later requests fetch again.
+    private func forget(_ number: Int) {
         state.withLock { state in
-            if state.flight?.number == number { state.flight = nil }
+            if state.running?.number == number { state.running = nil }
         }
     }
 }

@@ -143,8 +143,9 @@ final class KeySetCache: Sendable {
         /// When the last fetches began.
         var fetches: [Date] = []
         /// The running fetch, which later tokens join.
-        var flight: (number: Int, url: URL, stream: Observable<JSONWebKeySet, NetworkError>)?
-        var flights = 0
+        var running: (number: Int, url: URL, stream: Observable<JSONWebKeySet, NetworkError>)?
+        /// The number of the fetch that began last.
+        var lastNumber = 0
     }
 
     private let state = Mutex(State())
@@ -198,7 +199,7 @@ final class KeySetCache: Sendable {
         }
         let date = context.date
         return state.withLock { state in
-            if let flight = state.flight, flight.url == url { return flight.stream }
+            if let running = state.running, running.url == url { return running.stream }
             state.fetches.removeAll { $0 <= date.addingTimeInterval(-Self.limit.time) }
             guard state.fetches.count < Self.limit.count else {
                 return .fail(
@@ -207,12 +208,13 @@ final class KeySetCache: Sendable {
                             + "in the last minutes; try again later"))
             }
             state.fetches.append(date)
-            state.flights += 1
-            let number = state.flights
+            state.lastNumber += 1
+            let number = state.lastNumber
             let stream = request(url, context)
-                .handleEvents(onEnd: { _ in self.land(number) }, onCancel: { self.land(number) })
+                .handleEvents(onEnd: { _ in self.forget(number) }, onCancel: { self.forget(number) })
+                // Who got the stream before it ended, and subscribes later, still gets its value.
                 .share(replay: 1, reset: .unused)
-            state.flight = (number, url, stream)
+            state.running = (number, url, stream)
             return stream
         }
     }
@@ -238,9 +240,10 @@ final class KeySetCache: Sendable {
             }
     }
 
-    private func land(_ number: Int) {
+    /// Later requests fetch again.
+    private func forget(_ number: Int) {
         state.withLock { state in
-            if state.flight?.number == number { state.flight = nil }
+            if state.running?.number == number { state.running = nil }
         }
     }
 }

@@ -56,7 +56,7 @@ extension OAuth {
 extension OAuth.Provider: RedactedDescription {
     /// The issuer or the resource.
     public var description: String {
-        switch source.place {
+        switch source.startingPoint {
         case .issuer(let issuer): "authorization server \(issuer.quotedForErrors)"
         case .metadata(let metadata): "authorization server \(metadata.issuer.quotedForErrors)"
         case .resource(let resource): "authorization server of \(resource.quotedForErrors)"
@@ -74,37 +74,38 @@ struct OAuthServer: Sendable {
 
 /// The metadata of one provider, and the fetch that gets them.
 final class ProviderSource: Sendable {
-    /// The origin of the metadata.
-    enum Place: Sendable {
+    /// What the app has given: where the search for the metadata begins.
+    enum StartingPoint: Sendable {
         case issuer(String)
         case metadata(OAuth.Metadata)
         case resource(String)
     }
 
-    let place: Place
+    let startingPoint: StartingPoint
     private let state = Mutex(State())
 
     private struct State {
         var server: (OAuthServer, until: Date)?
         var keys: [String: KeySetCache] = [:]
         /// The running fetch, which later requests join.
-        var flight: (number: Int, stream: Observable<OAuthServer, NetworkError>)?
-        var flights = 0
+        var running: (number: Int, stream: Observable<OAuthServer, NetworkError>)?
+        /// The number of the fetch that began last.
+        var lastNumber = 0
         /// The URL of the resource's metadata, from a challenge.
         var challenge: String?
     }
 
     private static let lifetime: TimeInterval = 3600
 
-    init(_ place: Place) { self.place = place }
+    init(_ startingPoint: StartingPoint) { self.startingPoint = startingPoint }
 
     /// Whether the issuer depends on a resource, and so may change.
-    var isResource: Bool { if case .resource = place { true } else { false } }
+    var isResource: Bool { if case .resource = startingPoint { true } else { false } }
 
     /// Learns the URL of the resource's metadata from a challenge (RFC 9728 §5.1), and fetches them again for the next
     /// login.
     func receive(challenge url: String) {
-        guard case .resource(let resource) = place, let target = OAuthURL(url), target.isSecure,
+        guard case .resource(let resource) = startingPoint, let target = OAuthURL(url), target.isSecure,
             target.origin == OAuthURL(resource)?.origin
         else { return }
         state.withLock { state in
@@ -122,14 +123,15 @@ final class ProviderSource: Sendable {
             let date = context.date
             return state.withLock { state in
                 if let (server, until) = state.server, date < until { return .just(server) }
-                if let flight = state.flight { return flight.stream }
-                state.flights += 1
-                let number = state.flights
+                if let running = state.running { return running.stream }
+                state.lastNumber += 1
+                let number = state.lastNumber
                 let stream = fetch(state.challenge, context)
                     .handleEvents(onNext: { self.receive($0, at: context.date) })
-                    .handleEvents(onEnd: { _ in self.land(number) }, onCancel: { self.land(number) })
+                    .handleEvents(onEnd: { _ in self.forget(number) }, onCancel: { self.forget(number) })
+                    // Who got the stream before it ended, and subscribes later, still gets its value.
                     .share(replay: 1, reset: .unused)
-                state.flight = (number, stream)
+                state.running = (number, stream)
                 return stream
             }
         }
@@ -139,9 +141,10 @@ final class ProviderSource: Sendable {
         state.withLock { $0.server = (server, date.addingTimeInterval(Self.lifetime)) }
     }
 
-    private func land(_ number: Int) {
+    /// Later requests fetch again.
+    private func forget(_ number: Int) {
         state.withLock { state in
-            if state.flight?.number == number { state.flight = nil }
+            if state.running?.number == number { state.running = nil }
         }
     }
 
@@ -162,7 +165,7 @@ final class ProviderSource: Sendable {
         _ challenge: String?, _ context: OAuthContext
     ) -> Observable<OAuthServer, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
-            switch place {
+            switch startingPoint {
             case .metadata(let metadata):
                 try metadata.checkEndpoints()
                 return .just(server(metadata))
@@ -189,15 +192,15 @@ final class ProviderSource: Sendable {
                 "the issuer \(issuer.quotedForErrors) is not an https URL without user info, query and fragment (http is "
                     + "for loopback addresses)")
         }
-        var places = [
+        var candidates = [
             url.wellKnown("oauth-authorization-server"), url.wellKnown("openid-configuration"),
         ]
         if !url.path.isEmpty {
-            places.append(
+            candidates.append(
                 URL(string: url.url.absoluteString.trimmedSlash + "/.well-known/openid-configuration"))
         }
         return first(
-            of: places.compactMap { $0 }, "the authorization server \(issuer.quotedForErrors)", context
+            of: candidates.compactMap { $0 }, "the authorization server \(issuer.quotedForErrors)", context
         )
         .map { document throws(NetworkError) in
             try OAuth.Metadata(document, issuer: issuer)
@@ -210,9 +213,9 @@ final class ProviderSource: Sendable {
         guard let url = OAuthURL(resource), url.isSecure, url.url.fragment == nil else {
             throw .metadata("the resource \(resource.quotedForErrors) is not an https URL without a fragment")
         }
-        var places = [challenge.flatMap { URL(string: $0) }, url.wellKnown("oauth-protected-resource")]
-        if !url.path.isEmpty { places.append(url.wellKnown("oauth-protected-resource", withPath: false)) }
-        return first(of: places.compactMap { $0 }, "the resource \(resource.quotedForErrors)", context)
+        var candidates = [challenge.flatMap { URL(string: $0) }, url.wellKnown("oauth-protected-resource")]
+        if !url.path.isEmpty { candidates.append(url.wellKnown("oauth-protected-resource", withPath: false)) }
+        return first(of: candidates.compactMap { $0 }, "the resource \(resource.quotedForErrors)", context)
             .map { document throws(NetworkError) in
                 try OAuth.ResourceMetadata(document, for: resource)
             }
