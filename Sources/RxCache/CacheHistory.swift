@@ -126,7 +126,9 @@ struct CacheChanges {
 extension CacheSelection {
     /// The selections that include a response with this key and these tags, except those by id.
     package static func names(of key: CacheKey, tags: Set<String>) -> Set<CacheSelection> {
-        let names: Set<CacheSelection> = [.url(key.url), .place(String(key.place)), .identity(key.identity)]
+        let names: Set<CacheSelection> = [
+            .url(key.url), .anyQuery(of: String(key.urlWithoutQuery)), .identity(key.identity),
+        ]
         return names.union(tags.map(CacheSelection.tag)).union(key.isResource ? [.resource(key.url)] : [])
     }
 }

@@ -46,7 +46,7 @@ public struct CacheKey: Hashable, Sendable, Codable {
     package var isResource: Bool { method == "GET" }
 
     /// The URL before the query.
-    public var place: Substring { url.prefix { $0 != "?" } }
+    public var urlWithoutQuery: Substring { url.prefix { $0 != "?" } }
 }
 
 extension CacheKey: RedactedDescription {

@@ -63,8 +63,8 @@ public enum CacheSelection: Sendable, Hashable {
     case url(String)
     /// The responses to GET with exactly this ``CacheKey/url``, of any account and variant, without those to POST.
     case resource(String)
-    /// All responses whose URL is this one before the query.
-    case place(String)
+    /// All responses whose ``CacheKey/urlWithoutQuery`` is this one: the same URL with any query, or with none.
+    case anyQuery(of: String)
     /// All responses with this tag among their ``CacheEntry/Metadata/tags``.
     case tag(String)
     /// All responses of this ``CacheKey/identity``.
@@ -77,7 +77,7 @@ public enum CacheSelection: Sendable, Hashable {
         case .id(let id): entry.id == id
         case .url(let url): entry.key.url == url
         case .resource(let url): entry.key.isResource && entry.key.url == url
-        case .place(let place): entry.key.place == place
+        case .anyQuery(of: let url): entry.key.urlWithoutQuery == url
         case .tag(let tag): entry.tags.contains(tag)
         case .identity(let identity): entry.key.identity == identity
         }
@@ -90,7 +90,7 @@ extension CacheSelection: RedactedDescription {
         switch self {
         case .all: "all"
         case .id(let id): "id \(id)"
-        case .url(let url), .resource(let url), .place(let url): "URL \(url.withoutSecrets)"
+        case .url(let url), .resource(let url), .anyQuery(of: let url): "URL \(url.withoutSecrets)"
         case .tag(let tag): "tag \(tag)"
         case .identity: "identity"
         }

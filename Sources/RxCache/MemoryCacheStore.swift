@@ -68,16 +68,16 @@ extension MemoryCacheStore: RedactedDescription {
 struct MemoryCacheContents {
     private(set) var usage = CacheUsage()
     private var entries = RecencyList<CacheEntry>()
-    /// The places of the entries of each URL, of any method, account and variant.
-    private var places: [String: [Int]] = [:]
+    /// The slots of the entries of each URL, of any method, account and variant.
+    private var slots: [String: [Int]] = [:]
 
     /// The variants of a key, the latest first; this counts as their use.
     mutating func use(_ key: CacheKey) -> [CacheEntry] {
-        guard let places = places[key.url] else { return [] }
+        guard let slots = slots[key.url] else { return [] }
         var found: [CacheEntry] = []
-        for place in places {
-            guard let entry = entries[place], entry.metadata.key == key else { continue }
-            entries.use(place)
+        for slot in slots {
+            guard let entry = entries[slot], entry.metadata.key == key else { continue }
+            entries.use(slot)
             found.append(entry)
         }
         if found.count > 1 { found.sort { $0.metadata.terms.date > $1.metadata.terms.date } }
@@ -88,8 +88,8 @@ struct MemoryCacheContents {
         var dropped = remove(entry.metadata.key.url) { $0.replaces(entry.metadata) }
         guard entry.byteCount <= entryLimit else { return dropped }
         insert(entry)
-        while usage.bytes > limit, let place = entries.oldest {
-            if let oldest = remove(place) { dropped.append(oldest) }
+        while usage.bytes > limit, let slot = entries.oldest {
+            if let oldest = remove(slot) { dropped.append(oldest) }
             usage.evicted += 1
         }
         return dropped
@@ -106,43 +106,43 @@ struct MemoryCacheContents {
     mutating func remove(_ selection: CacheSelection) -> [CacheEntry] {
         switch selection {
         case .all:
-            let all = places.values.joined().compactMap { entries[$0] }
-            (entries, places, usage.bytes, usage.entries) = (RecencyList(), [:], 0, 0)
+            let all = slots.values.joined().compactMap { entries[$0] }
+            (entries, slots, usage.bytes, usage.entries) = (RecencyList(), [:], 0, 0)
             return all
         case .url(let url), .resource(let url): return remove(url, selection.includes)
-        default: return places.keys.flatMap { remove($0, selection.includes) }
+        default: return slots.keys.flatMap { remove($0, selection.includes) }
         }
     }
 
     private mutating func remove(
         _ url: String, _ isMeant: (CacheEntry.Metadata) -> Bool
     ) -> [CacheEntry] {
-        let meant = places[url, default: []].filter { place in
-            entries[place].map { isMeant($0.metadata) } == true
+        let meant = slots[url, default: []].filter { slot in
+            entries[slot].map { isMeant($0.metadata) } == true
         }
         return meant.compactMap { remove($0) }
     }
 
     private mutating func insert(_ entry: CacheEntry) {
-        let place = entries.insert(entry)
-        places[entry.metadata.key.url, default: []].append(place)
+        let slot = entries.insert(entry)
+        slots[entry.metadata.key.url, default: []].append(slot)
         usage.bytes += entry.byteCount
         usage.entries += 1
     }
 
-    private mutating func remove(_ place: Int) -> CacheEntry? {
-        guard let entry = entries[place] else { return nil }
+    private mutating func remove(_ slot: Int) -> CacheEntry? {
+        guard let entry = entries[slot] else { return nil }
         let url = entry.metadata.key.url
-        entries.remove(place)
-        places[url]?.removeAll { $0 == place }
-        if places[url]?.isEmpty == true { places[url] = nil }
+        entries.remove(slot)
+        slots[url]?.removeAll { $0 == slot }
+        if slots[url]?.isEmpty == true { slots[url] = nil }
         usage.bytes -= entry.byteCount
         usage.entries -= 1
         return entry
     }
 }
 
-/// Elements in the order of their last use. Each has a place, by which it is found again; finding, using and
+/// Elements in the order of their last use. Each has a slot, by which it is found again; finding, using and
 /// removing take constant time.
 package struct RecencyList<Element> {
     private struct Slot {
@@ -154,52 +154,52 @@ package struct RecencyList<Element> {
     private var slots: [Slot] = []
     private var free: [Int] = []
     private var newest: Int?
-    /// The place of the least recently used element.
+    /// The slot of the least recently used element.
     private(set) var oldest: Int?
 
-    /// The element at a place, which must exist.
-    package subscript(place: Int) -> Element? {
-        get { slots[place].element }
-        set { slots[place].element = newValue }
+    /// The element at a slot, which must exist.
+    package subscript(slot: Int) -> Element? {
+        get { slots[slot].element }
+        set { slots[slot].element = newValue }
     }
 
-    /// Adds an element as the most recently used. Returns its place.
+    /// Adds an element as the most recently used. Returns its slot.
     package mutating func insert(_ element: Element) -> Int {
-        let place: Int
+        let slot: Int
         if let reused = free.popLast() {
-            place = reused
-            slots[place] = Slot(element: element)
+            slot = reused
+            slots[slot] = Slot(element: element)
         } else {
-            place = slots.count
+            slot = slots.count
             slots.append(Slot(element: element))
         }
-        link(place)
-        return place
+        link(slot)
+        return slot
     }
 
-    /// Marks the element at a place as used.
-    package mutating func use(_ place: Int) {
-        guard place != newest else { return }
-        unlink(place)
-        link(place)
+    /// Marks the element at a slot as used.
+    package mutating func use(_ slot: Int) {
+        guard slot != newest else { return }
+        unlink(slot)
+        link(slot)
     }
 
-    /// Removes the element at a place, which may then be reused.
-    package mutating func remove(_ place: Int) {
-        unlink(place)
-        slots[place] = Slot()
-        free.append(place)
+    /// Removes the element at a slot, which may then be reused.
+    package mutating func remove(_ slot: Int) {
+        unlink(slot)
+        slots[slot] = Slot()
+        free.append(slot)
     }
 
-    private mutating func link(_ place: Int) {
-        slots[place].older = newest
-        slots[place].newer = nil
-        if let newest { slots[newest].newer = place } else { oldest = place }
-        newest = place
+    private mutating func link(_ slot: Int) {
+        slots[slot].older = newest
+        slots[slot].newer = nil
+        if let newest { slots[newest].newer = slot } else { oldest = slot }
+        newest = slot
     }
 
-    private mutating func unlink(_ place: Int) {
-        let (newer, older) = (slots[place].newer, slots[place].older)
+    private mutating func unlink(_ slot: Int) {
+        let (newer, older) = (slots[slot].newer, slots[slot].older)
         if let newer { slots[newer].older = older } else { newest = older }
         if let older { slots[older].newer = newer } else { oldest = newer }
     }

@@ -132,7 +132,7 @@ enum CacheSchema {
 
     static let statements = [
         // `metadata` is JSON. The other columns are copies of parts of it, to search by; `bytes` is the size
-        // of the entry, `used` increases with each use, and the checks are CRC-32.
+        // of the entry, `place` its URL without the query, `used` increases with each use, and the checks are CRC-32.
         """
         CREATE TABLE entry (
             id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, url TEXT NOT NULL, rules TEXT NOT NULL,

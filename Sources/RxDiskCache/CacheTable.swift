@@ -123,7 +123,7 @@ struct CacheTable {
         case .id(let id): try delete("uuid = ?", [id.uuidString])
         case .url(let url): try delete("url = ?", [url])
         case .resource(let url): try delete("url = ? AND method = 'GET'", [url])
-        case .place(let place): try delete("place = ?", [place])
+        case .anyQuery(of: let url): try delete("place = ?", [url])
         case .tag(let tag): try delete("id IN (SELECT entry FROM tag WHERE tag = ?)", [tag])
         case .identity(let identity): try delete("identity = ?", [salted(identity)])
         }
@@ -194,7 +194,7 @@ struct CacheRecord {
         let json = try Self.encoder.encode(metadata)
         variant = try Self.text(of: metadata.variant)
         columns = [
-            metadata.id.uuidString, variant, String(metadata.key.place), json, Self.check(json),
+            metadata.id.uuidString, variant, String(metadata.key.urlWithoutQuery), json, Self.check(json),
         ]
     }
 

@@ -101,7 +101,7 @@ struct MemoryCacheStoreTests {
     static let selections: [(CacheSelection, [String])] = [
         (.all, []),
         (.url("http://h/a?x=1"), ["http://h/a", "http://h/b"]),
-        (.place("http://h/a"), ["http://h/b"]),
+        (.anyQuery(of: "http://h/a"), ["http://h/b"]),
         (.tag("even"), ["http://h/a", "http://h/b"]),
         (.resource("http://h/a"), ["http://h/a?x=1", "http://h/b"]),
         (.identity("anna"), ["http://h/a", "http://h/a?x=1"]),

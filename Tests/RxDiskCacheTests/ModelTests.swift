@@ -26,7 +26,7 @@ import Testing
             switch Int.random(in: 0..<20, using: &random) {
             case 0:
                 let selections: [CacheSelection] = [
-                    .url(SampleEntry.key(key).url), .tag("even"), .place(SampleEntry.key(key).url),
+                    .url(SampleEntry.key(key).url), .tag("even"), .anyQuery(of: SampleEntry.key(key).url),
                     .identity("anna"), .resource(SampleEntry.key(key).url),
                     .id(last.randomElement(using: &random)?.id ?? UUID()), .all,
                 ]

@@ -268,7 +268,7 @@ final class RunningRequests: Sendable {
             case .all: true
             case .id(let id): request.accompanied.id == id
             case .tag(let tag): request.tags.contains(tag)
-            case .url: url.map { request.accompanied.url.hasSamePlace(as: $0) } ?? false
+            case .url: url.map { request.accompanied.url.equalsUpToQuery($0) } ?? false
             }
         }
     }
@@ -276,7 +276,7 @@ final class RunningRequests: Sendable {
 
 extension URL {
     /// Whether both URLs are equal up to the query.
-    fileprivate func hasSamePlace(as other: URL) -> Bool { place == other.place }
+    fileprivate func equalsUpToQuery(_ other: URL) -> Bool { withoutQuery == other.withoutQuery }
 
-    private var place: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
+    private var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }

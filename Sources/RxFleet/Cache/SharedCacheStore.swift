@@ -40,8 +40,8 @@ public final class SharedCacheStore: CacheStore {
         var fetches = FetchMemory()
         /// Whether removals by others arrive.
         var isFollowing = false
-        /// The places of responses stored here, for removals by id.
-        var places: [UUID: CacheKey] = [:]
+        /// The keys of responses stored here, by their ids, for removals by id.
+        var storedKeys: [UUID: CacheKey] = [:]
         var hasStarted = false
     }
 
@@ -134,10 +134,10 @@ public final class SharedCacheStore: CacheStore {
 
     private func found(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
         guard isStorable(key) else { return .just([]) }
-        let place = names.place(of: key)
-        return counting(shared.read(place)).flatMap(.concat) {
+        let entryName = names.entryName(of: key)
+        return counting(shared.read(entryName)).flatMap(.concat) {
             [self] entry -> Observable<[CacheEntry], NetworkError> in
-            let responses = entry.map { read($0.bytes, of: key, at: place) } ?? []
+            let responses = entry.map { read($0.bytes, of: key, at: entryName) } ?? []
             guard !responses.isEmpty else { return .just([]) }
             return learn(Set(responses.flatMap { $0.epochs.keys }).sorted()).map { [self] in
                 contents.withLock { contents in
@@ -149,18 +149,18 @@ public final class SharedCacheStore: CacheStore {
     }
 
     /// The variants in an entry that can be read, and that are responses to this key.
-    private func read(_ bytes: [UInt8], of key: CacheKey, at place: String) -> [StoredResponse] {
+    private func read(_ bytes: [UInt8], of key: CacheKey, at entryName: String) -> [StoredResponse] {
         let list: VariantList
-        do throws(NetworkError) { list = try VariantList(bytes, at: place) } catch {
+        do throws(NetworkError) { list = try VariantList(bytes, at: entryName) } catch {
             record(error)
             return []
         }
         return list.variants.compactMap { bytes in
             do throws(NetworkError) {
-                let response = try StoredResponse(bytes, at: place, unsealing: accountKeys(key))
+                let response = try StoredResponse(bytes, at: entryName, unsealing: accountKeys(key))
                 // Digests of names may collide, if by malice.
                 guard response.entry.metadata.key == key else {
-                    throw NetworkError(.corruptEntry, "the entry \(place) is the response to another request")
+                    throw NetworkError(.corruptEntry, "the entry \(entryName) is the response to another request")
                 }
                 return response
             } catch {
@@ -274,8 +274,8 @@ public final class SharedCacheStore: CacheStore {
         }
         .flatMap(.concat) { [self] () -> Observable<Void, NetworkError> in
             contents.withLock { contents in
-                if contents.places.count >= 4096 { contents.places = [:] }
-                contents.places[entry.metadata.id] = key
+                if contents.storedKeys.count >= 4096 { contents.storedKeys = [:] }
+                contents.storedKeys[entry.metadata.id] = key
             }
             return endFetch(of: key)
         }
@@ -317,15 +317,15 @@ public final class SharedCacheStore: CacheStore {
         _ key: CacheKey, lifetime: Duration, repetitions: Int = 3,
         _ change: @escaping @Sendable (inout [StoredResponse]) -> Void
     ) -> Observable<Void, NetworkError> {
-        let place = names.place(of: key)
-        return counting(shared.read(place)).flatMap(.concat) {
+        let entryName = names.entryName(of: key)
+        return counting(shared.read(entryName)).flatMap(.concat) {
             [self] found -> Observable<Void, NetworkError> in
-            var responses = found.map { read($0.bytes, of: key, at: place) } ?? []
+            var responses = found.map { read($0.bytes, of: key, at: entryName) } ?? []
             change(&responses)
             var list = VariantList()
             do throws(NetworkError) {
                 for response in responses {
-                    list.variants.append(try response.bytes(at: place, sealing: accountKeys(key)))
+                    list.variants.append(try response.bytes(at: entryName, sealing: accountKeys(key)))
                 }
             } catch {
                 return error.code == .tooLarge ? .just(()) : .fail(error)
@@ -336,7 +336,7 @@ public final class SharedCacheStore: CacheStore {
             if bytes == nil && found == nil { return .just(()) }
             return counting(
                 shared.swap(
-                    place, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent, under: nil,
+                    entryName, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent, under: nil,
                     for: lifetime)
             ).flatMap(.concat) { [self] result -> Observable<Void, NetworkError> in
                 if case .swapped = result { return .just(()) }
@@ -349,7 +349,7 @@ public final class SharedCacheStore: CacheStore {
     /// Removes responses in all processes. The number is not known: 0, or 1 for a single response.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
         guard let name = names.epoch(of: selection) else {
-            guard case .id(let id) = selection, let key = contents.withLock({ $0.places[id] }) else {
+            guard case .id(let id) = selection, let key = contents.withLock({ $0.storedKeys[id] }) else {
                 return .just(0)
             }
             return change(key, lifetime: retention) { responses in
@@ -439,7 +439,7 @@ struct RemovalCodec: Sendable {
             case .id(let id): ("id", id.uuidString)
             case .url(let url): ("url", url)
             case .resource(let url): ("resource", url)
-            case .place(let place): ("place", place)
+            case .anyQuery(of: let url): ("place", url)
             case .tag(let tag): ("tag", tag)
             case .identity(let identity): ("identity", identity)
             }
@@ -479,7 +479,7 @@ extension RemovalCodec.Message {
         case "id": UUID(uuidString: value).map(CacheSelection.id)
         case "url": .url(value)
         case "resource": .resource(value)
-        case "place": .place(value)
+        case "place": .anyQuery(of: value)
         case "tag": .tag(value)
         case "identity": .identity(value)
         default: nil

@@ -30,27 +30,27 @@ struct StoredResponse: Sendable {
     }
 
     /// - Parameter keys: the keys of the response's account; `nil` for a response without account.
-    init(_ bytes: [UInt8], at place: String, unsealing keys: SealingKeys?) throws(NetworkError) {
+    init(_ bytes: [UInt8], at entryName: String, unsealing keys: SealingKeys?) throws(NetworkError) {
         if let keys {
             try self.init(
-                plain: SealedForm.unseal(bytes, as: .response, at: place, with: keys)[...], at: place)
+                plain: SealedForm.unseal(bytes, as: .response, at: entryName, with: keys)[...], at: entryName)
             return
         }
         guard bytes.count > 4 + Self.digestLength, bytes.starts(with: Self.magic) else {
-            throw NetworkError(.corruptEntry, "the entry \(place) is not a stored response")
+            throw NetworkError(.corruptEntry, "the entry \(entryName) is not a stored response")
         }
         guard bytes[3] <= Self.version else {
-            throw NetworkError(.laterFormat, "the entry \(place) has the format \(bytes[3])")
+            throw NetworkError(.laterFormat, "the entry \(entryName) has the format \(bytes[3])")
         }
         let content = bytes[(4 + Self.digestLength)...]
         guard bytes[3] == Self.version,
-            Self.digest(content, at: place).elementsEqual(bytes[4..<(4 + Self.digestLength)])
-        else { throw NetworkError(.corruptEntry, "the entry \(place) has a wrong checksum") }
-        try self.init(plain: content, at: place)
+            Self.digest(content, at: entryName).elementsEqual(bytes[4..<(4 + Self.digestLength)])
+        else { throw NetworkError(.corruptEntry, "the entry \(entryName) has a wrong checksum") }
+        try self.init(plain: content, at: entryName)
     }
 
-    private init(plain: ArraySlice<UInt8>, at place: String) throws(NetworkError) {
-        let corrupt = NetworkError(.corruptEntry, "the entry \(place) is not a stored response")
+    private init(plain: ArraySlice<UInt8>, at entryName: String) throws(NetworkError) {
+        let corrupt = NetworkError(.corruptEntry, "the entry \(entryName) is not a stored response")
         guard plain.count >= 4 else { throw corrupt }
         let length = plain.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         guard length <= Self.mostMetadata, plain.count >= 4 + length else { throw corrupt }
@@ -63,28 +63,28 @@ struct StoredResponse: Sendable {
     }
 
     /// - Parameter keys: the keys of the response's account; `nil` for a response without account.
-    func bytes(at place: String, sealing keys: SealingKeys?) throws(NetworkError) -> [UInt8] {
+    func bytes(at entryName: String, sealing keys: SealingKeys?) throws(NetworkError) -> [UInt8] {
         let head: [UInt8]
         do {
             head = Array(try JSONEncoder().encode(Head(epochs: epochs, metadata: entry.metadata)))
-        } catch { throw NetworkError(.corruptEntry, "the response \(place) cannot be encoded: \(error)") }
+        } catch { throw NetworkError(.corruptEntry, "the response \(entryName) cannot be encoded: \(error)") }
         guard head.count <= Self.mostMetadata else {
             throw NetworkError(
-                .tooLarge, "the header fields of the response \(place) are too large to be stored")
+                .tooLarge, "the header fields of the response \(entryName) are too large to be stored")
         }
         var plain: [UInt8] = []
         plain.reserveCapacity(4 + head.count + entry.body.count)
         for shift in [24, 16, 8, 0] { plain.append(UInt8(truncatingIfNeeded: head.count >> shift)) }
         plain += head
         plain += entry.body
-        if let keys { return try SealedForm.seal(plain, as: .response, at: place, with: keys.current) }
-        return Self.magic + [Self.version] + Self.digest(plain[...], at: place) + plain
+        if let keys { return try SealedForm.seal(plain, as: .response, at: entryName, with: keys.current) }
+        return Self.magic + [Self.version] + Self.digest(plain[...], at: entryName) + plain
     }
 
-    /// Includes the place, so that an entry that was moved is not found to be intact.
-    private static func digest(_ content: ArraySlice<UInt8>, at place: String) -> [UInt8] {
+    /// Includes the name of the entry, so that one that was moved is not found to be intact.
+    private static func digest(_ content: ArraySlice<UInt8>, at entryName: String) -> [UInt8] {
         var hash = SHA256()
-        hash.update(data: Array(place.utf8))
+        hash.update(data: Array(entryName.utf8))
         hash.update(data: [0])
         hash.update(data: content)
         return Array(hash.finalize())
@@ -97,8 +97,8 @@ struct StoredResponse: Sendable {
 struct CacheNames: Sendable {
     let prefix: String
 
-    /// The place of the variants of a key.
-    func place(of key: CacheKey) -> String {
+    /// The name of the entry with the variants of a key.
+    func entryName(of key: CacheKey) -> String {
         prefix + "r:" + digest([key.rules.rawValue, key.method, key.url, key.identity, key.content])
     }
 
@@ -114,7 +114,7 @@ struct CacheNames: Sendable {
         case .id: nil
         case .url(let url): prefix + "e:" + digest(["url", url])
         case .resource(let url): prefix + "e:" + digest(["resource", url])
-        case .place(let place): prefix + "e:" + digest(["place", place])
+        case .anyQuery(of: let url): prefix + "e:" + digest(["place", url])
         case .tag(let tag): prefix + "e:" + digest(["tag", tag])
         case .identity(let identity): prefix + "e:" + digest(["identity", identity])
         }
@@ -123,7 +123,7 @@ struct CacheNames: Sendable {
     /// The epochs that a response with this key and these tags belongs to, sorted.
     func epochs(of key: CacheKey, tags: Set<String>) -> [String] {
         var selections: [CacheSelection] = [
-            .all, .url(key.url), .place(String(key.place)), .identity(key.identity),
+            .all, .url(key.url), .anyQuery(of: String(key.urlWithoutQuery)), .identity(key.identity),
         ]
         if key.method == "GET" { selections.append(.resource(key.url)) }
         return (selections + tags.map(CacheSelection.tag)).compactMap { epoch(of: $0) }.sorted()

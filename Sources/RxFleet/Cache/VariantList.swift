@@ -16,18 +16,18 @@ struct VariantList: Sendable {
     init() {}
 
     /// Reads a list. Fails with `corruptEntry` or `laterFormat`.
-    init(_ bytes: [UInt8], at place: String) throws(NetworkError) {
+    init(_ bytes: [UInt8], at entryName: String) throws(NetworkError) {
         guard bytes.count >= 4, bytes.starts(with: Self.magic) else {
-            throw NetworkError(.corruptEntry, "the entry \(place) is not a list of responses")
+            throw NetworkError(.corruptEntry, "the entry \(entryName) is not a list of responses")
         }
         guard bytes[3] <= Self.version else {
-            throw NetworkError(.laterFormat, "the entry \(place) has the format \(bytes[3])")
+            throw NetworkError(.laterFormat, "the entry \(entryName) has the format \(bytes[3])")
         }
         var rest = bytes[4...]
         while !rest.isEmpty {
             let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
             guard rest.count >= 4 + length, variants.count < Self.mostVariants else {
-                throw NetworkError(.corruptEntry, "the entry \(place) is cut off")
+                throw NetworkError(.corruptEntry, "the entry \(entryName) is cut off")
             }
             variants.append(Array(rest.dropFirst(4).prefix(length)))
             rest = rest.dropFirst(4 + length)

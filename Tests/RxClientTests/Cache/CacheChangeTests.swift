@@ -194,7 +194,8 @@ import Testing
     }
 
     @Test(arguments: [
-        CacheSelection.all, .url("http://shop.test/goods"), .place("http://shop.test/goods"), .tag("list"),
+        CacheSelection.all, .url("http://shop.test/goods"), .anyQuery(of: "http://shop.test/goods"),
+        .tag("list"),
         .tag("other"),
     ])
     func whatIsRemovedWhileItIsOnItsWayIsNotKept(_ selection: CacheSelection) throws {

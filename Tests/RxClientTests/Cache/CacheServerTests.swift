@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (CacheSelection.url("http://shop.test/goods"), 0), (.place("http://shop.test/goods"), 0),
+        (CacheSelection.url("http://shop.test/goods"), 0), (.anyQuery(of: "http://shop.test/goods"), 0),
         (.tag("list"), 0), (.all, 0), (.tag("other"), 1),
     ])
     func theAppRemovesSearches(_ selection: CacheSelection, _ count: Int) throws {

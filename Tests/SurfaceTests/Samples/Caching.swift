@@ -29,7 +29,7 @@ func oneRequest(client: Client) async throws {
 
 func clearing(client: Client) async throws {
     let cache = client.configuration.cache
-    let count = try await cache.remove(.place("https://api.example.com/v1/goods")).value()
+    let count = try await cache.remove(.anyQuery(of: "https://api.example.com/v1/goods")).value()
     cache.remove(.tag("cart")).subscribe()
     cache.remove(.all).subscribe()
     print(count, cache.statistics.hits, cache.statistics.misses, cache.statistics.usage.bytes)
