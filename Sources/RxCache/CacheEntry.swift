@@ -29,27 +29,38 @@ public struct CacheEntry: Sendable {
         /// Status and header fields, without those that end with the connection (RFC 9111 §3.1).
         public var head: ResponseHead
         /// How long the response may be used.
-        public var terms: CacheTerms
+        public var freshness: CacheFreshness
         /// Names by which the response can be removed.
         public var tags: Set<String>
+
+        private enum CodingKeys: String, CodingKey {
+            case id
+            case key
+            case variant
+            case head
+            case freshness = "terms"
+            case tags
+        }
 
         /// Creates metadata, by default for a new body, of a response that fits every request with the key. To store the
         /// metadata of a response, encode the whole value: this initializer makes one that no field of the request selects.
         public init(
-            id: UUID? = nil, key: CacheKey, head: ResponseHead, terms: CacheTerms, tags: Set<String> = []
+            id: UUID? = nil, key: CacheKey, head: ResponseHead, freshness: CacheFreshness,
+            tags: Set<String> = []
         ) {
-            self.init(id: id, key: key, variant: CacheVariant(), head: head, terms: terms, tags: tags)
+            self.init(id: id, key: key, variant: CacheVariant(), head: head, freshness: freshness, tags: tags)
         }
 
         package init(
-            id: UUID? = nil, key: CacheKey, variant: CacheVariant, head: ResponseHead, terms: CacheTerms,
+            id: UUID? = nil, key: CacheKey, variant: CacheVariant, head: ResponseHead,
+            freshness: CacheFreshness,
             tags: Set<String> = []
         ) {
             self.id = id ?? RandomSource.uuid()
             self.key = key
             self.variant = variant
             self.head = head
-            self.terms = terms
+            self.freshness = freshness
             self.tags = tags
         }
 

@@ -80,7 +80,7 @@ struct MemoryCacheContents {
             entries.use(slot)
             found.append(entry)
         }
-        if found.count > 1 { found.sort { $0.metadata.terms.date > $1.metadata.terms.date } }
+        if found.count > 1 { found.sort { $0.metadata.freshness.date > $1.metadata.freshness.date } }
         return found
     }
 

@@ -90,7 +90,7 @@ public final class TieredCacheStore: CacheStore {
         _ found: [CacheEntry], of key: CacheKey, beside upper: [CacheEntry]
     ) -> Observable<[CacheEntry], NetworkError> {
         let onlyUpper = upper.filter { entry in !found.contains { $0.metadata.replaces(entry.metadata) } }
-        let all = (found + onlyUpper).sorted { $0.metadata.terms.date > $1.metadata.terms.date }
+        let all = (found + onlyUpper).sorted { $0.metadata.freshness.date > $1.metadata.freshness.date }
         guard contents.withLock({ $0.completes(key, with: all) }) else { return .just(all) }
         let ids = Set(upper.map(\.metadata.id))
         return Observable.sequence(found.filter { !ids.contains($0.metadata.id) })

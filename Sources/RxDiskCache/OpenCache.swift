@@ -54,7 +54,7 @@ final class OpenCache: Sendable {
                 return []
             }
         }
-        return found.compactMap(\.entry).sorted { $0.metadata.terms.date > $1.metadata.terms.date }
+        return found.compactMap(\.entry).sorted { $0.metadata.freshness.date > $1.metadata.freshness.date }
     }
 
     /// Removes corrupt entries, and records the use of the others.

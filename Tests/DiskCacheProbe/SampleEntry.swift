@@ -22,13 +22,15 @@ enum SampleEntry {
         let metadata = CacheEntry.Metadata(
             key: Self.key(key),
             head: ResponseHead(status: .ok, headerFields: [.eTag: "\"\(key)-\(number)\""]),
-            terms: CacheTerms(date: Date(timeIntervalSince1970: Double(number)), lifetime: 60),
+            freshness: CacheFreshness(date: Date(timeIntervalSince1970: Double(number)), lifetime: 60),
             tags: key.isMultiple(of: 2) ? ["even"] : [])
         return CacheEntry(metadata, body: body(key: key, number: number, size: size))
     }
 
     /// The number of an entry.
-    static func number(of entry: CacheEntry) -> Int { Int(entry.metadata.terms.date.timeIntervalSince1970) }
+    static func number(of entry: CacheEntry) -> Int {
+        Int(entry.metadata.freshness.date.timeIntervalSince1970)
+    }
 
     /// Whether an entry is unchanged, judged by its own content.
     static func isWhole(_ entry: CacheEntry) -> Bool {

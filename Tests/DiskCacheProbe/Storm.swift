@@ -38,7 +38,7 @@ struct Storm {
             _ = try? await store.store(entry).value()
         case 90..<96:
             guard var metadata = last else { return }
-            metadata.terms.lifetime += 1
+            metadata.freshness.lifetime += 1
             _ = try? await store.update(metadata).value()
         case 96..<99: _ = try? await store.remove(.url(SampleEntry.key(key).url)).value()
         default: _ = try? await store.remove(.all).value()

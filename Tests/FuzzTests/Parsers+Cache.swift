@@ -49,10 +49,10 @@ extension Parser {
             guard let head = try? JSONDecoder().decode(ResponseHead.self, from: Data(bytes)) else {
                 return "none"
             }
-            let terms = CacheTerms(
+            let freshness = CacheFreshness(
                 head.storable, arrived: head, url: "http://a.test/", asked: Date(timeIntervalSince1970: 0),
                 now: Date(timeIntervalSince1970: 0))
-            try demand(!terms.age(at: Date(timeIntervalSince1970: 1)).isNaN, "no age")
+            try demand(!freshness.age(at: Date(timeIntervalSince1970: 1)).isNaN, "no age")
             return "\(head.storable.telling(age: .infinity).headerFields.count)"
         },
         Parser(

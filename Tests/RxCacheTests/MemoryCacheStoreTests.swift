@@ -77,10 +77,10 @@ struct MemoryCacheStoreTests {
         store.store(entry).subscribe()
         let before = store.usage.bytes
         entry.metadata.head = ResponseHead(status: .ok, headerFields: [.eTag: "\"long\""])
-        entry.metadata.terms.lifetime = 99
+        entry.metadata.freshness.lifetime = 99
         store.update(entry.metadata).subscribe()
         let found = try #require(store.found("/a").first)
-        #expect(found.metadata.terms.lifetime == 99)
+        #expect(found.metadata.freshness.lifetime == 99)
         #expect(found.body.count == 7)
         #expect(store.usage == CacheUsage(entries: 1, bytes: found.byteCount))
         #expect(store.usage.bytes > before)
@@ -131,7 +131,7 @@ struct MemoryCacheStoreTests {
         let search = CacheEntry(
             .init(
                 key: key, head: ResponseHead(status: .ok),
-                terms: CacheTerms(date: Date(timeIntervalSince1970: 0), lifetime: 9)), body: [2])
+                freshness: CacheFreshness(date: Date(timeIntervalSince1970: 0), lifetime: 9)), body: [2])
         store.store(search).subscribe()
         store.remove(.resource("/a")).subscribe()
         #expect(store.entriesInMemory(for: key)?.count == 1)
@@ -221,7 +221,7 @@ extension CacheEntry {
         let metadata = Metadata(
             key: CacheKey(rules: .http, url: url, identity: identity), variant: variant,
             head: ResponseHead(status: .ok),
-            terms: CacheTerms(date: Date(timeIntervalSince1970: time), lifetime: 60), tags: tags)
+            freshness: CacheFreshness(date: Date(timeIntervalSince1970: time), lifetime: 60), tags: tags)
         return CacheEntry(metadata, body: Array(repeating: 0, count: body))
     }
 }

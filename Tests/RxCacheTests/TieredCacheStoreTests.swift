@@ -113,12 +113,12 @@ import Testing
     @Test func changes() throws {
         var entry = CacheEntry.sample("/a", body: 1, tags: ["t"])
         try put(entry)
-        entry.metadata.terms.lifetime = 99
+        entry.metadata.freshness.lifetime = 99
         store.update(entry.metadata).subscribe()
         try clock.run()
         for tier in [store.memory, slow.contents] {
             let found = Recorder(tier.entries(for: entry.metadata.key), on: clock).values.first
-            #expect(found?.first?.metadata.terms.lifetime == 99)
+            #expect(found?.first?.metadata.freshness.lifetime == 99)
         }
         let removed = Recorder(store.remove(.tag("t")), on: clock)
         try clock.run()
@@ -139,7 +139,7 @@ import Testing
         case 1: store.remove(.url("/a")).subscribe()
         default:
             var metadata = old.metadata
-            metadata.terms.lifetime = 99
+            metadata.freshness.lifetime = 99
             store.update(metadata).subscribe()
         }
         try clock.run()
@@ -147,7 +147,7 @@ import Testing
         #expect(try look("/a").bodies == [[2], [], [1]][kind])
         let found = begin("/a")
         try clock.run()
-        #expect(kind < 2 || found.values.first?.first?.metadata.terms.lifetime == 99)
+        #expect(kind < 2 || found.values.first?.first?.metadata.freshness.lifetime == 99)
     }
 
     /// If the lower store fails, memory remains usable.

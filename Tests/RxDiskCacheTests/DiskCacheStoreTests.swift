@@ -20,7 +20,7 @@ import Testing
     @Test func reopened() async throws {
         var entry = SampleEntry.make(key: 1, number: 7, size: 300_000)
         entry.metadata.variant = CacheVariant(["accept-language": "de", "accept": nil])
-        entry.metadata.terms = CacheTerms(
+        entry.metadata.freshness = CacheFreshness(
             date: Date(timeIntervalSince1970: 1.25), initialAge: 0.1, lifetime: .infinity, staleIfError: 3,
             neverStale: true)
         do {
@@ -33,7 +33,7 @@ import Testing
         #expect(found.map(\.body) == [entry.body])
         #expect(found.map(\.metadata.id) == [entry.metadata.id])
         #expect(found.map(\.metadata.variant) == [entry.metadata.variant])
-        #expect(found.map(\.metadata.terms) == [entry.metadata.terms])
+        #expect(found.map(\.metadata.freshness) == [entry.metadata.freshness])
         #expect(found.first?.metadata.head[.eTag] == "\"1-7\"")
         #expect(try await store.found(SampleEntry.key(2)).isEmpty)
         #expect(store.usage == CacheUsage(entries: 1, bytes: entry.byteCount))

@@ -34,7 +34,7 @@ import Testing
                 #expect(try await store.remove(selection).value() == model.remove(selection).value())
             case 1...4:
                 guard var metadata = last.randomElement(using: &random) else { continue }
-                metadata.terms.lifetime += 1
+                metadata.freshness.lifetime += 1
                 metadata.tags = ["even", "more"]
                 let padding = String(repeating: "x", count: .random(in: 0..<2000, using: &random))
                 metadata.head = ResponseHead(status: .ok, headerFields: [.eTag: padding])
@@ -60,7 +60,7 @@ import Testing
             )
             #expect(found.map(\.metadata.id) == expected.map(\.metadata.id), "step \(step)")
             #expect(found.map(\.body) == expected.map(\.body))
-            #expect(found.map(\.metadata.terms) == expected.map(\.metadata.terms))
+            #expect(found.map(\.metadata.freshness) == expected.map(\.metadata.freshness))
             #expect(found.map(\.metadata.tags) == expected.map(\.metadata.tags))
             #expect(found.map(\.byteCount) == expected.map(\.byteCount))
             #expect(store.usage.entries == model.usage.entries && store.usage.bytes == model.usage.bytes)

@@ -306,7 +306,8 @@ import Testing
         let cache = SharedCacheStore(in: store, entryLimit: 1000, clock: clock)
         let key = CacheKey(rules: .time, url: "https://shop.test/a")
         let metadata = CacheEntry.Metadata(
-            key: key, head: ResponseHead(status: .ok), terms: CacheTerms(date: clock.date, lifetime: 60))
+            key: key, head: ResponseHead(status: .ok),
+            freshness: CacheFreshness(date: clock.date, lifetime: 60))
         for (size, isStored) in [(100, true), (5000, false)] {
             cache.store(CacheEntry(metadata, body: Array(repeating: 1, count: size)))
                 .subscribe(onFailure: { Issue.record("\($0)") })
@@ -325,7 +326,8 @@ import Testing
             CacheEntry(
                 CacheEntry.Metadata(
                     key: key, variant: CacheVariant(["accept-language": language]),
-                    head: ResponseHead(status: .ok), terms: CacheTerms(date: clock.date, lifetime: 60)),
+                    head: ResponseHead(status: .ok), freshness: CacheFreshness(date: clock.date, lifetime: 60)
+                ),
                 body: Array(body.utf8))
         }
         func found() throws -> [String] {

@@ -30,7 +30,7 @@ extension CachedRequest {
         }
         return find().flatMap(.concat) { entry in
             let now = self.cache.currentDate()
-            switch entry?.metadata.terms.verdict(for: self.demand, at: now) {
+            switch entry?.metadata.freshness.verdict(for: self.demand, at: now) {
             case .use(let isStale):
                 return self.use(entry, isStale ? .stale : .fresh, trace).validated(by: validation)
             case .useAndRefresh:

@@ -93,7 +93,7 @@ final class CachedRequest: Sendable {
         else { return nil }
         let now = cache.currentDate()
         guard !isOver(entry, at: now),
-            case .use(let isStale) = entry.metadata.terms.verdict(for: demand, at: now)
+            case .use(let isStale) = entry.metadata.freshness.verdict(for: demand, at: now)
         else { return nil }
         return response(from: entry, isStale ? .stale : .fresh, at: now)
     }
@@ -121,13 +121,13 @@ final class CachedRequest: Sendable {
     /// Whether the app's storage time for a stored response is over: then the response is dropped, not just
     /// stale.
     private func isOver(_ entry: CacheEntry, at now: Date) -> Bool {
-        lifetime != nil && entry.metadata.terms.age(at: now) >= entry.metadata.terms.lifetime
+        lifetime != nil && entry.metadata.freshness.age(at: now) >= entry.metadata.freshness.lifetime
     }
 
     /// Makes the response from an entry.
     func response(from entry: CacheEntry, _ use: Response.CacheUse, at now: Date) -> Response {
         cache.count { if use == .stale { $0.staleServed += 1 } else { $0.hits += 1 } }
-        let age = entry.metadata.terms.age(at: now)
+        let age = entry.metadata.freshness.age(at: now)
         var response = Response(
             head: entry.metadata.head.telling(age: age), body: request.method == .head ? [] : entry.body,
             request: request, decoder: decoder)
@@ -149,7 +149,7 @@ final class CachedRequest: Sendable {
     /// The entry that may be used now that the server has failed (RFC 5861 §4).
     var fallback: CacheEntry? {
         guard let entry = progress.withLock({ $0.kept }), !cache.history.hasRemoved(names, since: start),
-            entry.metadata.terms.isUsableOnError(for: demand, at: cache.currentDate())
+            entry.metadata.freshness.isUsableOnError(for: demand, at: cache.currentDate())
         else { return nil }
         return entry
     }
@@ -206,7 +206,7 @@ final class CachedRequest: Sendable {
         cache.count { $0.revalidated += 1 }
         var entry = entry
         entry.metadata.head = head
-        entry.metadata.terms = terms(of: head, response)
+        entry.metadata.freshness = freshness(of: head, response)
         if !isSent(response) {
             // An interceptor has confirmed the entry for this request alone.
         } else if demand.writesStore, head.isStorable, let variant = variant(of: head, response) {
@@ -257,22 +257,22 @@ final class CachedRequest: Sendable {
 
     private func metadata(of response: Response) -> CacheEntry.Metadata? {
         let head = response.head.storable
-        let terms: CacheTerms
+        let freshness: CacheFreshness
         if let lifetime {
             guard response.status.kind == .successful else { return nil }
-            terms = CacheTerms(date: cache.currentDate(), lifetime: lifetime / .seconds(1))
+            freshness = CacheFreshness(date: cache.currentDate(), lifetime: lifetime / .seconds(1))
         } else {
             // A response after a redirect belongs to another URL.
             guard !response.isRedirected, response.head.isStorable else { return nil }
-            terms = self.terms(of: head, response)
+            freshness = self.freshness(of: head, response)
         }
         guard let variant = variant(of: head, response) else { return nil }
-        return CacheEntry.Metadata(key: key, variant: variant, head: head, terms: terms, tags: tags)
+        return CacheEntry.Metadata(key: key, variant: variant, head: head, freshness: freshness, tags: tags)
     }
 
-    private func terms(of head: ResponseHead, _ response: Response) -> CacheTerms {
+    private func freshness(of head: ResponseHead, _ response: Response) -> CacheFreshness {
         let now = cache.currentDate()
-        return CacheTerms(
+        return CacheFreshness(
             head, arrived: response.head, url: key.url, asked: now - response.metrics.total / .seconds(1),
             now: now)
     }

@@ -142,7 +142,7 @@ public final class SharedCacheStore: CacheStore {
             return learn(Set(responses.flatMap { $0.epochs.keys }).sorted()).map { [self] in
                 contents.withLock { contents in
                     responses.filter { contents.epochs.isCurrent($0.epochs) == true }.map(\.entry)
-                        .sorted { $0.metadata.terms.date > $1.metadata.terms.date }
+                        .sorted { $0.metadata.freshness.date > $1.metadata.freshness.date }
                 }
             }
         }
@@ -160,7 +160,8 @@ public final class SharedCacheStore: CacheStore {
                 let response = try StoredResponse(bytes, at: entryName, unsealing: accountKeys(key))
                 // Digests of names may collide, if by malice.
                 guard response.entry.metadata.key == key else {
-                    throw NetworkError(.corruptEntry, "the entry \(entryName) is the response to another request")
+                    throw NetworkError(
+                        .corruptEntry, "the entry \(entryName) is the response to another request")
                 }
                 return response
             } catch {
@@ -295,8 +296,10 @@ public final class SharedCacheStore: CacheStore {
 
     /// How long the store keeps a response: while it is fresh or may be used stale, and a while to be revalidated.
     private func lifetime(of entry: CacheEntry) -> Duration {
-        let terms = entry.metadata.terms
-        let useful = terms.lifetime - terms.initialAge + max(terms.staleWhileRevalidate, terms.staleIfError)
+        let freshness = entry.metadata.freshness
+        let useful =
+            freshness.lifetime - freshness.initialAge
+            + max(freshness.staleWhileRevalidate, freshness.staleIfError)
         let seconds = useful.isFinite ? min(max(useful, 0), Self.mostRetention / .seconds(1)) : 0
         return min(.seconds(seconds) + retention, Self.mostRetention)
     }
@@ -336,7 +339,8 @@ public final class SharedCacheStore: CacheStore {
             if bytes == nil && found == nil { return .just(()) }
             return counting(
                 shared.swap(
-                    entryName, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent, under: nil,
+                    entryName, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent,
+                    under: nil,
                     for: lifetime)
             ).flatMap(.concat) { [self] result -> Observable<Void, NetworkError> in
                 if case .swapped = result { return .just(()) }

@@ -200,7 +200,7 @@ import Testing
         let entry = CacheEntry(
             .init(
                 key: CacheKey(rules: .http, url: CacheStage.url), head: ResponseHead(status: .ok),
-                terms: CacheTerms(date: .start + 10, lifetime: 3600)), body: [1])
+                freshness: CacheFreshness(date: .start + 10, lifetime: 3600)), body: [1])
         store.store(entry).subscribe()
         let stage = CacheStage([], store: store)
         #expect(try stage.send().values.map(\.text) == ["new"])

@@ -70,7 +70,7 @@ import Testing
             rules: .http, url: url.absoluteString, identity: canary, content: canary)
         let metadata = CacheEntry.Metadata(
             key: cacheKey, variant: CacheVariant(["x-key": canary]), head: head,
-            terms: CacheTerms(date: Date(timeIntervalSince1970: 0), lifetime: 1))
+            freshness: CacheFreshness(date: Date(timeIntervalSince1970: 0), lifetime: 1))
         let entry = CacheEntry(metadata, body: bytes)
         let store = MemoryCacheStore()
         store.store(entry).subscribe(onNext: { _ in }, onFailure: { _ in })

@@ -5,7 +5,7 @@ package import RxHTTP
 /// How long a stored response may be used, and on which conditions: read once from its fields, on arrival.
 ///
 /// All times are in seconds.
-public struct CacheTerms: Hashable, Sendable, Codable {
+public struct CacheFreshness: Hashable, Sendable, Codable {
     /// The time of arrival, or of the latest revalidation with a 304.
     public var date: Date
     /// The age at that time (`corrected_initial_age`, RFC 9111 §4.2.3).
@@ -21,7 +21,7 @@ public struct CacheTerms: Hashable, Sendable, Codable {
     /// Whether the response must not be used once it is stale (`must-revalidate`, RFC 9111 §5.2.2.2).
     public var neverStale: Bool
 
-    /// Creates terms; by default only the lifetime matters.
+    /// Creates a value of which only the lifetime matters by default.
     public init(
         date: Date, initialAge: TimeInterval = 0, lifetime: TimeInterval,
         staleWhileRevalidate: TimeInterval = 0, staleIfError: TimeInterval = 0,
@@ -44,8 +44,8 @@ public struct CacheTerms: Hashable, Sendable, Codable {
     }
 }
 
-extension CacheTerms {
-    /// The terms that a server gives a response (RFC 9111 §4.2).
+extension CacheFreshness {
+    /// The freshness that a server gives a response (RFC 9111 §4.2).
     ///
     /// - Parameters:
     ///   - head: the head as stored.
@@ -107,43 +107,5 @@ extension HTTPResponse.Status {
     /// RFC 9110 §15.1, without 206: partial responses are not stored.
     package var isHeuristicallyCacheable: Bool {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
-    }
-}
-
-/// The decision about a request that has a stored response.
-package enum CacheVerdict: Equatable {
-    /// The stored response is used.
-    case use(isStale: Bool)
-    /// The stored response is used, and renewed in the background (RFC 5861 §3).
-    case useAndRefresh
-    /// The request is sent.
-    case ask
-}
-
-extension CacheTerms {
-    /// Whether a response under these terms may be used for a request (RFC 9111 §4).
-    package func verdict(for demand: CacheDemand, at now: Date) -> CacheVerdict {
-        let age = age(at: now)
-        let isFresh = age < lifetime
-        if demand.mustConfirm || alwaysRevalidates && !demand.acceptsAnyAge { return .ask }
-        if let maxAge = demand.maxAge, age > maxAge || maxAge == 0 { return .ask }
-        if isFresh { return lifetime - age >= demand.minFresh ? .use(isStale: false) : .ask }
-        guard demand.minFresh == 0 else { return .ask }
-        let staleness = age - lifetime
-        if demand.acceptsAnyAge, staleness <= demand.maxStale ?? .infinity { return .use(isStale: true) }
-        guard !neverStale else { return .ask }
-        if let maxStale = demand.maxStale, maxStale > 0, staleness <= maxStale { return .use(isStale: true) }
-        if staleWhileRevalidate > 0, staleness <= staleWhileRevalidate {
-            // RFC 5861 §3 permits the use; the renewal is only recommended.
-            return demand.onlyIfCached ? .use(isStale: true) : .useAndRefresh
-        }
-        return .ask
-    }
-
-    /// Whether a response under these terms may be used if the server has failed (RFC 5861 §4).
-    package func isUsableOnError(for demand: CacheDemand, at now: Date) -> Bool {
-        guard !alwaysRevalidates, !neverStale, !demand.mustConfirm else { return false }
-        let window = max(staleIfError, demand.staleIfError)
-        return window > 0 && age(at: now) - lifetime <= window
     }
 }
