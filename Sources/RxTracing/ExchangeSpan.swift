@@ -76,7 +76,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
             of: SpanPlan.Exchange(
                 origin: destination.origin, status: status, version: metrics?.httpVersion,
                 address: metrics?.remoteAddress, port: metrics?.remotePort ?? 0),
-            at: request.shownPlace)
+            at: request.shownURLWithoutQuery)
         // A redirect may have changed it.
         if request.method != plan.key.method || !plan.isConventional {
             let isKnown = request.method.isConventional

@@ -201,9 +201,9 @@ extension Request {
     public var shownURL: String { redaction.shown(url: urlText) }
 
     /// The URL as text, without user info, query and fragment, and without a credential in the path.
-    package var shownPlace: String {
+    package var shownURLWithoutQuery: String {
         var text = urlText
-        let (place, mayHaveSecret) = text.withUTF8 { bytes in
+        let (url, mayHaveSecret) = text.withUTF8 { bytes in
             // It runs for each traced request, hence the plain loop.
             var (end, mayHaveSecret) = (0, false)
             while end < bytes.count {
@@ -217,8 +217,8 @@ extension Request {
             }
             return (unsafe String(decoding: bytes[..<end], as: UTF8.self), mayHaveSecret)
         }
-        guard mayHaveSecret || secretAdditionsIfAny?.texts.isEmpty == false else { return place }
-        return redaction.shown(url: place)
+        guard mayHaveSecret || secretAdditionsIfAny?.texts.isEmpty == false else { return url }
+        return redaction.shown(url: url)
     }
 
     /// The URL without user info, query and fragment, and without a credential in the path.

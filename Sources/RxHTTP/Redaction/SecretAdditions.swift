@@ -55,7 +55,7 @@ extension Request {
 
     private mutating func recordAddedURLParts(_ before: Request) throws(NetworkError) {
         let (old, new) = (URLParts(before.urlText), URLParts(urlText))
-        if old.place != new.place {
+        if old.urlWithoutQuery != new.urlWithoutQuery {
             guard Origin(url) == Origin(before.url) else {
                 throw NetworkError(
                     .invalidURL, "a credential or signature changed the request's origin",
@@ -82,12 +82,12 @@ extension Request {
         // Streamed content is never shown.
         guard case .bytes(let bytes) = body else { return }
         let type = headerFields[.contentType]
-        guard let new = ContentMembers(bytes, type: type) else { return secretAdditions.hidesContent = true }
-        var old: ContentMembers?
+        guard let new = NamedFields(bytes, type: type) else { return secretAdditions.hidesContent = true }
+        var old: NamedFields?
         if case .bytes(let bytes) = before.body {
-            old = ContentMembers(bytes, type: before.headerFields[.contentType])
+            old = NamedFields(bytes, type: before.headerFields[.contentType])
         }
-        secretParameters.formUnion(new.names(besides: old))
+        secretParameters.formUnion(new.namesAddedOrChanged(since: old))
     }
 
     /// Removes what another origin must not see: secret fields, and everything added by ``addSecrets(_:)``,
@@ -104,7 +104,7 @@ extension Request {
         guard !additions.query.isEmpty || !additions.texts.isEmpty else { return }
         let parts = URLParts(urlText)
         let kept = parts.query.filter { !additions.include(item: $0) }
-        let segments = parts.place.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = parts.urlWithoutQuery.split(separator: "/", omittingEmptySubsequences: false)
         let keptSegments = segments.filter { !additions.texts.contains(String($0)) }
         guard kept.count < parts.query.count || keptSegments.count < segments.count else { return }
         let query = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
@@ -140,11 +140,11 @@ extension Body {
     fileprivate var isNone: Bool { if case .empty = self { true } else { false } }
 }
 
-/// The named members of content: form pairs, members of a JSON object, parts of a multipart form.
-struct ContentMembers {
+/// The named fields of content: form pairs, members of a JSON object, parts of a multipart form.
+struct NamedFields {
     private var values: [String: [ArraySlice<UInt8>]] = [:]
 
-    /// Reads content in memory; `nil` for a type without named members, and for malformed content.
+    /// Reads content in memory; `nil` for a type without named fields, and for malformed content.
     init?(_ content: [UInt8], type: String?) {
         let media = MediaType(type)
         if media.isForm {
@@ -164,16 +164,17 @@ struct ContentMembers {
         }
     }
 
-    /// The names whose values differ from those in `others`.
-    func names(besides others: ContentMembers?) -> Set<String> {
-        Set(values.filter { others?.values[$0.key] != $0.value }.keys)
+    /// The names whose values are others than in `former`. If that is `nil`, since the former content has no named
+    /// fields or is malformed, all names count as added, which is the safe side.
+    func namesAddedOrChanged(since former: NamedFields?) -> Set<String> {
+        Set(values.filter { former?.values[$0.key] != $0.value }.keys)
     }
 }
 
 /// The parts of a URL's text in which additions are looked for.
 struct URLParts {
-    /// The text before the query.
-    let place: Substring
+    /// The URL before its query and fragment.
+    let urlWithoutQuery: Substring
     /// The query items, as written.
     let query: [Substring]
     /// The fragment with its `#`; empty without one.
@@ -184,7 +185,7 @@ struct URLParts {
         fragment = text[end...]
         let rest = text[..<end]
         let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?"))
-        place = rest[..<(mark ?? rest.endIndex)]
+        urlWithoutQuery = rest[..<(mark ?? rest.endIndex)]
         query =
             mark.map {
                 rest[rest.utf8.index(after: $0)...].split(separator: "&", omittingEmptySubsequences: false)
@@ -193,7 +194,7 @@ struct URLParts {
     }
 
     /// The segments of the path, and scheme and authority.
-    var segments: Set<String> { Set(place.split(separator: "/").map(String.init)) }
+    var segments: Set<String> { Set(urlWithoutQuery.split(separator: "/").map(String.init)) }
 
     /// The pairs of the query, unescaped.
     var pairs: [(name: String, value: String?)] { query.filter { !$0.isEmpty }.map(Self.pair) }

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import HTTPTypes
-public import RxLite
 import Synchronization
 
 /// One HTTP request as a transport sends it: complete, but not sent yet.
@@ -10,34 +9,34 @@ public struct Request: Sendable {
         get { parts.shape.method }
         set { parts.shape.method = newValue }
     }
-    /// The absolute http or https URL. A fragment is not sent. In the target of a redirect, `%25` may stand for a `%`
-    /// that the server has not escaped and that is sent as it came.
+    /// The absolute http or https URL. A fragment is not sent. In a redirect's target a stray `%` is kept, and
+    /// appears here as `%25`.
     public var url: URL {
         get {
-            switch parts.shape.place {
+            switch parts.shape.target {
             case .url(let url): url
             case .text(let text): text.url
             case .sent(_, let url): url
             }
         }
-        set { parts.shape.place = .url(newValue) }
+        set { parts.shape.target = .url(newValue) }
     }
     /// The URL as text, which needs no parsing.
-    package var urlText: String { parts.shape.place.text }
+    package var urlText: String { parts.shape.target.text }
 
     /// Changes the URL to one whose text is sent with a `%` that stands alone, which `url` has as `%25`.
     mutating func setURL(_ url: URL, sentAs text: String) {
-        parts.shape.place = url.absoluteString == text ? .url(url) : .sent(text, url)
+        parts.shape.target = url.absoluteString == text ? .url(url) : .sent(text, url)
     }
 
     /// Adds pairs to the query, if both they and the URL are known to need no escaping.
     ///
     /// - Returns: whether the pairs were added.
     package mutating func appendEscapedQuery(_ query: String) -> Bool {
-        guard case .text(let text) = parts.shape.place, let longer = text.appendingQuery(query) else {
+        guard case .text(let text) = parts.shape.target, let longer = text.appendingQuery(query) else {
             return false
         }
-        parts.shape.place = .text(longer)
+        parts.shape.target = .text(longer)
         return true
     }
 
@@ -53,19 +52,19 @@ public struct Request: Sendable {
     }
     /// The change to another protocol to ask for. Default none. Only for GET without content.
     public var upgrade: ProtocolUpgrade? {
-        get { parts.shape.terms.upgrade }
-        set { parts.shape.terms.upgrade = newValue }
+        get { parts.shape.settings.upgrade }
+        set { parts.shape.settings.upgrade = newValue }
     }
     /// Whether the request asks for another protocol; without a copy of ``upgrade``.
-    package var asksForUpgrade: Bool { parts.shape.terms.upgrade != nil }
+    package var asksForUpgrade: Bool { parts.shape.settings.upgrade != nil }
     /// Whether the content is compressed with gzip (RFC 9110 §8.4.1.3), which the transport names in `Content-Encoding`.
     /// Default false.
     ///
     /// A body in memory keeps a `Content-Length`, which counts the compressed bytes; a streamed body is sent in chunks.
     /// Not every server accepts compressed or chunked bodies; check yours first.
     public var compressesContent: Bool {
-        get { parts.shape.terms.compressesContent }
-        set { parts.shape.terms.compressesContent = newValue }
+        get { parts.shape.settings.compressesContent }
+        set { parts.shape.settings.compressesContent = newValue }
     }
     /// Whether content codings are accepted and the codings in `Content-Encoding` of the response decoded.
     /// Default true.
@@ -74,36 +73,36 @@ public struct Request: Sendable {
     /// contain it. A body with an unknown coding, and the body of a 206, are always delivered as sent; the
     /// field stays in the head.
     public var decodesContent: Bool {
-        get { parts.shape.terms.decodesContent }
-        set { parts.shape.terms.decodesContent = newValue }
+        get { parts.shape.settings.decodesContent }
+        set { parts.shape.settings.decodesContent = newValue }
     }
     /// When to ask the server before the content is sent. Default never.
     public var continuePolicy: ContinuePolicy {
-        get { parts.shape.terms.continuePolicy }
-        set { parts.shape.terms.continuePolicy = newValue }
+        get { parts.shape.settings.continuePolicy }
+        set { parts.shape.settings.continuePolicy = newValue }
     }
     /// The time limits of the request's phases.
     public var timeouts: Timeouts {
-        get { parts.shape.terms.timeouts }
-        set { parts.shape.terms.timeouts = newValue }
+        get { parts.shape.settings.timeouts }
+        set { parts.shape.settings.timeouts = newValue }
     }
     /// The most bytes of the decoded body to gather in memory. Default 256 MiB.
     public var bodyLimit: Int {
-        get { parts.shape.terms.bodyLimit }
-        set { parts.shape.terms.bodyLimit = newValue }
+        get { parts.shape.settings.bodyLimit }
+        set { parts.shape.settings.bodyLimit = newValue }
     }
     /// Fields with secrets, in addition to `Authorization`, `Cookie`, `Proxy-Authorization` and
     /// `Sec-WebSocket-Protocol`: never sent to another origin on a redirect, and never shown in logs and
     /// errors.
     public var secretFields: Set<HTTPField.Name> {
-        get { parts.shape.terms.secretFields }
-        _modify { yield &parts.shape.terms.secretFields }
+        get { parts.shape.settings.secretFields }
+        _modify { yield &parts.shape.settings.secretFields }
     }
     /// Names of parameters with secrets, in addition to ``usualSecretParameters``, in the query, a form or a
     /// JSON body, also of the response: never shown in logs and exports.
     public var secretParameters: Set<String> {
-        get { parts.shape.terms.secretParameters }
-        _modify { yield &parts.shape.terms.secretParameters }
+        get { parts.shape.settings.secretParameters }
+        _modify { yield &parts.shape.settings.secretParameters }
     }
     /// The login whose credential the request carries, if any.
     package var credentialVersion: CredentialVersion? {
@@ -112,8 +111,8 @@ public struct Request: Sendable {
     }
     /// The credentials that answer a Digest challenge.
     package var digest: Authentication.Digest? {
-        get { parts.shape.terms.digest }
-        set { parts.shape.terms.digest = newValue }
+        get { parts.shape.settings.digest }
+        set { parts.shape.settings.digest = newValue }
     }
     /// The additions of credentials and signatures; `nil` if there are none to track.
     package var secretAdditionsIfAny: SecretAdditions? { parts.shape.secretAdditions }
@@ -129,19 +128,19 @@ public struct Request: Sendable {
     }
     /// Whether the request may be sent twice although its method does not guarantee it.
     public var isDeclaredIdempotent: Bool {
-        get { parts.shape.terms.isDeclaredIdempotent }
-        set { parts.shape.terms.isDeclaredIdempotent = newValue }
+        get { parts.shape.settings.isDeclaredIdempotent }
+        set { parts.shape.settings.isDeclaredIdempotent = newValue }
     }
     /// Whether the request changes nothing although its method does not guarantee it.
     package var isDeclaredSafe: Bool {
-        get { parts.shape.terms.isDeclaredSafe }
-        set { parts.shape.terms.isDeclaredSafe = newValue }
+        get { parts.shape.settings.isDeclaredSafe }
+        set { parts.shape.settings.isDeclaredSafe = newValue }
     }
     /// Whether the first request may be sent again: false once a request that is not idempotent, or whose
     /// body can be sent only once, has been redirected.
     var canStartOver: Bool {
-        get { parts.shape.terms.canStartOver }
-        set { parts.shape.terms.canStartOver = newValue }
+        get { parts.shape.settings.canStartOver }
+        set { parts.shape.settings.canStartOver = newValue }
     }
     /// The identifier of this request in logs, events and errors, the same for all its attempts.
     public var id: RequestID {
@@ -170,6 +169,7 @@ public struct Request: Sendable {
     // Plain values above have setters: callers in other modules allocate the frame of an accessor that yields.
     @CopyOnWrite private var parts: Parts
 
+    /// A request is its shape, which decides what is exchanged, and what tells it from other requests of that shape.
     private struct Parts: Sendable {
         var shape: Shape
         var id: RequestID
@@ -184,8 +184,8 @@ public struct Request: Sendable {
         timeouts: Timeouts = Timeouts(), bodyLimit: Int = 256 << 20
     ) {
         let shape = Shape(
-            method: method, place: .url(url), headerFields: headerFields, body: body,
-            terms: Shape.Terms(timeouts: timeouts, bodyLimit: bodyLimit))
+            method: method, target: .url(url), headerFields: headerFields, body: body,
+            settings: Shape.Settings(timeouts: timeouts, bodyLimit: bodyLimit))
         parts = Parts(shape: shape, id: .next())
     }
 
@@ -199,10 +199,10 @@ public struct Request: Sendable {
         self.init(like: template, method: method, at: .text(url))
     }
 
-    private init(like template: Request, method: HTTPRequest.Method, at place: Shape.Place) {
+    private init(like template: Request, method: HTTPRequest.Method, at target: Shape.Target) {
         self = template
         parts.shape.method = method
-        parts.shape.place = place
+        parts.shape.target = target
         parts.id = .next()
     }
 }
@@ -212,17 +212,17 @@ extension Request {
     /// the same shape are the same request. A new property is compared automatically.
     package struct Shape: Sendable, Hashable {
         var method: HTTPRequest.Method
-        var place: Place
+        var target: Target
         var headerFields: HTTPFields
         var body: Body
         var credentialVersion: CredentialVersion?
         var secretAdditions: SecretAdditions?
         var isCredentialFree = false
-        @CopyOnWrite var terms: Terms
+        @CopyOnWrite var settings: Settings
 
         /// The settings that most requests of a client have in common. Requests share them, so that a copy of a request
         /// copies little.
-        struct Terms: Sendable, Hashable {
+        struct Settings: Sendable, Hashable {
             var upgrade: ProtocolUpgrade?
             var compressesContent = false
             var decodesContent = true
@@ -240,8 +240,8 @@ extension Request {
 }
 
 extension Request.Shape {
-    /// The target of a request; compared as text.
-    enum Place: Sendable, Hashable {
+    /// The URL of a request, as it was given: an object or text. Compared as text.
+    enum Target: Sendable, Hashable {
         case url(URL)
         case text(URLText)
         /// A text that `URL` cannot hold, and the URL closest to it.
@@ -255,7 +255,7 @@ extension Request.Shape {
             }
         }
 
-        static func == (first: Place, second: Place) -> Bool { first.text == second.text }
+        static func == (first: Target, second: Target) -> Bool { first.text == second.text }
 
         func hash(into hasher: inout Hasher) { hasher.combine(text) }
     }
@@ -288,52 +288,6 @@ package struct CredentialVersion: Hashable, Sendable {
         self.identity = identity
         self.generation = generation
     }
-}
-
-/// The change to another protocol that a request asks for on its connection (RFC 9110 §7.8).
-///
-/// If the server agrees, its response has the status 101 and no end: ``TransferEvent/chunk(_:)`` then carries
-/// the bytes of the other protocol, and ``output`` those of this side. Any other response is an ordinary one.
-/// Such a request goes over HTTP/1.1, on a connection that is used for nothing else.
-public struct ProtocolUpgrade: Sendable {
-    /// The bytes to send after the change, subscribed to once for each exchange that is upgraded. Paused while
-    /// the network is slow, and cancelled when the exchange ends. Its failure is the failure of the exchange;
-    /// its end leaves the connection open.
-    public let output: Observable<[UInt8], NetworkError>
-    /// The first bytes of a protocol that needs no agreement, in place of the head of the request; `nil` to ask the
-    /// server by HTTP.
-    package let opening: [UInt8]?
-    private let identity = Identity()
-
-    private final class Identity: Sendable {}
-
-    /// Creates a change to a protocol that sends `output`. The header fields of the request name the protocol.
-    public init(output: Observable<[UInt8], NetworkError>) {
-        self.output = output
-        opening = nil
-    }
-
-    /// Creates a connection that never speaks HTTP: to the host and port of the request's URL, over TLS if that is
-    /// https, and through the transport's proxy. A head with the status 101, which no server has sent, tells that it has
-    /// been made.
-    ///
-    /// - Parameters:
-    ///   - opening: the first bytes to send, at least one.
-    ///   - output: the bytes to send after them.
-    package init(opening: [UInt8], output: Observable<[UInt8], NetworkError>) {
-        self.output = output
-        self.opening = opening
-    }
-}
-
-extension ProtocolUpgrade: Hashable {
-    /// Whether one is a copy of the other.
-    public static func == (first: ProtocolUpgrade, second: ProtocolUpgrade) -> Bool {
-        first.identity === second.identity
-    }
-
-    /// Hashes its identity.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
 }
 
 extension Request: RedactedDescription {
