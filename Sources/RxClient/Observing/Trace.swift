@@ -23,7 +23,7 @@ final class Trace: RecordedCall, @unchecked Sendable {
     /// Shows the call to the traffic, if that had a subscriber for the request when it began.
     fileprivate let report: TrafficReport?
     /// The instruments' record of the call.
-    @safe @exclusivity(unchecked) private var record: (any CallRecord)?
+    @safe @exclusivity(unchecked) private var instrumentRecord: (any CallRecord)?
     /// Whether an instrument watches the begin and the end of the call.
     private let watchesCall: Bool
     private let progress = Mutex(Progress())
@@ -45,9 +45,9 @@ final class Trace: RecordedCall, @unchecked Sendable {
         super.init(request, kind, path: endpoint?.path, isPage: isPage, at: servers, on: scheduler)
         // Usually there is one, which needs no list.
         switch instruments.count {
-        case 0: record = nil
-        case 1: record = instruments[0].record(of: self)
-        default: record = CallRecords(instruments.map { $0.record(of: self) })
+        case 0: instrumentRecord = nil
+        case 1: instrumentRecord = instruments[0].record(of: self)
+        default: instrumentRecord = CallRecords(instruments.map { $0.record(of: self) })
         }
     }
 
@@ -56,20 +56,20 @@ final class Trace: RecordedCall, @unchecked Sendable {
 
     /// Reports an event.
     func emit(_ kind: TrafficEvent.Kind) {
-        record?.take(kind, of: self)
+        instrumentRecord?.take(kind, of: self)
         report?.emit(kind)
     }
 
     /// Reports that the call makes its output.
-    func tellOutput() { record?.recordOutput(of: self) }
+    func tellOutput() { instrumentRecord?.recordOutput(of: self) }
 
     func begin(in lane: Lane) {
-        if watchesCall { record?.begin(self, in: lane) }
+        if watchesCall { instrumentRecord?.begin(self, in: lane) }
     }
 
     /// Reports the use of the cache for the response.
     func emitCached(_ use: Response.CacheUse, _ head: ResponseHead?, body: [UInt8] = []) {
-        record?.take(.cached(use, head), of: self)
+        instrumentRecord?.take(.cached(use, head), of: self)
         report?.emitCached(use, head, body: body)
     }
 
@@ -78,8 +78,9 @@ final class Trace: RecordedCall, @unchecked Sendable {
     /// - Returns: the instruments' record, and the number in the traffic, where anything observes them.
     func begin(
         _ request: inout Request, at server: Server?, _ host: HostState?
-    ) -> (record: (any ExchangeRecord)?, number: Int?) {
-        let exchange = record?.exchange(&request, to: destination(of: request, server, host), of: self)
+    ) -> (instrumentRecord: (any ExchangeRecord)?, trafficNumber: Int?) {
+        let exchange = instrumentRecord?.exchange(
+            &request, to: destination(of: request, server, host), of: self)
         return (exchange, report?.begin(request))
     }
 
@@ -123,7 +124,7 @@ final class Trace: RecordedCall, @unchecked Sendable {
             case .failed(let error): .failed(error)
             case nil: progress.withLock { $0.hasResult } ? .succeeded : .cancelled
             }
-        if watchesCall { record?.end(self, outcome) }
+        if watchesCall { instrumentRecord?.end(self, outcome) }
         report?.end(outcome)
     }
 }
@@ -261,40 +262,42 @@ extension Client {
 /// One exchange on its way to the traffic and to the instruments' record.
 final class ExchangeTrace {
     // Belongs to one walk; accessed only inside its lane.
-    /// The place of the stage that reports the exchange.
-    let place: Int
+    /// The index of the stage that reports the exchange.
+    let stageIndex: Int
     private let trace: Trace
     private let request: Request
-    private let number: Int?
-    private let record: (any ExchangeRecord)?
+    /// The number of the exchange in the traffic; `nil` if that has no subscriber for the call.
+    private let trafficNumber: Int?
+    /// The record of the instruments; `nil` if none watches the exchange.
+    private let instrumentRecord: (any ExchangeRecord)?
     private var hasEnded = false
 
     init(
-        _ request: inout Request, of trace: Trace, at server: Server?, _ host: HostState?, place: Int
+        _ request: inout Request, of trace: Trace, at server: Server?, _ host: HostState?, stageIndex: Int
     ) {
-        (record, number) = trace.begin(&request, at: server, host)
+        (instrumentRecord, trafficNumber) = trace.begin(&request, at: server, host)
         self.request = request
         self.trace = trace
-        self.place = place
+        self.stageIndex = stageIndex
     }
 
     func take(_ event: TransferEvent) {
-        if let number {
-            trace.report?.record(event, of: number)
-            trace.report?.emit(.transfer(event), of: request, number)
+        if let trafficNumber {
+            trace.report?.record(event, of: trafficNumber)
+            trace.report?.emit(.transfer(event), of: request, trafficNumber)
         }
-        guard let record, !hasEnded else { return }
+        guard let instrumentRecord, !hasEnded else { return }
         if case .finished = event { hasEnded = true }
-        record.take(event)
+        instrumentRecord.take(event)
     }
 
-    func recordUpgrade() { if !hasEnded { record?.recordUpgrade() } }
+    func recordUpgrade() { if !hasEnded { instrumentRecord?.recordUpgrade() } }
 
     func end(_ completion: Completion<NetworkError>) {
         guard case .failed(let error) = completion else { return endRecord(nil) }
-        if let number {
-            _ = trace.report?.end(number)
-            trace.report?.emit(.broken(error), of: request, number)
+        if let trafficNumber {
+            _ = trace.report?.end(trafficNumber)
+            trace.report?.emit(.broken(error), of: request, trafficNumber)
         }
         endRecord(error)
     }
@@ -302,14 +305,14 @@ final class ExchangeTrace {
     /// A subscriber that has the complete response may leave before the exchange ends.
     func abandon() {
         endRecord(trace.failure)
-        if let number, let report = trace.report, report.end(number) {
-            report.emit(.abandoned, of: request, number)
+        if let trafficNumber, let report = trace.report, report.end(trafficNumber) {
+            report.emit(.abandoned, of: request, trafficNumber)
         }
     }
 
     private func endRecord(_ error: NetworkError?) {
         guard !hasEnded else { return }
         hasEnded = true
-        record?.end(error)
+        instrumentRecord?.end(error)
     }
 }

@@ -157,10 +157,10 @@ final class StageList: Sendable {
 
     let stages: [ListedStage]
     /// The same stages, which a call passes without retaining each of them.
-    private let places: [Place]
+    private let entries: [Entry]
 
     @safe
-    private struct Place: Sendable {
+    private struct Entry: Sendable {
         let hooks: Hooks
         // Guard: the list holds the stage.
         let stage: Unmanaged<ListedStage>
@@ -168,30 +168,30 @@ final class StageList: Sendable {
 
     init(_ stages: [ListedStage]) {
         self.stages = stages
-        places = stages.map { unsafe Place(hooks: $0.hooks, stage: .passUnretained($0)) }
+        entries = stages.map { unsafe Entry(hooks: $0.hooks, stage: .passUnretained($0)) }
     }
 
-    func hooks(at place: Int) -> Hooks { places[place].hooks }
+    func hooks(at index: Int) -> Hooks { entries[index].hooks }
 
     // Guard of the three: `stages`, which never changes, holds the stage.
 
-    func send(_ request: inout Request, at place: Int, _ walk: Walk) throws(NetworkError) -> Step {
-        let step = unsafe places[place].stage._withUnsafeGuaranteedRef { listed in
+    func send(_ request: inout Request, at index: Int, _ walk: Walk) throws(NetworkError) -> Step {
+        let step = unsafe entries[index].stage._withUnsafeGuaranteedRef { listed in
             Result { () throws(NetworkError) in try listed.requests?.send(&request, walk) ?? .next }
         }
         return try step.get()
     }
 
-    func receive(_ event: inout CallEvent, at place: Int, _ walk: Walk) throws(NetworkError) -> Bool {
-        let isPassedOn = unsafe places[place].stage._withUnsafeGuaranteedRef { listed in
+    func receive(_ event: inout CallEvent, at index: Int, _ walk: Walk) throws(NetworkError) -> Bool {
+        let isPassedOn = unsafe entries[index].stage._withUnsafeGuaranteedRef { listed in
             Result { () throws(NetworkError) in try listed.events?.receive(&event, walk) ?? true }
         }
         return try isPassedOn.get()
     }
 
-    func end(_ completion: inout Completion<NetworkError>, at place: Int, _ walk: Walk) -> Continuation {
-        unsafe places[place].stage._withUnsafeGuaranteedRef { $0.ends?.end(&completion, walk) ?? .end }
+    func end(_ completion: inout Completion<NetworkError>, at index: Int, _ walk: Walk) -> Continuation {
+        unsafe entries[index].stage._withUnsafeGuaranteedRef { $0.ends?.end(&completion, walk) ?? .end }
     }
 
-    func cancel(at place: Int, _ walk: Walk) { stages[place].ends?.cancel(walk) }
+    func cancel(at index: Int, _ walk: Walk) { stages[index].ends?.cancel(walk) }
 }

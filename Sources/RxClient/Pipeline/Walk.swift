@@ -23,12 +23,12 @@ final class Walk: @unchecked Sendable {
     private let observer: Observer<CallEvent, NetworkError>
     /// The scope of the stream whose events come up, or for which the request waits.
     @safe @exclusivity(unchecked) private var source: Scope?
-    /// The stage that responds with that stream, or that was the last to get the request.
-    @safe @exclusivity(unchecked) private(set) var place: Int
-    /// Whether the stage at ``place`` has got the request.
-    @safe @exclusivity(unchecked) private var isInPlace = false
+    /// The index of the stage that responds with that stream, or that was the last to get the request.
+    @safe @exclusivity(unchecked) private(set) var stageIndex: Int
+    /// Whether the stage at ``stageIndex`` has got the request.
+    @safe @exclusivity(unchecked) private var stageHasRequest = false
     /// The request to send down next, and the stage that gets it.
-    @safe @exclusivity(unchecked) private var due: (request: Request, place: Int)?
+    @safe @exclusivity(unchecked) private var due: (request: Request, index: Int)?
     @safe @exclusivity(unchecked) private var isDescending = false
     /// Reads large responses elsewhere.
     @safe @exclusivity(unchecked) private var reading: ContentReading<CallEvent>?
@@ -45,7 +45,7 @@ final class Walk: @unchecked Sendable {
         self.context = context
         self.observer = observer
         stages = call.stages
-        place = first
+        stageIndex = first
     }
 
     /// The state of all stages, which are themselves stateless.
@@ -73,13 +73,13 @@ final class Walk: @unchecked Sendable {
     var scope: Scope { observer.scope }
 
     /// The stages from the one that has the request, for a stage that decides later.
-    var here: Next { Next(of: call, at: place, context) }
+    var here: Next { Next(of: call, at: stageIndex, context) }
 
     /// The stages after the one that has the request, for a stage that forks.
-    var rest: Next { Next(of: call, at: place + 1, context) }
+    var rest: Next { Next(of: call, at: stageIndex + 1, context) }
 
     /// The stages after the interceptor that has got `request`.
-    func rest(given request: Request) -> Next { Next(of: call, at: place + 1, context, given: request) }
+    func rest(given request: Request) -> Next { Next(of: call, at: stageIndex + 1, context, given: request) }
 
     func start(_ request: Request) {
         observer.scope.onClose {
@@ -92,44 +92,44 @@ final class Walk: @unchecked Sendable {
     // MARK: - Down
 
     /// Sends a request down from a stage on. If a way down has just failed, the loop that began it does so.
-    func descend(with request: Request, to place: Int) {
-        due = (request, place)
+    func descend(with request: Request, to index: Int) {
+        due = (request, index)
         guard !isDescending else { return }
         isDescending = true
         var turns = Self.turnLength
-        while let (request, place) = due, scope.isOpen {
+        while let (request, index) = due, scope.isOpen {
             guard turns > 0 || scope.lane.scheduler == nil else {
                 return scope.inNextTurn {
                     self.isDescending = false
-                    if let (request, place) = self.due { self.descend(with: request, to: place) }
+                    if let (request, index) = self.due { self.descend(with: request, to: index) }
                 }
             }
             turns -= 1
             due = nil
-            step(with: request, to: place)
+            step(with: request, to: index)
         }
         isDescending = false
     }
 
     private func step(with request: Request, to start: Int) {
         var request = request
-        place = start
+        stageIndex = start
         while true {
-            isInPlace = false
-            guard isConcerned(place, by: .request) else {
-                place += 1
+            stageHasRequest = false
+            guard isConcerned(stageIndex, by: .request) else {
+                stageIndex += 1
                 continue
             }
             let step: Step
-            do throws(NetworkError) { step = try stages.send(&request, at: place, self) } catch {
-                let place = place
+            do throws(NetworkError) { step = try stages.send(&request, at: stageIndex, self) } catch {
+                let index = stageIndex
                 // The subscription may begin on any thread.
-                return scope.perform { self.fail(error, above: place) }
+                return scope.perform { self.fail(error, above: index) }
             }
-            guard scope.isOpen else { return stages.cancel(at: place, self) }
-            isInPlace = true
+            guard scope.isOpen else { return stages.cancel(at: stageIndex, self) }
+            stageHasRequest = true
             switch step {
-            case .next: place += 1
+            case .next: stageIndex += 1
             case .wait(let stream): return wait(for: stream)
             case .respond(let stream): return listen(to: stream)
             case .answer(let event):
@@ -161,13 +161,13 @@ final class Walk: @unchecked Sendable {
                 scope: wait,
                 next: { request in
                     wait.close()
-                    self.descend(with: request, to: self.place + 1)
+                    self.descend(with: request, to: self.stageIndex + 1)
                 },
                 end: { completion in
                     wait.close()
                     switch completion {
                     case .finished: self.end(.finished, above: self.reach)
-                    case .failed(let error): self.fail(error, above: self.place)
+                    case .failed(let error): self.fail(error, above: self.stageIndex)
                     }
                 }))
     }
@@ -188,13 +188,13 @@ final class Walk: @unchecked Sendable {
 
     private func receive(_ event: CallEvent) { ascend(event, from: reach) }
 
-    /// The place after the last stage that has got the request.
-    private var reach: Int { isInPlace ? place + 1 : place }
+    /// The index after the last stage that has got the request.
+    private var reach: Int { stageHasRequest ? stageIndex + 1 : stageIndex }
 
-    /// Passes an event to the stages before `place`, the later ones first.
-    func ascend(_ event: CallEvent, from place: Int) {
+    /// Passes an event to the stages before `limit`, the later ones first.
+    func ascend(_ event: CallEvent, from limit: Int) {
         var event = event
-        var index = place
+        var index = limit
         while index > first {
             index -= 1
             guard isConcerned(index, by: .event) else { continue }
@@ -210,9 +210,9 @@ final class Walk: @unchecked Sendable {
         observer.next(event)
     }
 
-    /// Whether the stage at a place has this hook, and takes part in the call.
-    private func isConcerned(_ place: Int, by hook: StageList.Hooks) -> Bool {
-        let hooks = stages.hooks(at: place)
+    /// Whether the stage at an index has this hook, and takes part in the call.
+    private func isConcerned(_ index: Int, by hook: StageList.Hooks) -> Bool {
+        let hooks = stages.hooks(at: index)
         return hooks.contains(hook) && (context.response == nil || hooks.contains(.response))
     }
 
@@ -253,14 +253,14 @@ final class Walk: @unchecked Sendable {
 
     /// A closure that ends the call in the name of the stage that has the request now.
     func failing() -> @Sendable (NetworkError) -> Void {
-        let place = place
-        return { self.fail($0, above: place) }
+        let index = stageIndex
+        return { self.fail($0, above: index) }
     }
 
-    /// Ends the call in the name of the stage at `place`.
-    private func fail(_ error: NetworkError, above place: Int) {
-        leave(backTo: place)
-        end(.failed(error), above: place)
+    /// Ends the call in the name of the stage at `index`.
+    private func fail(_ error: NetworkError, above index: Int) {
+        leave(backTo: index)
+        end(.failed(error), above: index)
     }
 
     /// Passes an end to the stages before `end`, the later ones first.
@@ -269,40 +269,41 @@ final class Walk: @unchecked Sendable {
         due = nil
         if let reading = reading.take() { reading.scope.close() }
         var completion = completion
-        place = end
-        isInPlace = false
-        while place > first {
-            place -= 1
-            guard isConcerned(place, by: .end) else { continue }
-            switch stages.end(&completion, at: place, self) {
+        stageIndex = end
+        stageHasRequest = false
+        while stageIndex > first {
+            stageIndex -= 1
+            guard isConcerned(stageIndex, by: .end) else { continue }
+            switch stages.end(&completion, at: stageIndex, self) {
             case .end: continue
             case .again(let request, after: let wait):
-                isInPlace = true
-                guard let wait else { return descend(with: request, to: place + 1) }
+                stageHasRequest = true
+                guard let wait else { return descend(with: request, to: stageIndex + 1) }
                 return self.wait(for: wait.map { request })
-            case .restart(let request): return descend(with: request, to: place)
+            case .restart(let request): return descend(with: request, to: stageIndex)
             case .respond(let stream): return listen(to: stream)
             }
         }
         observer.end(completion)
     }
 
-    /// Leaves the stages from the innermost one out to `place`, that one included; their events do not count any more.
-    func leave(backTo place: Int) {
+    /// Leaves the stages from the innermost one out to `index`, that one included; their events do not count any more.
+    func leave(backTo index: Int) {
         source?.close()
         source = nil
-        cancel(backTo: place)
+        cancel(backTo: index)
     }
 
-    /// Cancels the stages that have got the request and no end, from the innermost one out to `place`, that one included.
-    private func cancel(backTo place: Int) {
-        if isInPlace {
-            self.place += 1
-            isInPlace = false
+    /// Cancels the stages that have got the request and no end, from the innermost one out to `index`, that one
+    /// included.
+    private func cancel(backTo index: Int) {
+        if stageHasRequest {
+            stageIndex += 1
+            stageHasRequest = false
         }
-        while self.place > max(place, first) {
-            self.place -= 1
-            if isConcerned(self.place, by: .end) { stages.cancel(at: self.place, self) }
+        while stageIndex > max(index, first) {
+            stageIndex -= 1
+            if isConcerned(stageIndex, by: .end) { stages.cancel(at: stageIndex, self) }
         }
     }
 }

@@ -13,8 +13,8 @@ import RxLite
 final class Redirects: RequestStage, EventStage, EndStage {
     /// The redirects of one attempt.
     struct Hops {
-        /// The place of the stage in the list.
-        let place: Int
+        /// The index of the stage in the list.
+        let stageIndex: Int
         /// The request of the current exchange.
         var request: Request
         var count = 0
@@ -34,7 +34,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
                 Subtransport(walk.rest, over: transport).send(request, following: policy(of: walk.call)))
         }
         guard let hsts = transport.hsts else {
-            walk.memory.hops = Hops(place: walk.place, request: request)
+            walk.memory.hops = Hops(stageIndex: walk.stageIndex, request: request)
             return .next
         }
         guard hsts.isRestored else {
@@ -50,7 +50,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
 
     private func begin(_ request: Request, by hsts: HSTSStore, _ walk: Walk) -> Request {
         let upgraded = request.upgraded(by: hsts, at: walk.call.client.transport.scheduler.currentDate)
-        walk.memory.hops = Hops(place: walk.place, request: upgraded ?? request)
+        walk.memory.hops = Hops(stageIndex: walk.stageIndex, request: upgraded ?? request)
         if let upgraded { announce(upgraded, by: .upgrade, walk) }
         return upgraded ?? request
     }
@@ -95,9 +95,9 @@ final class Redirects: RequestStage, EventStage, EndStage {
 
     /// Leaves the current exchange for the next one.
     private func leave(_ walk: Walk) {
-        guard let place = walk.memory.hops?.place, walk.memory.hops?.next != nil else { return }
-        walk.leave(backTo: place + 1)
-        if let next = follow(walk) { walk.descend(with: next, to: place + 1) }
+        guard let index = walk.memory.hops?.stageIndex, walk.memory.hops?.next != nil else { return }
+        walk.leave(backTo: index + 1)
+        if let next = follow(walk) { walk.descend(with: next, to: index + 1) }
     }
 
     private func follow(_ walk: Walk) -> Request? {
@@ -117,7 +117,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
     private func announce(_ request: Request, by head: ResponseHead, _ walk: Walk) {
         let event = TransferEvent.redirected(request, by: head)
         tell(event, walk)
-        if let place = walk.memory.hops?.place { walk.ascend(.transfer(event), from: place) }
+        if let index = walk.memory.hops?.stageIndex { walk.ascend(.transfer(event), from: index) }
     }
 
     private func tell(_ event: TransferEvent, _ walk: Walk) {
@@ -229,7 +229,7 @@ final class ExchangeTracing: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let trace = walk.call.trace else { return .next }
         walk.memory.exchange = ExchangeTrace(
-            &request, of: trace, at: walk.context.server, walk.context.host, place: walk.place)
+            &request, of: trace, at: walk.context.server, walk.context.host, stageIndex: walk.stageIndex)
         return trace.emulated(request, walk.rest).map { .transfer($0) } ?? .next
     }
 
@@ -237,7 +237,7 @@ final class ExchangeTracing: RequestStage, EventStage, EndStage {
         guard let exchange = walk.memory.exchange, case .transfer(let part) = event else { return true }
         exchange.take(part)
         guard case .head(let head) = part, head.status == .switchingProtocols else { return true }
-        walk.ascend(event, from: exchange.place)
+        walk.ascend(event, from: exchange.stageIndex)
         // The client has checked the handshake, unless it has ended the exchange.
         exchange.recordUpgrade()
         return false

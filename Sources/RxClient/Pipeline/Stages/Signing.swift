@@ -12,8 +12,8 @@ final class Signing: RequestStage, EventStage, EndStage {
     final class Exchange: @unchecked Sendable {
         // Unchecked: used only inside the lane of its walk, which is serial.
 
-        /// The place of the stage in the list.
-        let place: Int
+        /// The index of the stage in the list.
+        let stageIndex: Int
         /// The request without a signature.
         let request: Request
         let signer: any RequestSigner
@@ -25,8 +25,8 @@ final class Signing: RequestStage, EventStage, EndStage {
         /// The bytes of the dropped response that were read.
         var discarded = 0
 
-        init(place: Int, request: Request, signer: any RequestSigner, context: SigningContext) {
-            self.place = place
+        init(stageIndex: Int, request: Request, signer: any RequestSigner, context: SigningContext) {
+            self.stageIndex = stageIndex
             self.request = request
             self.signer = signer
             self.context = context
@@ -41,7 +41,8 @@ final class Signing: RequestStage, EventStage, EndStage {
         let context = SigningContext(
             date: transport.scheduler.currentDate, scheduler: walk.call.scheduler, transport: transport,
             isRepeated: isRepeated)
-        let exchange = Exchange(place: walk.place, request: request, signer: signer, context: context)
+        let exchange = Exchange(
+            stageIndex: walk.stageIndex, request: request, signer: signer, context: context)
         if let signer = walk.call.client.pipeline.immediateSigner {
             var isSigned = false
             do throws(NetworkError) {
@@ -110,9 +111,9 @@ final class Signing: RequestStage, EventStage, EndStage {
     /// Leaves the current exchange for the repeated one.
     private func leave(_ walk: Walk) {
         guard let exchange = walk.memory.signing, exchange.isDropped else { return }
-        walk.leave(backTo: exchange.place)
+        walk.leave(backTo: exchange.stageIndex)
         walk.memory.signing = exchange.repeated
-        walk.descend(with: exchange.request, to: exchange.place)
+        walk.descend(with: exchange.request, to: exchange.stageIndex)
     }
 }
 
@@ -121,7 +122,7 @@ extension Signing.Exchange {
     fileprivate var repeated: Signing.Exchange {
         var context = context
         context.isRepeated = true
-        return Signing.Exchange(place: place, request: request, signer: signer, context: context)
+        return Signing.Exchange(stageIndex: stageIndex, request: request, signer: signer, context: context)
     }
 }
 
