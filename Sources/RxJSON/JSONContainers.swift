@@ -11,7 +11,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// In document order.
     var allKeys: [Key] {
-        document.keys(of: decoder.place, decoder.members).compactMap(Key.init(stringValue:))
+        document.keys(of: decoder.node, decoder.members).compactMap(Key.init(stringValue:))
     }
 
     func contains(_ key: Key) -> Bool { find(key) != nil }
@@ -81,8 +81,8 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try present(key).map { try integer(at: $0, key) }
     }
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let place = present(key) else { return nil }
-        return try decode(type, at: place, key)
+        guard let node = present(key) else { return nil }
+        return try decode(type, at: node, key)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -110,7 +110,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private func value(_ key: Key) throws -> Int {
-        if let place = find(key) { return place }
+        if let node = find(key) { return node }
         throw DecodingError.keyNotFound(
             key,
             .init(
@@ -119,52 +119,52 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private func present(_ key: Key) -> Int? {
-        guard let place = find(key), document.kind(at: place) != .null else { return nil }
-        return place
+        guard let node = find(key), document.kind(at: node) != .null else { return nil }
+        return node
     }
 
     // MARK: - Reading values
 
     @inline(__always)
-    private func bool(at place: Int, _ key: Key) throws -> Bool {
-        guard let value = document.bool(at: place) else { throw misfit(Bool.self, .bool, place, key) }
+    private func bool(at node: Int, _ key: Key) throws -> Bool {
+        guard let value = document.bool(at: node) else { throw misfit(Bool.self, .bool, node, key) }
         return value
     }
 
     @inline(__always)
-    private func text(at place: Int, _ key: Key) throws -> String {
-        guard let value = document.text(at: place) else { throw misfit(String.self, .string, place, key) }
+    private func text(at node: Int, _ key: Key) throws -> String {
+        guard let value = document.text(at: node) else { throw misfit(String.self, .string, node, key) }
         return value
     }
 
     @inline(__always)
-    private func double(at place: Int, _ key: Key) throws -> Double {
-        guard let value = document.double(at: place) else { throw misfit(Double.self, .number, place, key) }
+    private func double(at node: Int, _ key: Key) throws -> Double {
+        guard let value = document.double(at: node) else { throw misfit(Double.self, .number, node, key) }
         return value
     }
 
     @inline(__always)
-    private func float(at place: Int, _ key: Key) throws -> Float {
-        guard let value = document.float(at: place) else { throw misfit(Float.self, .number, place, key) }
+    private func float(at node: Int, _ key: Key) throws -> Float {
+        guard let value = document.float(at: node) else { throw misfit(Float.self, .number, node, key) }
         return value
     }
 
     @inline(__always)
-    private func integer<T: FixedWidthInteger>(at place: Int, _ key: Key) throws -> T {
-        guard let value = document.integer(T.self, at: place) else {
-            throw misfit(T.self, .number, place, key)
+    private func integer<T: FixedWidthInteger>(at node: Int, _ key: Key) throws -> T {
+        guard let value = document.integer(T.self, at: node) else {
+            throw misfit(T.self, .number, node, key)
         }
         return value
     }
 
     @inline(__always)
-    private func decode<T: Decodable>(_ type: T.Type, at place: Int, _ key: Key) throws -> T {
-        try document.decode(type, at: place, with: decoder.child(at: place, key))
+    private func decode<T: Decodable>(_ type: T.Type, at node: Int, _ key: Key) throws -> T {
+        try document.decode(type, at: node, with: decoder.child(at: node, key))
     }
 
     @inline(__always)
-    private func misfit<T>(_ type: T.Type, _ form: JSONDocument.Form, _ place: Int, _ key: Key) -> any Error {
-        document.misfit(type, form, at: place, path: decoder.codingPath + [key])
+    private func misfit<T>(_ type: T.Type, _ form: JSONDocument.Form, _ node: Int, _ key: Key) -> any Error {
+        document.misfit(type, form, at: node, path: decoder.codingPath + [key])
     }
 }
 
@@ -172,8 +172,8 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     private let decoder: JSONValueDecoder
     private let elements: Int
-    /// The place of the next element, if there is one.
-    private var place: Int
+    /// The node of the next element, if there is one.
+    private var node: Int
     /// The number of elements passed; it exceeds the count after an optional element past the end.
     private(set) var currentIndex = 0
     /// The decoder of the last element that needed one.
@@ -182,8 +182,8 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     /// - Parameter decoder: the decoder of an array.
     init(_ decoder: JSONValueDecoder) {
         self.decoder = decoder
-        elements = decoder.document.count(of: decoder.place)
-        place = decoder.document.content(of: decoder.place)
+        elements = decoder.document.count(of: decoder.node)
+        node = decoder.document.content(of: decoder.node)
     }
 
     private var document: JSONDocument { decoder.document }
@@ -247,8 +247,8 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         try present().map { try integer(at: $0) }
     }
     mutating func decodeIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
-        guard let place = present() else { return nil }
-        return try decode(type, at: place)
+        guard let node = present() else { return nil }
+        return try decode(type, at: node)
     }
 
     mutating func nestedContainer<Nested: CodingKey>(
@@ -266,14 +266,14 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        let place = try next(
+        let node = try next(
             (any Decoder).self, orThrow: "Cannot get superDecoder() -- unkeyed container is at end.")
-        let decoder = child(at: place)
+        let decoder = child(at: node)
         advance()
         return decoder
     }
 
-    private func child(at place: Int) -> JSONValueDecoder { decoder.child(at: place, index: currentIndex) }
+    private func child(at node: Int) -> JSONValueDecoder { decoder.child(at: node, index: currentIndex) }
 
     private var path: [any CodingKey] { codingPath + [JSONKey.index(currentIndex)] }
 
@@ -282,19 +282,19 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     private func next<T>(
         _ type: T.Type, orThrow description: String = "Unkeyed container is at end."
     ) throws -> Int {
-        guard isAtEnd else { return place }
+        guard isAtEnd else { return node }
         throw DecodingError.valueNotFound(
             type, .init(codingPath: path, debugDescription: description))
     }
 
     private mutating func advance() {
-        if !isAtEnd { place = document.next(after: place) }
+        if !isAtEnd { node = document.next(after: node) }
         currentIndex += 1
     }
 
     /// The next element unless it is `null`; `null` and the end are passed over.
     private mutating func present() -> Int? {
-        if !isAtEnd, document.kind(at: place) != .null { return place }
+        if !isAtEnd, document.kind(at: node) != .null { return node }
         advance()
         return nil
     }
@@ -302,60 +302,60 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     // MARK: - Reading elements
 
     @inline(__always)
-    private mutating func bool(at place: Int) throws -> Bool {
-        guard let value = document.bool(at: place) else { throw misfit(Bool.self, .bool, place) }
+    private mutating func bool(at node: Int) throws -> Bool {
+        guard let value = document.bool(at: node) else { throw misfit(Bool.self, .bool, node) }
         advance()
         return value
     }
 
     @inline(__always)
-    private mutating func text(at place: Int) throws -> String {
-        guard let value = document.text(at: place) else { throw misfit(String.self, .string, place) }
+    private mutating func text(at node: Int) throws -> String {
+        guard let value = document.text(at: node) else { throw misfit(String.self, .string, node) }
         advance()
         return value
     }
 
     @inline(__always)
-    private mutating func double(at place: Int) throws -> Double {
-        guard let value = document.double(at: place) else { throw misfit(Double.self, .number, place) }
+    private mutating func double(at node: Int) throws -> Double {
+        guard let value = document.double(at: node) else { throw misfit(Double.self, .number, node) }
         advance()
         return value
     }
 
     @inline(__always)
-    private mutating func float(at place: Int) throws -> Float {
-        guard let value = document.float(at: place) else { throw misfit(Float.self, .number, place) }
+    private mutating func float(at node: Int) throws -> Float {
+        guard let value = document.float(at: node) else { throw misfit(Float.self, .number, node) }
         advance()
         return value
     }
 
     @inline(__always)
-    private mutating func integer<T: FixedWidthInteger>(at place: Int) throws -> T {
-        guard let value = document.integer(T.self, at: place) else { throw misfit(T.self, .number, place) }
+    private mutating func integer<T: FixedWidthInteger>(at node: Int) throws -> T {
+        guard let value = document.integer(T.self, at: node) else { throw misfit(T.self, .number, node) }
         advance()
         return value
     }
 
     @inline(__always)
-    private mutating func decode<T: Decodable>(_ type: T.Type, at place: Int) throws -> T {
-        let value = try document.decode(type, at: place, with: elementDecoder(at: place))
+    private mutating func decode<T: Decodable>(_ type: T.Type, at node: Int) throws -> T {
+        let value = try document.decode(type, at: node, with: elementDecoder(at: node))
         advance()
         return value
     }
 
     /// Reuses one decoder for all elements, unless a type has kept it.
-    private mutating func elementDecoder(at place: Int) -> JSONValueDecoder {
+    private mutating func elementDecoder(at node: Int) -> JSONValueDecoder {
         if isKnownUniquelyReferenced(&element), let element {
-            element.move(to: place, index: currentIndex)
+            element.move(to: node, index: currentIndex)
             return element
         }
-        let new = child(at: place)
+        let new = child(at: node)
         element = new
         return new
     }
 
     @inline(__always)
-    private func misfit<T>(_ type: T.Type, _ form: JSONDocument.Form, _ place: Int) -> any Error {
-        document.misfit(type, form, at: place, path: path)
+    private func misfit<T>(_ type: T.Type, _ form: JSONDocument.Form, _ node: Int) -> any Error {
+        document.misfit(type, form, at: node, path: path)
     }
 }

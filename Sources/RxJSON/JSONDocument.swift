@@ -79,7 +79,7 @@ extension JSONDecoder {
 /// document gives up if the behaviour of `JSONDecoder` is uncertain; its result is then discarded, even if a
 /// type has caught the error.
 ///
-/// It reads through pointers. Places and offsets come from a tape that was made of these bytes, so they are
+/// It reads through pointers. Nodes and offsets come from a tape that was made of these bytes, so they are
 /// in bounds. The pointers refer to the caller's arrays during ``decode(_:at:of:options:userInfo:)``; a
 /// container that is kept longer retains the document, which then has separate copies. A document belongs to
 /// one call on one thread, so that nothing is read while the pointers change.
@@ -88,7 +88,7 @@ extension JSONDecoder {
     @exclusivity(unchecked) private var words: UnsafePointer<UInt64>
     /// The memory to free.
     private var copies: (bytes: UnsafeMutablePointer<UInt8>, words: UnsafeMutablePointer<UInt64>)?
-    /// The place that stands for an absent value.
+    /// The node that stands for an absent value.
     let absent: Int
     let options: JSONDecoder
     let userInfo: [CodingUserInfoKey: any Sendable]
@@ -133,7 +133,7 @@ extension JSONDecoder {
                 defer {
                     if !isKnownUniquelyReferenced(&document) { unsafe document.copy(bytes, words) }
                 }
-                let value = try JSONValueDecoder(document, at: part.place).decode(type)
+                let value = try JSONValueDecoder(document, at: part.node).decode(type)
                 // A container that is kept may later be asked for something that only `JSONDecoder` can
                 // determine.
                 guard !document.hasGivenUp, isKnownUniquelyReferenced(&document) else { throw JSONGivenUp() }
@@ -162,18 +162,18 @@ extension JSONDecoder {
 
     // MARK: - The tape
 
-    subscript(place: Int) -> JSONWord { unsafe JSONWord(bits: words[place]) }
+    subscript(node: Int) -> JSONWord { unsafe JSONWord(bits: words[node]) }
 
-    func kind(at place: Int) -> JSONTape.Kind { self[place].kind }
+    func kind(at node: Int) -> JSONTape.Kind { self[node].kind }
 
     /// The number of elements or members of a collection.
-    func count(of place: Int) -> Int { unsafe Int(truncatingIfNeeded: words[place + 1] & 0xFFFF_FFFF) }
+    func count(of node: Int) -> Int { unsafe Int(truncatingIfNeeded: words[node + 1] & 0xFFFF_FFFF) }
 
-    /// The place of an array's first element, or of an object's first key.
-    func content(of place: Int) -> Int { place + 2 }
+    /// The node of an array's first element, or of an object's first key.
+    func content(of node: Int) -> Int { node + 2 }
 
-    /// The place of the value's next sibling, if it has one.
-    func next(after place: Int) -> Int { self[place].next(after: place) }
+    /// The node of the value's next sibling, if it has one.
+    func next(after node: Int) -> Int { self[node].next(after: node) }
 }
 
 /// Thrown if `JSONDecoder` has to decode the document.
@@ -185,16 +185,16 @@ extension JSONDocument {
     /// Scalars that fit are read directly, without their `init(from:)`. Each cast is from a type to itself.
     @inline(__always)
     func decode<T: Decodable>(
-        _ type: T.Type, at place: Int, with decoder: @autoclosure () -> JSONValueDecoder
+        _ type: T.Type, at node: Int, with decoder: @autoclosure () -> JSONValueDecoder
     ) throws -> T {
         if type == String.self {
-            if let text = text(at: place) { return unsafe unsafeBitCast(text, to: type) }
+            if let text = text(at: node) { return unsafe unsafeBitCast(text, to: type) }
         } else if type == [String].self {
-            if let texts = array(at: place, text) { return unsafe unsafeBitCast(texts, to: type) }
+            if let texts = array(at: node, text) { return unsafe unsafeBitCast(texts, to: type) }
         } else if type == Int.self {
-            if let integer = integer(Int.self, at: place) { return unsafe unsafeBitCast(integer, to: type) }
+            if let integer = integer(Int.self, at: node) { return unsafe unsafeBitCast(integer, to: type) }
         } else if type == Double.self {
-            if let double = double(at: place) { return unsafe unsafeBitCast(double, to: type) }
+            if let double = double(at: node) { return unsafe unsafeBitCast(double, to: type) }
         } else if type == Date.self {
             return unsafe unsafeBitCast(try date(with: decoder()), to: type)
         } else if type == Data.self {
@@ -207,12 +207,12 @@ extension JSONDocument {
         return try convertsKeys ? decodeUnconverted(type, with: decoder()) : T(from: decoder())
     }
 
-    private func array<Element>(at place: Int, _ element: (Int) -> Element?) -> [Element]? {
-        guard kind(at: place) == .array else { return nil }
+    private func array<Element>(at node: Int, _ element: (Int) -> Element?) -> [Element]? {
+        guard kind(at: node) == .array else { return nil }
         var elements: [Element] = []
-        let count = count(of: place)
+        let count = count(of: node)
         elements.reserveCapacity(count)
-        var next = content(of: place)
+        var next = content(of: node)
         for _ in 0..<count {
             guard let element = element(next) else { return nil }
             elements.append(element)
@@ -221,8 +221,8 @@ extension JSONDocument {
         return elements
     }
 
-    func bool(at place: Int) -> Bool? {
-        switch kind(at: place) {
+    func bool(at node: Int) -> Bool? {
+        switch kind(at: node) {
         case .true: true
         case .false: false
         default: nil
@@ -234,7 +234,7 @@ extension JSONDocument {
 extension JSONDocument {
     func date(with decoder: JSONValueDecoder) throws -> Date {
         if decoder.decodeNil() {
-            throw misfit(Date.self, .string, at: decoder.place, path: decoder.codingPath)
+            throw misfit(Date.self, .string, at: decoder.node, path: decoder.codingPath)
         }
         switch options.dateDecodingStrategy {
         case .deferredToDate: return try Date(from: decoder)
@@ -252,7 +252,7 @@ extension JSONDocument {
 
     func data(with decoder: JSONValueDecoder) throws -> Data {
         if decoder.decodeNil() {
-            throw misfit(Data.self, .string, at: decoder.place, path: decoder.codingPath)
+            throw misfit(Data.self, .string, at: decoder.node, path: decoder.codingPath)
         }
         switch options.dataDecodingStrategy {
         case .deferredToData: return try Data(from: decoder)
@@ -266,7 +266,7 @@ extension JSONDocument {
 
     func url(with decoder: JSONValueDecoder) throws -> URL {
         if decoder.decodeNil() {
-            throw misfit(URL.self, .string, at: decoder.place, path: decoder.codingPath)
+            throw misfit(URL.self, .string, at: decoder.node, path: decoder.codingPath)
         }
         guard let url = URL(string: try decoder.decode(String.self)) else { throw giveUp() }
         return url
@@ -274,7 +274,7 @@ extension JSONDocument {
 
     /// For integers only. Foundation decides how other numbers become a `Decimal`.
     func decimal(with decoder: JSONValueDecoder) throws -> Decimal {
-        guard kind(at: decoder.place) == .integer, let value = integer(Int64.self, at: decoder.place) else {
+        guard kind(at: decoder.node) == .integer, let value = integer(Int64.self, at: decoder.node) else {
             throw giveUp()
         }
         return Decimal(value)
@@ -284,10 +284,10 @@ extension JSONDocument {
 /// The errors that types may catch and read are those of `JSONDecoder`, texts included.
 extension JSONDocument {
     /// The reason why a value of the document, read as `form`, is not a `type`.
-    func misfit<T>(_ type: T.Type, _ form: Form, at place: Int, path: @autoclosure () -> [any CodingKey])
+    func misfit<T>(_ type: T.Type, _ form: Form, at node: Int, path: @autoclosure () -> [any CodingKey])
         -> any Error
     {
-        let kind = kind(at: place)
+        let kind = kind(at: node)
         if kind == .null, form != .bool {
             return DecodingError.valueNotFound(
                 type,
@@ -295,29 +295,29 @@ extension JSONDocument {
                     codingPath: path(),
                     debugDescription: "Cannot get value of type \(type) -- found null value instead"))
         }
-        if form.has(kind) { return malformed(type, at: place) }
+        if form.has(kind) { return malformed(type, at: node) }
         // `JSONDecoder` may accept strings as numbers.
         if form == .number, kind.isString, !(T.self is any FixedWidthInteger.Type), !refusesNonConforming {
             return giveUp()
         }
-        return mismatch(type, at: place, path: path())
+        return mismatch(type, at: node, path: path())
     }
 
-    func mismatch(_ type: Any.Type, at place: Int, path: [any CodingKey]) -> any Error {
+    func mismatch(_ type: Any.Type, at node: Int, path: [any CodingKey]) -> any Error {
         DecodingError.typeMismatch(
             type,
             .init(
                 codingPath: path,
-                debugDescription: "Expected to decode \(type) but found \(kind(at: place).name) instead."))
+                debugDescription: "Expected to decode \(type) but found \(kind(at: node).name) instead."))
     }
 
-    private func malformed<T>(_ type: T.Type, at place: Int) -> any Error {
+    private func malformed<T>(_ type: T.Type, at node: Int) -> any Error {
         // An integer that certainly does not fit `type`; types that try several kinds of number get here.
-        guard let integer = type as? any FixedWidthInteger.Type, let double = double(at: place),
+        guard let integer = type as? any FixedWidthInteger.Type, let double = double(at: node),
             integer.bitWidth <= 64, !integer.holds(double)
         else { return giveUp() }
         return JSONUnrepresentable.numberIsNotRepresentableInSwift(
-            parsed: literal(at: place))
+            parsed: literal(at: node))
     }
 
     private var refusesNonConforming: Bool {

@@ -4,16 +4,16 @@ extension JSONDocument {
     /// Up to this many members, keys are searched linearly.
     private static let searchLimit = 16
 
-    /// The places of the values of an object's members, if a linear search does not suffice. The first of
+    /// The nodes of the values of an object's members, if a linear search does not suffice. The first of
     /// several members with the same key counts (RFC 8259 §4).
     ///
     /// Keys are the same if they are equal as `String`; comparing bytes suffices only if both are ASCII.
-    func members(of place: Int) throws -> [String: Int]? {
-        let count = count(of: place)
-        guard convertsKeys || count > Self.searchLimit || kind(at: place) == .mixedObject else { return nil }
+    func members(of node: Int) throws -> [String: Int]? {
+        let count = count(of: node)
+        guard convertsKeys || count > Self.searchLimit || kind(at: node) == .mixedObject else { return nil }
         var members: [String: Int] = [:]
         members.reserveCapacity(count)
-        var key = content(of: place)
+        var key = content(of: node)
         for _ in 0..<count {
             // A key that is not valid text is an error, even if it is never read.
             guard let name = name(at: key) else { throw giveUp() }
@@ -23,12 +23,12 @@ extension JSONDocument {
         return members
     }
 
-    /// The place of a key's value in an object whose keys are all ASCII.
-    func value(of name: String, in place: Int) -> Int? {
+    /// The node of a key's value in an object whose keys are all ASCII.
+    func value(of name: String, in node: Int) -> Int? {
         var name = name
         return name.withUTF8 { wanted in
-            var key = content(of: place)
-            for _ in 0..<count(of: place) {
+            var key = content(of: node)
+            for _ in 0..<count(of: node) {
                 let word = self[key]
                 if word.length == wanted.count, unsafe starts(at: word.offset, with: wanted) {
                     return key + 1
@@ -36,13 +36,13 @@ extension JSONDocument {
                 key = next(after: key + 1)
             }
             return nil
-        } ?? (name.utf8.allSatisfy { $0 < 0x80 } ? nil : equalValue(of: name, in: place))
+        } ?? (name.utf8.allSatisfy { $0 < 0x80 } ? nil : equalValue(of: name, in: node))
     }
 
-    /// The place of the value whose key is equal as text: "\u{212A}", the sign of kelvin, equals "K".
-    private func equalValue(of name: String, in place: Int) -> Int? {
-        var key = content(of: place)
-        for _ in 0..<count(of: place) {
+    /// The node of the value whose key is equal as text: "\u{212A}", the sign of kelvin, equals "K".
+    private func equalValue(of name: String, in node: Int) -> Int? {
+        var key = content(of: node)
+        for _ in 0..<count(of: node) {
             if text(at: key) == name { return key + 1 }
             key = next(after: key + 1)
         }
@@ -58,11 +58,11 @@ extension JSONDocument {
     }
 
     /// The keys of an object in document order, each once.
-    func keys(of place: Int, _ members: [String: Int]?) -> [String] {
+    func keys(of node: Int, _ members: [String: Int]?) -> [String] {
         var keys: [String] = []
-        var key = content(of: place)
-        for _ in 0..<count(of: place) {
-            if let name = name(at: key), (members.map { $0[name] } ?? value(of: name, in: place)) == key + 1 {
+        var key = content(of: node)
+        for _ in 0..<count(of: node) {
+            if let name = name(at: key), (members.map { $0[name] } ?? value(of: name, in: node)) == key + 1 {
                 keys.append(name)
             }
             key = next(after: key + 1)
@@ -118,13 +118,13 @@ protocol JSONStringKeyed {
 
 extension Dictionary: JSONStringKeyed where Key == String, Value: Decodable {
     init(unconverted decoder: JSONValueDecoder) throws {
-        let document = decoder.document, place = decoder.place
-        guard document.kind(at: place).isObject else {
-            throw document.misfit([String: Any].self, .object, at: place, path: decoder.codingPath)
+        let document = decoder.document, node = decoder.node
+        guard document.kind(at: node).isObject else {
+            throw document.misfit([String: Any].self, .object, at: node, path: decoder.codingPath)
         }
-        let count = document.count(of: place)
+        let count = document.count(of: node)
         self.init(minimumCapacity: count)
-        var key = document.content(of: place)
+        var key = document.content(of: node)
         for _ in 0..<count {
             guard let name = document.text(at: key) else { throw document.giveUp() }
             let element = decoder.child(at: key + 1, JSONKey.name(name))

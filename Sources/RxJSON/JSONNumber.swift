@@ -8,9 +8,9 @@ struct JSONNumber {
     /// Whether these parts represent the number exactly.
     private(set) var isExact = true
 
-    /// Reads the number at `place`; `nil` if it does not have the standard's form.
-    init?(_ document: JSONDocument, at place: Int) {
-        let word = document[place]
+    /// Reads the number at `node`; `nil` if it does not have the standard's form.
+    init?(_ document: JSONDocument, at node: Int) {
+        let word = document[node]
         guard word.kind.isNumber else { return nil }
         let bytes = unsafe UnsafeBufferPointer(start: document.bytes + word.offset, count: word.length)
         var index = 0
@@ -69,12 +69,12 @@ extension UInt8 {
 }
 
 extension JSONDocument {
-    /// The integer at `place`, also if it is written as `1.0` or `1e3`; `nil` if there is none, it is out of
+    /// The integer at `node`, also if it is written as `1.0` or `1e3`; `nil` if there is none, it is out of
     /// range, or only `JSONDecoder` can tell.
     @inline(__always)
-    func integer<T: FixedWidthInteger>(_: T.Type, at place: Int) -> T? {
-        guard kind(at: place) == .integer, let (magnitude, isNegative) = digits(at: place) else {
-            return roundInteger(at: place)
+    func integer<T: FixedWidthInteger>(_: T.Type, at node: Int) -> T? {
+        guard kind(at: node) == .integer, let (magnitude, isNegative) = digits(at: node) else {
+            return roundInteger(at: node)
         }
         if !isNegative { return T(exactly: magnitude) }
         guard magnitude <= 1 << 63 else { return nil }
@@ -82,14 +82,14 @@ extension JSONDocument {
     }
 
     /// Below 2^53 every integer is a distinct Double, so a correctly rounded Double identifies the integer.
-    private func roundInteger<T: FixedWidthInteger>(at place: Int) -> T? {
-        guard let double = double(at: place), double.magnitude < 0x1p53 else { return nil }
+    private func roundInteger<T: FixedWidthInteger>(at node: Int) -> T? {
+        guard let double = double(at: node), double.magnitude < 0x1p53 else { return nil }
         return T(exactly: double)
     }
 
     /// The value of plain digits; `nil` on overflow.
-    private func digits(at place: Int) -> (magnitude: UInt64, isNegative: Bool)? {
-        let word = self[place]
+    private func digits(at node: Int) -> (magnitude: UInt64, isNegative: Bool)? {
+        let word = self[node]
         var digit = unsafe bytes + word.offset
         let end = unsafe digit + word.length
         let isNegative = unsafe digit.pointee == UInt8(ascii: "-")
@@ -106,39 +106,39 @@ extension JSONDocument {
         return (magnitude, isNegative)
     }
 
-    /// The number at `place`; `nil` if there is none, it does not have the form of RFC 8259 §6, or it exceeds
+    /// The number at `node`; `nil` if there is none, it does not have the form of RFC 8259 §6, or it exceeds
     /// the range of Double.
-    func double(at place: Int) -> Double? {
-        guard let number = number(at: place) else { return nil }
+    func double(at node: Int) -> Double? {
+        guard let number = number(at: node) else { return nil }
         if number.isExact, number.significand <= 1 << 53, number.exponent.magnitude <= 22 {
             let magnitude = Double(number.significand).scaled(by: number.exponent)
             return number.isNegative ? -magnitude : magnitude
         }
-        return parsed(at: place, number)
+        return parsed(at: node, number)
     }
 
-    /// The number at `place` as a Float, rounded once.
-    func float(at place: Int) -> Float? {
-        guard let number = number(at: place) else { return nil }
+    /// The number at `node` as a Float, rounded once.
+    func float(at node: Int) -> Float? {
+        guard let number = number(at: node) else { return nil }
         if number.isExact, number.exponent == 0, number.significand <= 1 << 24 {
             let magnitude = Float(number.significand)
             return number.isNegative ? -magnitude : magnitude
         }
-        return parsed(at: place, number)
+        return parsed(at: node, number)
     }
 
-    private func number(at place: Int) -> JSONNumber? {
+    private func number(at node: Int) -> JSONNumber? {
         // `JSONDecoder` rejects some zeros with an exponent as too small, but not all of them.
-        guard let number = JSONNumber(self, at: place), number.significand != 0 || !number.hasExponent else {
+        guard let number = JSONNumber(self, at: node), number.significand != 0 || !number.hasExponent else {
             return nil
         }
         return number
     }
 
     private func parsed<T: BinaryFloatingPoint & LosslessStringConvertible>(
-        at place: Int, _ number: JSONNumber
+        at node: Int, _ number: JSONNumber
     ) -> T? {
-        guard let value = T(literal(at: place)), value.isFinite else { return nil }
+        guard let value = T(literal(at: node)), value.isFinite else { return nil }
         // `JSONDecoder` rejects a number that becomes zero only by rounding.
         return value == 0 && number.significand != 0 ? nil : value
     }

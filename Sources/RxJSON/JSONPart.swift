@@ -1,12 +1,12 @@
 /// A value in a JSON document.
 package struct JSONPart: Sendable {
     package let tape: JSONTape
-    /// The position in the tape.
-    package let place: Int
+    /// The index of the value in the tape.
+    package let node: Int
 
-    package init(_ tape: JSONTape, at place: Int) {
+    package init(_ tape: JSONTape, at node: Int) {
         self.tape = tape
-        self.place = place
+        self.node = node
     }
 
     /// The whole of a document in UTF-8, with or without a byte order mark.
@@ -19,9 +19,9 @@ package struct JSONPart: Sendable {
     }
 
     /// The bytes of the value.
-    package var literal: Range<Int> { tape.literal(of: place) }
+    package var literal: Range<Int> { tape.literal(of: node) }
 
-    package var kind: JSONTape.Kind { tape.kind(at: place) }
+    package var kind: JSONTape.Kind { tape.kind(at: node) }
 }
 
 extension JSONPart {
@@ -33,7 +33,7 @@ extension JSONPart {
     /// - Parameter bytes: the document.
     package func canonical(in bytes: [UInt8]) -> [UInt8] {
         var form = CanonicalForm(tape: tape, bytes: bytes)
-        form.write(place)
+        form.write(node)
         return form.text
     }
 }
@@ -45,53 +45,53 @@ private struct CanonicalForm {
     let bytes: [UInt8]
     var text: [UInt8] = []
 
-    mutating func write(_ place: Int) {
-        let kind = tape.kind(at: place)
+    mutating func write(_ node: Int) {
+        let kind = tape.kind(at: node)
         if kind == .array {
             text.append(UInt8(ascii: "["))
-            var element = place + 2
-            while element < tape[place].length {
+            var element = node + 2
+            while element < tape[node].length {
                 write(element)
                 element = tape[element].next(after: element)
             }
             text.append(UInt8(ascii: "]"))
         } else if kind.isObject {
             text.append(UInt8(ascii: "{"))
-            for key in keys(of: place) {
+            for key in keys(of: node) {
                 append(key.name, as: UInt8(ascii: "k"))
-                write(key.place + 1)
+                write(key.node + 1)
             }
             text.append(UInt8(ascii: "}"))
         } else if kind.isString {
-            append(string(at: place), as: UInt8(ascii: "s"))
+            append(string(at: node), as: UInt8(ascii: "s"))
         } else {
-            append(bytes[tape.literal(of: place)], as: UInt8(ascii: "l"))
+            append(bytes[tape.literal(of: node)], as: UInt8(ascii: "l"))
         }
     }
 
-    private func keys(of object: Int) -> [(name: ArraySlice<UInt8>, place: Int)] {
-        var keys: [(name: ArraySlice<UInt8>, place: Int)] = []
+    private func keys(of object: Int) -> [(name: ArraySlice<UInt8>, node: Int)] {
+        var keys: [(name: ArraySlice<UInt8>, node: Int)] = []
         var key = object + 2
         while key < tape[object].length {
             keys.append((string(at: key), key))
             key = tape[key + 1].next(after: key + 1)
         }
-        // By place if the names are equal, because sorting need not be stable.
+        // By node if the names are equal, because sorting need not be stable.
         return keys.sorted { first, second in
             if first.name.lexicographicallyPrecedes(second.name) { return true }
-            return first.place < second.place && !second.name.lexicographicallyPrecedes(first.name)
+            return first.node < second.node && !second.name.lexicographicallyPrecedes(first.name)
         }
     }
 
     /// The text, or the literal of an invalid string, whose quotes and length distinguish it from texts.
-    private func string(at place: Int) -> ArraySlice<UInt8> {
-        let word = tape[place]
+    private func string(at node: Int) -> ArraySlice<UInt8> {
+        let word = tape[node]
         guard word.kind == .escaped else { return bytes[word.offset..<word.offset + word.length] }
         let text = unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe JSONDocument.text(
                 of: UnsafeBufferPointer(rebasing: bytes[word.offset..<word.offset + word.length]))
         }
-        return text.map { ArraySlice($0.utf8) } ?? ArraySlice(bytes[tape.literal(of: place)])
+        return text.map { ArraySlice($0.utf8) } ?? ArraySlice(bytes[tape.literal(of: node)])
     }
 
     private mutating func append(_ part: ArraySlice<UInt8>, as mark: UInt8) {

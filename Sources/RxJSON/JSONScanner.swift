@@ -11,7 +11,7 @@
     private var words: UnsafeMutablePointer<UInt64>
     private var used = 0
     private var capacity: Int
-    /// The place of the innermost open collection, -1 outside of all. The link of an open collection leads to
+    /// The node of the innermost open collection, -1 outside of all. The link of an open collection leads to
     /// the collection around it; while an inner one is open, its second word stores its count.
     private var open = -1
     private var count = 0

@@ -1,7 +1,7 @@
 extension JSONDocument {
-    /// The string at `place`; `nil` if there is none, or if it is not a JSON string (RFC 8259 §7) in UTF-8.
-    func text(at place: Int) -> String? {
-        let word = self[place]
+    /// The string at `node`; `nil` if there is none, or if it is not a JSON string (RFC 8259 §7) in UTF-8.
+    func text(at node: Int) -> String? {
+        let word = self[node]
         let literal = unsafe UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
         switch word.kind {
         case .ascii: return unsafe String(decoding: literal, as: UTF8.self)
@@ -15,8 +15,8 @@ extension JSONDocument {
     static func text(of escaped: UnsafeBufferPointer<UInt8>) -> String? { unsafe String(unescaping: escaped) }
 
     /// A scalar as written.
-    func literal(at place: Int) -> String {
-        let word = self[place]
+    func literal(at node: Int) -> String {
+        let word = self[node]
         return unsafe String(
             decoding: UnsafeBufferPointer(start: bytes + word.offset, count: word.length), as: UTF8.self)
     }

@@ -6,9 +6,9 @@ import FoundationEssentials
 /// Strings and numbers are not validated before they are read: those in the tape may be invalid, as for
 /// `JSONDecoder`.
 ///
-/// A scalar takes one word. An array or object takes two; the second has the count in its lower half and the end offset
-/// in its upper half; the elements follow, or a key and a value for each member. The last word is a `null` that stands
-/// for absent values.
+/// A node is the index of a value's first word. A scalar takes one word. An array or object takes two; the second has
+/// the count in its lower half and the end offset in its upper half; the elements follow, or a key and a value for each
+/// member. The last word is a `null` that stands for absent values.
 package struct JSONTape: Sendable, Equatable {
     let words: [UInt64]
 
@@ -18,21 +18,21 @@ package struct JSONTape: Sendable, Equatable {
     /// The nesting limit of arrays and objects; the same as for `JSONDecoder`.
     package static let depthLimit = 512
 
-    /// The place of the whole document.
+    /// The node of the whole document.
     package static let root = 0
 
-    /// The kind of the value at a place. Places come from ``root`` and ``values(at:in:)``.
-    package func kind(at place: Int) -> Kind { self[place].kind }
+    /// The kind of the value at a node. Nodes come from ``root`` and ``values(at:in:)``.
+    package func kind(at node: Int) -> Kind { self[node].kind }
 
     /// The bytes of a value as written in the document.
-    package func literal(of place: Int) -> Range<Int> {
-        let word = self[place]
-        if word.kind.isCollection { return word.offset..<Int(truncatingIfNeeded: words[place + 1] >> 32) }
+    package func literal(of node: Int) -> Range<Int> {
+        let word = self[node]
+        if word.kind.isCollection { return word.offset..<Int(truncatingIfNeeded: words[node + 1] >> 32) }
         let quote = word.kind.isString ? 1 : 0
         return word.offset - quote..<word.offset + word.length + quote
     }
 
-    subscript(place: Int) -> JSONWord { JSONWord(bits: words[place]) }
+    subscript(node: Int) -> JSONWord { JSONWord(bits: words[node]) }
 }
 
 extension JSONTape {
@@ -63,23 +63,23 @@ extension JSONTape {
 }
 
 extension JSONTape {
-    /// The places of the values that `paths` lead to, outermost key first; `nil` for absent values. The first
+    /// The nodes of the values that `paths` lead to, outermost key first; `nil` for absent values. The first
     /// of several members with the same key counts, as for `JSONDecoder`.
     ///
     /// - Parameters:
-    ///   - start: the place where the paths begin. Default: the whole document.
+    ///   - start: the node where the paths begin. Default: the whole document.
     ///   - bytes: the document.
     package func values(at paths: [[String]], at start: Int = root, in bytes: [UInt8]) -> [Int?] {
         paths.map { path in
-            path.reduce(start) { place, key in place.flatMap { value(of: key, in: $0, bytes) } }
+            path.reduce(start) { node, key in node.flatMap { value(of: key, in: $0, bytes) } }
         }
     }
 
-    private func value(of name: String, in place: Int, _ bytes: [UInt8]) -> Int? {
-        guard kind(at: place).isObject else { return nil }
-        var key = place + 2
+    private func value(of name: String, in node: Int, _ bytes: [UInt8]) -> Int? {
+        guard kind(at: node).isObject else { return nil }
+        var key = node + 2
         // The link leads past the last member.
-        while key < self[place].length {
+        while key < self[node].length {
             if isKey(key, name, bytes) { return key + 1 }
             key = self[key + 1].next(after: key + 1)
         }
@@ -89,36 +89,36 @@ extension JSONTape {
     /// A description of the value at `path`: `a string`, or `an object with the fields code and data`; `nil` if it
     /// leads nowhere, as one of converted keys may.
     package func words(for path: [any CodingKey], in bytes: [UInt8]) -> String? {
-        let end = path.reduce(Self.root) { (place: Int?, key) in
-            place.flatMap { place in
-                key.intValue.flatMap { element($0, of: place) }
-                    ?? value(of: key.stringValue, in: place, bytes)
+        let end = path.reduce(Self.root) { (node: Int?, key) in
+            node.flatMap { node in
+                key.intValue.flatMap { element($0, of: node) }
+                    ?? value(of: key.stringValue, in: node, bytes)
             }
         }
         return end.map { words(for: $0, bytes) }
     }
 
-    private func element(_ index: Int, of place: Int) -> Int? {
-        guard kind(at: place) == .array, index >= 0 else { return nil }
-        var element = place + 2
-        for _ in 0..<index where element < self[place].length { element = self[element].next(after: element) }
-        return element < self[place].length ? element : nil
+    private func element(_ index: Int, of node: Int) -> Int? {
+        guard kind(at: node) == .array, index >= 0 else { return nil }
+        var element = node + 2
+        for _ in 0..<index where element < self[node].length { element = self[element].next(after: element) }
+        return element < self[node].length ? element : nil
     }
 
-    private func words(for place: Int, _ bytes: [UInt8]) -> String {
-        switch kind(at: place) {
+    private func words(for node: Int, _ bytes: [UInt8]) -> String {
+        switch kind(at: node) {
         case .null: return "null"
         case .false: return "false"
         case .true: return "true"
         case .integer, .number: return "a number"
         case .ascii, .plain, .escaped: return "a string"
-        case .array: return place + 2 < self[place].length ? "an array" : "an empty array"
+        case .array: return node + 2 < self[node].length ? "an array" : "an empty array"
         case .object, .mixedObject: break
         }
         let shown = 8
         var names: [String] = []
-        var key = place + 2
-        while key < self[place].length, names.count <= shown {
+        var key = node + 2
+        while key < self[node].length, names.count <= shown {
             let name = String(decoding: bytes[literal(of: key)].dropFirst().dropLast(), as: UTF8.self)
             names.append(name.count > 40 ? name.prefix(40) + "…" : name)
             key = self[key + 1].next(after: key + 1)
@@ -150,8 +150,8 @@ extension JSONTape {
         return members
     }
 
-    private func isKey(_ place: Int, _ name: String, _ bytes: [UInt8]) -> Bool {
-        let word = self[place]
+    private func isKey(_ node: Int, _ name: String, _ bytes: [UInt8]) -> Bool {
+        let word = self[node]
         let literal = word.offset..<word.offset + word.length
         // In place, since an iterator over `utf8` takes several times as long.
         let isSame = unsafe name.utf8.withContiguousStorageIfAvailable { name in
@@ -162,14 +162,14 @@ extension JSONTape {
         // Texts may be equal although their bytes differ.
         let isASCII = unsafe name.utf8.withContiguousStorageIfAvailable { unsafe $0.allSatisfy { $0 < 0x80 } }
         guard word.kind != .ascii || isASCII != true else { return false }
-        return text(at: place, in: bytes) == name
+        return text(at: node, in: bytes) == name
     }
 
-    /// The string at a place; `nil` if there is none, or if it is not a JSON string (RFC 8259 §7) in UTF-8.
+    /// The string at a node; `nil` if there is none, or if it is not a JSON string (RFC 8259 §7) in UTF-8.
     ///
     /// - Parameter bytes: the document.
-    package func text(at place: Int, in bytes: [UInt8]) -> String? {
-        let word = self[place]
+    package func text(at node: Int, in bytes: [UInt8]) -> String? {
+        let word = self[node]
         guard word.kind.isString else { return nil }
         let literal = bytes[word.offset..<word.offset + word.length]
         switch word.kind {
@@ -180,12 +180,12 @@ extension JSONTape {
     }
 
     /// The members of an object, in order; empty for any other value.
-    package func members(of place: Int) -> [(key: Int, value: Int)] {
-        guard kind(at: place).isObject else { return [] }
+    package func members(of node: Int) -> [(key: Int, value: Int)] {
+        guard kind(at: node).isObject else { return [] }
         var members: [(key: Int, value: Int)] = []
-        var key = place + 2
+        var key = node + 2
         // The link leads past the last member.
-        while key < self[place].length {
+        while key < self[node].length {
             members.append((key, key + 1))
             key = self[key + 1].next(after: key + 1)
         }
@@ -193,11 +193,11 @@ extension JSONTape {
     }
 
     /// The elements of an array, in order; empty for any other value.
-    package func elements(of place: Int) -> [Int] {
-        guard kind(at: place) == .array else { return [] }
+    package func elements(of node: Int) -> [Int] {
+        guard kind(at: node) == .array else { return [] }
         var elements: [Int] = []
-        var element = place + 2
-        while element < self[place].length {
+        var element = node + 2
+        while element < self[node].length {
             elements.append(element)
             element = self[element].next(after: element)
         }
@@ -213,7 +213,7 @@ struct JSONWord {
 
     /// - Parameters:
     ///   - offset: where the value begins in the document; for a string, after the quote.
-    ///   - length: the number of bytes; for a string, between the quotes; for a collection, the place after
+    ///   - length: the number of bytes; for a string, between the quotes; for a collection, the node after
     ///     its content.
     init(_ kind: JSONTape.Kind, offset: Int, length: Int) {
         bits =
@@ -229,6 +229,6 @@ struct JSONWord {
     var isCollection: Bool { bits & 0xF >= JSONTape.Kind.array.rawValue }
     var isObject: Bool { bits & 0xF >= JSONTape.Kind.object.rawValue }
 
-    /// The place of the next sibling of the value at `place`.
-    func next(after place: Int) -> Int { isCollection ? length : place + 1 }
+    /// The node of the next sibling of the value at `node`.
+    func next(after node: Int) -> Int { isCollection ? length : node + 1 }
 }

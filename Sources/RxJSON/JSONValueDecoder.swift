@@ -8,8 +8,8 @@ final class JSONValueDecoder: Decoder {
     private let parent: JSONValueDecoder?
     /// The step from the parent to this value.
     private var step: Step
-    private(set) var place: Int
-    /// The places of this object's member values; `nil` if keys are searched linearly.
+    private(set) var node: Int
+    /// The nodes of this object's member values; `nil` if keys are searched linearly.
     private(set) var members: [String: Int]?
 
     enum Step {
@@ -18,27 +18,27 @@ final class JSONValueDecoder: Decoder {
         case index(Int)
     }
 
-    init(_ document: JSONDocument, at place: Int, in parent: JSONValueDecoder? = nil, _ step: Step = .root) {
+    init(_ document: JSONDocument, at node: Int, in parent: JSONValueDecoder? = nil, _ step: Step = .root) {
         self.document = document
-        self.place = place
+        self.node = node
         self.parent = parent
         self.step = step
     }
 
     /// Moves to another element of the same array. Only for a decoder that is referenced once, not for one
     /// that a type has kept.
-    func move(to place: Int, index: Int) {
-        self.place = place
+    func move(to node: Int, index: Int) {
+        self.node = node
         step = .index(index)
         members = nil
     }
 
-    func child(at place: Int, _ key: some CodingKey) -> JSONValueDecoder {
-        JSONValueDecoder(document, at: place, in: self, .key(key))
+    func child(at node: Int, _ key: some CodingKey) -> JSONValueDecoder {
+        JSONValueDecoder(document, at: node, in: self, .key(key))
     }
 
-    func child(at place: Int, index: Int) -> JSONValueDecoder {
-        JSONValueDecoder(document, at: place, in: self, .index(index))
+    func child(at node: Int, index: Int) -> JSONValueDecoder {
+        JSONValueDecoder(document, at: node, in: self, .index(index))
     }
 
     var codingPath: [any CodingKey] {
@@ -58,26 +58,26 @@ final class JSONValueDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
 
     func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard document.kind(at: place).isObject else { throw misfit([String: Any].self, "keyed") }
-        if members == nil { members = try document.members(of: place) }
+        guard document.kind(at: node).isObject else { throw misfit([String: Any].self, "keyed") }
+        if members == nil { members = try document.members(of: node) }
         return KeyedDecodingContainer(JSONKeyedContainer(self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard document.kind(at: place) == .array else { throw misfit([Any].self, "unkeyed") }
+        guard document.kind(at: node) == .array else { throw misfit([Any].self, "unkeyed") }
         return JSONUnkeyedContainer(self)
     }
 
-    /// The place of a key's value in this object, once it has a container.
+    /// The node of a key's value in this object, once it has a container.
     func member(_ name: String) -> Int? {
-        if let members { members[name] } else { document.value(of: name, in: place) }
+        if let members { members[name] } else { document.value(of: name, in: node) }
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     private func misfit<T>(_ type: T.Type, _ container: String) -> any Error {
-        guard document.kind(at: place) == .null else {
-            return document.mismatch(type, at: place, path: codingPath)
+        guard document.kind(at: node) == .null else {
+            return document.mismatch(type, at: node, path: codingPath)
         }
         return DecodingError.valueNotFound(
             type,
@@ -88,25 +88,25 @@ final class JSONValueDecoder: Decoder {
 }
 
 extension JSONValueDecoder: SingleValueDecodingContainer {
-    func decodeNil() -> Bool { document.kind(at: place) == .null }
+    func decodeNil() -> Bool { document.kind(at: node) == .null }
 
     func decode(_ type: Bool.Type) throws -> Bool {
-        guard let value = document.bool(at: place) else { throw misfit(type, .bool) }
+        guard let value = document.bool(at: node) else { throw misfit(type, .bool) }
         return value
     }
 
     func decode(_ type: String.Type) throws -> String {
-        guard let value = document.text(at: place) else { throw misfit(type, .string) }
+        guard let value = document.text(at: node) else { throw misfit(type, .string) }
         return value
     }
 
     func decode(_ type: Double.Type) throws -> Double {
-        guard let value = document.double(at: place) else { throw misfit(type, .number) }
+        guard let value = document.double(at: node) else { throw misfit(type, .number) }
         return value
     }
 
     func decode(_ type: Float.Type) throws -> Float {
-        guard let value = document.float(at: place) else { throw misfit(type, .number) }
+        guard let value = document.float(at: node) else { throw misfit(type, .number) }
         return value
     }
 
@@ -124,16 +124,16 @@ extension JSONValueDecoder: SingleValueDecodingContainer {
     func decode(_: UInt128.Type) throws -> UInt128 { try integer() }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        try document.decode(type, at: place, with: self)
+        try document.decode(type, at: node, with: self)
     }
 
     @inline(__always)
     private func integer<T: FixedWidthInteger>() throws -> T {
-        guard let value = document.integer(T.self, at: place) else { throw misfit(T.self, .number) }
+        guard let value = document.integer(T.self, at: node) else { throw misfit(T.self, .number) }
         return value
     }
 
     private func misfit<T>(_ type: T.Type, _ form: JSONDocument.Form) -> any Error {
-        document.misfit(type, form, at: place, path: codingPath)
+        document.misfit(type, form, at: node, path: codingPath)
     }
 }

@@ -50,18 +50,18 @@ extension JSONValue {
         case .integer, .number:
             self.init(number: String(decoding: bytes[part.literal], as: UTF8.self))
         case .ascii, .plain, .escaped:
-            guard let text = tape.text(at: part.place, in: bytes) else { return nil }
+            guard let text = tape.text(at: part.node, in: bytes) else { return nil }
             self = .string(text)
         case .array:
             var elements: [JSONValue] = []
-            for place in tape.elements(of: part.place) {
-                guard let element = JSONValue(JSONPart(tape, at: place), in: bytes) else { return nil }
+            for node in tape.elements(of: part.node) {
+                guard let element = JSONValue(JSONPart(tape, at: node), in: bytes) else { return nil }
                 elements.append(element)
             }
             self = .array(elements)
         case .object, .mixedObject:
             var members: [String: JSONValue] = [:]
-            for (key, value) in tape.members(of: part.place) {
+            for (key, value) in tape.members(of: part.node) {
                 guard let name = tape.text(at: key, in: bytes),
                     let member = JSONValue(JSONPart(tape, at: value), in: bytes)
                 else { return nil }

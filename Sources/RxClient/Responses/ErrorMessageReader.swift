@@ -41,36 +41,36 @@ struct ErrorMessageReader {
     ///   - isProblem: whether the document is a problem document (RFC 9457), in which `detail` and `title`
     ///     come first.
     mutating func message(at keys: Envelope.Keys?, isProblem: Bool = false) -> String? {
-        for place in places(at: keys) where place != JSONTape.root {
-            if tape.kind(at: place).isObject { return message(at: place) }
-            if let text = scalar(place), !text.isEmpty { return text }
+        for node in nodes(at: keys) where node != JSONTape.root {
+            if tape.kind(at: node).isObject { return message(at: node) }
+            if let text = scalar(node), !text.isEmpty { return text }
         }
         guard tape.kind(at: JSONTape.root).isCollection else { return nil }
         return message(at: JSONTape.root, first: isProblem ? ["detail", "title"] : [])
     }
 
-    /// The string, number or Bool at the first of several places that has a value, as text.
-    func scalar(at keys: Envelope.Keys) -> String? { places(at: keys).lazy.compactMap(scalar).first }
+    /// The string, number or Bool at the first of several paths that has a value, as text.
+    func scalar(at keys: Envelope.Keys) -> String? { nodes(at: keys).lazy.compactMap(scalar).first }
 
-    private func places(at keys: Envelope.Keys?) -> [Int] {
+    private func nodes(at keys: Envelope.Keys?) -> [Int] {
         tape.values(at: (keys?.paths ?? []).map(\.keys), in: bytes).compactMap(\.self)
     }
 
-    private func scalar(_ place: Int) -> String? {
-        let kind = tape.kind(at: place)
-        if kind.isString { return tape.text(at: place, in: bytes) }
+    private func scalar(_ node: Int) -> String? {
+        let kind = tape.kind(at: node)
+        if kind.isString { return tape.text(at: node, in: bytes) }
         guard !kind.isCollection, kind != .null else { return nil }
-        return String(decoding: bytes[tape.literal(of: place)], as: UTF8.self)
+        return String(decoding: bytes[tape.literal(of: node)], as: UTF8.self)
     }
 
-    private mutating func message(at place: Int, first keys: [String] = []) -> String? {
+    private mutating func message(at node: Int, first keys: [String] = []) -> String? {
         steps += 1
-        let kind = tape.kind(at: place)
-        if kind == .array { return list(place) }
-        guard kind.isObject else { return scalar(place).flatMap { $0.isEmpty ? nil : $0 } }
+        let kind = tape.kind(at: node)
+        if kind == .array { return list(node) }
+        guard kind.isObject else { return scalar(node).flatMap { $0.isEmpty ? nil : $0 } }
         var entries: [String] = []
-        if addFields(of: place, below: [], to: &entries), !entries.isEmpty { return Self.join(entries) }
-        let members = members(of: place)
+        if addFields(of: node, below: [], to: &entries), !entries.isEmpty { return Self.join(entries) }
+        let members = members(of: node)
         for key in keys + Self.usualKeys {
             guard let value = members[key] else { continue }
             // If the value is an object, the message is in it or nowhere.
@@ -81,9 +81,9 @@ struct ErrorMessageReader {
     }
 
     /// The values of the usual keys.
-    private mutating func members(of place: Int) -> [String: Int] {
+    private mutating func members(of node: Int) -> [String: Int] {
         var found: [String: Int] = [:]
-        for (key, value) in tape.members(of: place) {
+        for (key, value) in tape.members(of: node) {
             steps += 1
             guard let name = tape.text(at: key, in: bytes), found[name] == nil, Self.usualKeys.contains(name)
             else { continue }
@@ -94,14 +94,14 @@ struct ErrorMessageReader {
 
     /// The messages of a list of texts, or of objects that name the part of the request they concern (`loc`
     /// in FastAPI, `pointer` in RFC 9457).
-    private mutating func list(_ place: Int) -> String? {
+    private mutating func list(_ node: Int) -> String? {
         var entries: [String] = []
-        for element in tape.elements(of: place).prefix(Self.entryLimit) {
+        for element in tape.elements(of: node).prefix(Self.entryLimit) {
             guard let text = message(at: element) else { continue }
             let found = tape.values(at: [["loc"], ["pointer"]], at: element, in: bytes)
             let location = found[0].map { tape.elements(of: $0).prefix(Self.depthLimit).compactMap(scalar) }
-            let place = location?.joined(separator: ".") ?? found[1].flatMap(scalar) ?? ""
-            entries.append(place.isEmpty ? text : "\(place): \(text)")
+            let field = location?.joined(separator: ".") ?? found[1].flatMap(scalar) ?? ""
+            entries.append(field.isEmpty ? text : "\(field): \(text)")
         }
         return entries.isEmpty ? nil : Self.join(entries)
     }
@@ -111,10 +111,10 @@ struct ErrorMessageReader {
     ///
     /// - Returns: whether it is such an object.
     private mutating func addFields(
-        of place: Int, below path: [String], to entries: inout [String]
+        of node: Int, below path: [String], to entries: inout [String]
     ) -> Bool {
         guard path.count < Self.depthLimit else { return false }
-        for (key, value) in tape.members(of: place) {
+        for (key, value) in tape.members(of: node) {
             guard let name = tape.text(at: key, in: bytes) else { return false }
             guard addErrors(at: value, of: path + [name], to: &entries) else { return false }
             if entries.count >= Self.entryLimit { return true }
@@ -124,15 +124,15 @@ struct ErrorMessageReader {
 
     /// Adds the errors of one field: texts, or nested fields.
     private mutating func addErrors(
-        at place: Int, of path: [String], to entries: inout [String]
+        at node: Int, of path: [String], to entries: inout [String]
     ) -> Bool {
         steps += 1
-        if tape.kind(at: place).isObject {
-            return addFields(of: place, below: path, to: &entries)
+        if tape.kind(at: node).isObject {
+            return addFields(of: node, below: path, to: &entries)
         }
-        guard tape.kind(at: place) == .array else { return false }
+        guard tape.kind(at: node) == .array else { return false }
         var texts: [String] = []
-        for (index, element) in tape.elements(of: place).enumerated() {
+        for (index, element) in tape.elements(of: node).enumerated() {
             steps += 1
             if let text = tape.text(at: element, in: bytes) {
                 if texts.count < Self.entryLimit { texts.append(text) }
@@ -144,9 +144,9 @@ struct ErrorMessageReader {
             }
         }
         if !texts.isEmpty {
-            let place = path.filter { !Self.generalFields.contains($0) }.joined(separator: ".")
+            let field = path.filter { !Self.generalFields.contains($0) }.joined(separator: ".")
             let text = texts.joined(separator: " ")
-            entries.append(place.isEmpty ? text : "\(place): \(text)")
+            entries.append(field.isEmpty ? text : "\(field): \(text)")
         }
         return true
     }
