@@ -171,7 +171,7 @@ struct Download: Sendable {
                     if let end, written.size < end { throw written.incomplete }
                     // A server may send less than the requested part.
                     guard written.size == total ?? written.size else { return .just(.attempt(nil)) }
-                    return place(head, named: name, size: written.size, from: offset)
+                    return moveIntoPlace(head, named: name, size: written.size, from: offset)
                 },
             ])
         }
@@ -185,12 +185,12 @@ struct Download: Sendable {
             file.append(.empty(), at: size).map {
                 .event(.progress(TransferProgress(bytes: $0, expected: size)))
             },
-            .deferred { place(head, named: name, size: size, from: offset) },
+            .deferred { moveIntoPlace(head, named: name, size: size, from: offset) },
         ])
     }
 
     /// Moves the file to its path, or in a folder to the first of its names that does not exist.
-    private func place(
+    private func moveIntoPlace(
         _ head: ResponseHead, named name: FileName?, size: Int64, from offset: Int64
     ) -> Observable<Step, NetworkError> {
         let moved = name.map { move(to: $0, number: 0) } ?? file.moveDraft().map { path }

@@ -14,7 +14,7 @@ struct PageRun<Item: Sendable> {
     /// The latest page, as the rule saw it.
     private(set) var latest: PageInfo?
 
-    /// The position of the page before the first, if there is one, and its place in the list.
+    /// The position of the page before the first, if there is one, and its ordinal.
     private var before: PagePosition?
     private var ordinalBefore = -1
     private let rule: PagingRule
@@ -31,13 +31,13 @@ struct PageRun<Item: Sendable> {
     private var takenPages = 0
     /// The number of empty pages since the last that had items.
     private var emptyPages = 0
-    /// The places of the items by their identity, counted like `taken`.
-    private var places: [AnyHashable: Int] = [:]
+    /// The indices of the items by their identity, counted like `taken`.
+    private var indices: [AnyHashable: Int] = [:]
     /// The pages in `items`.
     private var pages: [HeldPage] = []
-    /// The place of the next page in the list, counted from the page that the list began with.
+    /// The number of the next page, counted from the page that the list began with.
     private var ordinal = 0
-    /// The places of the visited pages, by the hashes of positions that a server could name again. Pages that a window
+    /// The ordinals of the visited pages, by the hashes of positions that a server could name again. Pages that a window
     /// has dropped stay here, because a circle can be longer than the window.
     private var visited: [Int: Int] = [:]
 
@@ -107,7 +107,7 @@ struct PageRun<Item: Sendable> {
             throw NetworkError(
                 .paging, "\(emptyPages) consecutive pages are empty", request: page.response?.request)
         }
-        // Empty pages share the place of the page that they lead to.
+        // Empty pages share the ordinal of the page that they lead to.
         if !page.items.isEmpty { ordinal += 1 }
         hasMore = true
     }
@@ -121,10 +121,10 @@ struct PageRun<Item: Sendable> {
         do throws(NetworkError) {
             guard let next = try rule.next(info) else { return nil }
             let first = page.items.isEmpty ? ordinal : ordinal + 1
-            if let place = next == info.position ? ordinal : visited[next.hashValue],
-                place < first || next == info.position
+            if let known = next == info.position ? ordinal : visited[next.hashValue],
+                known < first || next == info.position
             {
-                throw circle(of: page, from: ordinal, to: place, "next")
+                throw circle(of: page, from: ordinal, to: known, "next")
             }
             return next
         } catch {
@@ -133,7 +133,7 @@ struct PageRun<Item: Sendable> {
         }
     }
 
-    /// Records the place of a page that a server could name again; numbers and offsets only grow.
+    /// Records the ordinal of a page that a server could name again; numbers and offsets only grow.
     private mutating func record(_ position: PagePosition, at ordinal: Int) {
         switch position {
         case .number, .page, .offset: break
@@ -143,12 +143,12 @@ struct PageRun<Item: Sendable> {
 
     /// The error for a page that names one in the wrong direction as the one after or before it.
     private func circle(
-        of page: Page<Item>, from ordinal: Int, to place: Int, _ direction: String
+        of page: Page<Item>, from ordinal: Int, to other: Int, _ direction: String
     ) -> NetworkError {
         // Counted from the page that the list began with, which is page 1.
         NetworkError(
             .paging,
-            "page \(ordinal + 1) of the list names page \(place + 1), which is already loaded, as the \(direction) one",
+            "page \(ordinal + 1) of the list names page \(other + 1), which is already loaded, as the \(direction) one",
             request: page.response?.request)
     }
 
@@ -199,8 +199,8 @@ struct PageRun<Item: Sendable> {
         var isNew: Set<AnyHashable> = []
         let added = page.items.filter { item in
             guard let identity = options.identity?(item) else { return true }
-            if let place = places[identity] {
-                items[place - taken] = item
+            if let index = indices[identity] {
+                items[index - taken] = item
                 return false
             }
             return isNew.insert(identity).inserted
@@ -209,16 +209,16 @@ struct PageRun<Item: Sendable> {
         items.insert(contentsOf: shown, at: 0)
         taken -= shown.count
         if let identity = options.identity {
-            for (index, item) in shown.enumerated() { places[identity(item)] = taken + index }
+            for (index, item) in shown.enumerated() { indices[identity(item)] = taken + index }
         }
-        let place = ordinalBefore
-        record(here, at: place)
+        let number = ordinalBefore
+        record(here, at: number)
         ordinalBefore -= 1
         if !page.items.isEmpty {
             takenPages -= 1
             pages.insert(
                 HeldPage(
-                    position: here, ordinal: place, count: shown.count, received: page.items.count),
+                    position: here, ordinal: number, count: shown.count, received: page.items.count),
                 at: 0)
             if let window = options.window { while pages.count > max(1, window) { dropLast() } }
         }
@@ -227,8 +227,8 @@ struct PageRun<Item: Sendable> {
         largestPage = max(largestPage, sent)
         let previous = try rule.previous(info(of: page, at: here))
         if let previous {
-            if let other = previous == here ? place : visited[previous.hashValue], other >= place {
-                throw circle(of: page, from: place, to: other, "previous")
+            if let other = previous == here ? number : visited[previous.hashValue], other >= number {
+                throw circle(of: page, from: number, to: other, "previous")
             }
         }
         before = page.items.isEmpty ? nil : previous
@@ -274,7 +274,7 @@ struct PageRun<Item: Sendable> {
 
     private mutating func forget(_ dropped: ArraySlice<Item>) {
         guard let identity = options.identity else { return }
-        for item in dropped { places[identity(item)] = nil }
+        for item in dropped { indices[identity(item)] = nil }
     }
 
     /// The number of items, both current and earlier.
@@ -289,11 +289,11 @@ struct PageRun<Item: Sendable> {
 
     private mutating func insert(_ item: Item) {
         guard let identity = options.identity?(item) else { return items.append(item) }
-        guard let place = places[identity] else {
-            places[identity] = taken + items.count
+        guard let index = indices[identity] else {
+            indices[identity] = taken + items.count
             return items.append(item)
         }
-        if place >= taken { items[place - taken] = item }
+        if index >= taken { items[index - taken] = item }
     }
 
     /// Removes and returns the gathered items, for callers that pass them on at once. Later duplicates of

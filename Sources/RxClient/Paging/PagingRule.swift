@@ -86,7 +86,7 @@ extension PagingRule {
         startKey: String? = nil, last: LastPage = .shorterThanEarlier
     ) -> PagingRule {
         /// The number of a position, and the number of items before it, which only a rule with `startKey` counts.
-        let place: @Sendable (PagePosition?) -> (number: Int, start: Int?)? = { position in
+        let page: @Sendable (PagePosition?) -> (number: Int, start: Int?)? = { position in
             switch position {
             case .number(let number):
                 // Given by the app, which cannot know it.
@@ -99,36 +99,36 @@ extension PagingRule {
             start.map { .page(number, start: $0) } ?? .number(number)
         }
         var rule = PagingRule(first: position(first, startKey.map { _ in 0 })) { position in
-            guard let place = place(position) else { return [:] }
-            var parameters: Parameters.Values = [pageKey: place.number, sizeKey: size]
-            if let startKey { parameters[startKey] = place.start }
+            guard let page = page(position) else { return [:] }
+            var parameters: Parameters.Values = [pageKey: page.number, sizeKey: size]
+            if let startKey { parameters[startKey] = page.start }
             return parameters
         } next: { info in
-            guard let place = place(info.position), info.itemCount > 0 else { return nil }
-            let pages = place.number.subtractingClamped(first).addingClamped(1)
+            guard let page = page(info.position), info.itemCount > 0 else { return nil }
+            let pages = page.number.subtractingClamped(first).addingClamped(1)
             // Never more than there are, so that no page is missed: pages before the last have the same length.
             let itemsSoFar =
-                place.start?.addingClamped(info.itemCount) ?? info.itemsSoFar
+                page.start?.addingClamped(info.itemCount) ?? info.itemsSoFar
                 ?? pages.subtractingClamped(1).multipliedClamped(by: info.pageSize)
                 .addingClamped(info.itemCount)
             let hasMore =
                 info.totalPages.map { pages < $0 }
                 ?? info.hasMore(last, size: size, itemsSoFar: itemsSoFar)
             guard hasMore else { return nil }
-            return position(place.number.addingClamped(1), place.start?.addingClamped(info.itemCount))
+            return position(page.number.addingClamped(1), page.start?.addingClamped(info.itemCount))
         }
         rule.previous = { info in
-            guard let place = place(info.position), place.number > first else { return nil }
-            let pages = place.number.subtractingClamped(first)
-            return position(place.number - 1, place.start.map { $0 / pages * (pages - 1) })
+            guard let page = page(info.position), page.number > first else { return nil }
+            let pages = page.number.subtractingClamped(first)
+            return position(page.number - 1, page.start.map { $0 / pages * (pages - 1) })
         }
         rule.expectedNext = { here, latest in
-            guard let place = place(here) else { return nil }
+            guard let page = page(here) else { return nil }
             let pageSize = min(size, latest?.pageSize ?? size)
-            let pages = place.number.subtractingClamped(first).addingClamped(1)
+            let pages = page.number.subtractingClamped(first).addingClamped(1)
             if let known = latest?.totalPages, pages >= known { return nil }
             if let total = latest?.total, pages.multipliedClamped(by: pageSize) >= total { return nil }
-            return position(place.number.addingClamped(1), place.start?.addingClamped(pageSize))
+            return position(page.number.addingClamped(1), page.start?.addingClamped(pageSize))
         }
         return rule
     }

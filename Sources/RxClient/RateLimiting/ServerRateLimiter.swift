@@ -122,7 +122,7 @@ final class RateLimitQueue: Sendable {
         init(begin: @escaping @Sendable () -> Void) { self.begin = begin }
     }
 
-    private enum Place {
+    private enum TicketState {
         case waiting(WaitingList<Ticket>.Ticket)
         /// The request has been admitted, and its response has not begun.
         case running
@@ -131,7 +131,8 @@ final class RateLimitQueue: Sendable {
     private struct Contents {
         var allowance = RequestAllowance()
         var waiting = WaitingList<Ticket>()
-        var places: [ObjectIdentifier: Place] = [:]
+        /// The states of the tickets in use.
+        var states: [ObjectIdentifier: TicketState] = [:]
         var timer: (any Cancellable)?
 
         /// Removes and returns the tickets that may proceed now, with the time until the next look at the
@@ -141,7 +142,7 @@ final class RateLimitQueue: Sendable {
             while !waiting.isEmpty {
                 if let wait = allowance.enter(at: now) { return (admitted, wait) }
                 guard let ticket = waiting.popFirst() else { break }
-                places[ObjectIdentifier(ticket)] = .running
+                states[ObjectIdentifier(ticket)] = .running
                 admitted.append(ticket)
             }
             return (admitted, nil)
@@ -149,12 +150,12 @@ final class RateLimitQueue: Sendable {
 
         /// Releases a ticket. Returns whether this may change anything for the waiting ones.
         mutating func leave(_ ticket: Ticket, _ head: ResponseHead?, at now: Duration, _ date: Date) -> Bool {
-            switch places.removeValue(forKey: ObjectIdentifier(ticket)) {
+            switch states.removeValue(forKey: ObjectIdentifier(ticket)) {
             case .running:
                 allowance.leave(head, at: now, date)
                 return true
-            case .waiting(let place):
-                _ = waiting.remove(place)
+            case .waiting(let entry):
+                _ = waiting.remove(entry)
                 // With no waiting tickets the timer has nothing to do.
                 return waiting.isEmpty
             case nil: return false
@@ -170,7 +171,7 @@ final class RateLimitQueue: Sendable {
     /// Whether dropping the queue would lose anything.
     var isInUse: Bool {
         let now = clock.now
-        return contents.withLock { !$0.places.isEmpty || $0.allowance.isLimited(at: now) }
+        return contents.withLock { !$0.states.isEmpty || $0.allowance.isLimited(at: now) }
     }
 
     /// Admits the ticket and returns `nil`, or queues it and returns the minimum known wait.
@@ -181,10 +182,10 @@ final class RateLimitQueue: Sendable {
             let wait =
                 isFirst ? contents.allowance.enter(at: now) : contents.allowance.certainWait(at: now)
             guard let wait else {
-                contents.places[ObjectIdentifier(ticket)] = .running
+                contents.states[ObjectIdentifier(ticket)] = .running
                 return nil
             }
-            contents.places[ObjectIdentifier(ticket)] = .waiting(contents.waiting.append(ticket))
+            contents.states[ObjectIdentifier(ticket)] = .waiting(contents.waiting.append(ticket))
             return (isFirst, wait)
         }
         guard let (isFirst, wait) = arrival else { return nil }

@@ -285,24 +285,24 @@ extension Envelope {
 }
 
 extension ArraySlice<JSONPart?> {
-    /// Removes and returns the places of some keys.
+    /// Removes and returns the values of some keys.
     fileprivate mutating func split(_ keys: Envelope.Keys) -> ArraySlice {
-        let places = prefix(keys.paths.count)
+        let values = prefix(keys.paths.count)
         self = dropFirst(keys.paths.count)
-        return places
+        return values
     }
 
-    /// The first string, number or Bool at the places.
+    /// The first string, number or Bool among the values.
     fileprivate func firstScalar(of response: Response) throws -> String? {
-        for place in self {
-            if let place, let text = try response.scalarText(at: place) { return text }
+        for part in self {
+            if let part, let text = try response.scalarText(at: part) { return text }
         }
         return nil
     }
 }
 
 extension Response {
-    /// The string, number or Bool at this place, as text; `nil` for other values.
+    /// The string, number or Bool at this part, as text; `nil` for other values.
     func scalarText(at part: JSONPart) throws -> String? {
         switch part.kind {
         case .null, .array, .object, .mixedObject: return nil

@@ -102,9 +102,9 @@ struct ServerPair: Sendable {
     func cookieOrigin(of url: URL) -> CookieOrigin? {
         let origin = CookieOrigin(url)
         guard let standby, let origin, standby.path(of: url.absoluteString) != nil,
-            let place = self.url(url, at: main).flatMap({ CookieOrigin($0) })
+            let atMain = self.url(url, at: main).flatMap({ CookieOrigin($0) })
         else { return origin }
-        return place.asSecure(as: origin)
+        return atMain.asSecure(as: origin)
     }
 
     /// The URL of the resource at `server`; `nil` if `url` is not below a base URL of the service.
