@@ -21,7 +21,7 @@ struct AWSCanonicalRequest {
 
     /// The whole text.
     let bytes: [UInt8]
-    /// The place in the text of the names of the signed fields.
+    /// The range in the text of the names of the signed fields.
     private let names: Range<Int>
 
     /// The names of the signed fields, in lower case, sorted, with `;` between them.
@@ -162,13 +162,13 @@ struct AWSSignedFields {
 
     /// Inserts a field in its order, or joins it with the one of the same name.
     private mutating func insert(_ name: String, _ value: String) {
-        var place = values.endIndex
-        while place > 0, name < values[place - 1].name { place -= 1 }
-        guard place > 0, values[place - 1].name == name else {
-            return values.insert((name, value), at: place)
+        var index = values.endIndex
+        while index > 0, name < values[index - 1].name { index -= 1 }
+        guard index > 0, values[index - 1].name == name else {
+            return values.insert((name, value), at: index)
         }
         // HTTPTypes keeps each cookie as a field, but they are sent as one (RFC 6265 §5.4).
-        values[place - 1].value += (name == HTTPField.Name.cookie.canonicalName ? "; " : ",") + value
+        values[index - 1].value += (name == HTTPField.Name.cookie.canonicalName ? "; " : ",") + value
     }
 }
 

@@ -82,8 +82,8 @@ extension Client {
             request.method.rawValue, try AWSTarget(of: request), request.headerFields, expiry: Int(seconds),
             payload: try payload(of: request, signer.scheme), by: credential, at: signingDate, with: key)
         let text = serialized.url.absoluteString
-        let place = text.prefix { $0 != "?" && $0 != "#" }
-        guard let url = URL(string: place + "?" + query) else {
+        let urlWithoutQuery = text.prefix { $0 != "?" && $0 != "#" }
+        guard let url = URL(string: urlWithoutQuery + "?" + query) else {
             throw NetworkError(.invalidURL, "the presigned URL is not valid", request: serialized)
         }
         return url

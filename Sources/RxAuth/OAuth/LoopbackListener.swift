@@ -116,8 +116,8 @@ private final class LoopbackServer: @unchecked Sendable {
         at port: UInt16, _ address: OAuth.Redirect.LoopbackAddress
     ) throws(NetworkError) -> String {
         switch address {
-        case .ipv4: return "http://\(LoopbackPlace.ipv4.host):\(try bind(to: .ipv4, port))"
-        case .ipv6: return "http://\(LoopbackPlace.ipv6.host):\(try bind(to: .ipv6, port))"
+        case .ipv4: return "http://\(LoopbackHost.ipv4.text):\(try bind(to: .ipv4, port))"
+        case .ipv6: return "http://\(LoopbackHost.ipv6.text):\(try bind(to: .ipv6, port))"
         case .automatic:
             do throws(NetworkError) {
                 return try listen(at: port, .ipv4)
@@ -134,19 +134,19 @@ private final class LoopbackServer: @unchecked Sendable {
     }
 
     /// - Returns: the port.
-    private func bind(to place: LoopbackPlace, _ port: UInt16) throws(NetworkError) -> UInt16 {
-        descriptor = sockets.open(place)
-        guard descriptor >= 0 else { throw .loopback(place, port, errno) }
+    private func bind(to host: LoopbackHost, _ port: UInt16) throws(NetworkError) -> UInt16 {
+        descriptor = sockets.open(host)
+        guard descriptor >= 0 else { throw .loopback(host, port, errno) }
         if port != 0 { LoopbackSockets.allowReuse(descriptor) }
-        guard let bound = place.bind(descriptor, to: port) else { throw .loopback(place, port, errno) }
+        guard let bound = host.bind(descriptor, to: port) else { throw .loopback(host, port, errno) }
         // Only after the kernel has chosen a port: otherwise it might choose one that is used in the same way.
         if port == 0 { LoopbackSockets.allowReuse(descriptor) }
-        guard LoopbackSockets.listen(descriptor) else { throw .loopback(place, port, errno) }
+        guard LoopbackSockets.listen(descriptor) else { throw .loopback(host, port, errno) }
         do throws(UVError) {
             poll = try Poll(on: loop, descriptor: descriptor) { [weak self] _, error in
                 self?.accept(after: error)
             }
-        } catch { throw .loopback(place, port, -error.rawValue) }
+        } catch { throw .loopback(host, port, -error.rawValue) }
         pause = LoopTimer(on: loop) { [weak self] in self?.watch() }
         watch()
         return bound
@@ -324,19 +324,19 @@ private final class LoopbackConnection {
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 
 extension NetworkError {
-    fileprivate static func loopback(_ place: LoopbackPlace, _ port: UInt16, _ code: Int32) -> NetworkError {
+    fileprivate static func loopback(_ host: LoopbackHost, _ port: UInt16, _ code: Int32) -> NetworkError {
         let message =
             switch code {
             case EADDRINUSE:
-                "port \(port) of \(place.host) is taken; end the program that uses it, or register another port or any port "
+                "port \(port) of \(host.text) is taken; end the program that uses it, or register another port or any port "
                     + "for the client"
             case EACCES:
-                "port \(port) of \(place.host) is not allowed to this user; register a port above 1023"
+                "port \(port) of \(host.text) is not allowed to this user; register a port above 1023"
             case EMFILE, ENFILE:
                 "the redirect cannot be received: no descriptor is left; close files or raise the limit"
             case EAFNOSUPPORT, EADDRNOTAVAIL:
-                "the redirect cannot be received: this machine has no \(place.host); use another address of the loopback"
-            default: "the redirect cannot be received at \(place.host)"
+                "the redirect cannot be received: this machine has no \(host.text); use another address of the loopback"
+            default: "the redirect cannot be received at \(host.text)"
             }
         var error = NetworkError(.oauthLoopback, message)
         error.systemError = Int(code)

@@ -10,7 +10,7 @@ import Darwin
 /// The calls of the system that a listener makes, which tests replace.
 struct LoopbackSockets: Sendable {
     /// Opens a socket; negative with `errno` if that fails.
-    var open: @Sendable (LoopbackPlace) -> Int32 = { LoopbackSockets.opened($0) }
+    var open: @Sendable (LoopbackHost) -> Int32 = { LoopbackSockets.opened($0) }
     /// Accepts a connection; negative with `errno` if that fails.
     var accept: @Sendable (_ listener: Int32) -> Int32 = { LoopbackSockets.accepted($0) }
     /// The wait after a failure for want of descriptors or memory, in milliseconds.
@@ -20,15 +20,15 @@ struct LoopbackSockets: Sendable {
 
     private static let backlog: Int32 = 16
 
-    private static func opened(_ place: LoopbackPlace) -> Int32 {
+    private static func opened(_ host: LoopbackHost) -> Int32 {
         #if canImport(Darwin)
-        let descriptor = socket(place.family, SOCK_STREAM, 0)
+        let descriptor = socket(host.family, SOCK_STREAM, 0)
         if descriptor >= 0 { prepare(descriptor) }
         #elseif canImport(Musl)
-        let descriptor = socket(place.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
+        let descriptor = socket(host.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
         #else
         let descriptor = socket(
-            place.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            host.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         #endif
         return descriptor
     }
@@ -72,11 +72,11 @@ struct LoopbackSockets: Sendable {
 }
 
 /// An address of the loopback.
-enum LoopbackPlace: Sendable {
+enum LoopbackHost: Sendable {
     case ipv4, ipv6
 
-    /// The host in URLs.
-    var host: String {
+    /// The host as URLs have it.
+    var text: String {
         switch self {
         case .ipv4: "127.0.0.1"
         case .ipv6: "[::1]"

@@ -51,7 +51,7 @@ final class OAuthDemands: Sendable {
         /// The scopes that challenges name.
         var learnt: [String]?
         /// The latest credential that a request has carried, in sessions whose generation is not known otherwise.
-        var placed: (version: CredentialVersion, token: String)?
+        var carried: (version: CredentialVersion, token: String)?
     }
 
     fileprivate struct Pending {
@@ -80,15 +80,15 @@ final class OAuthDemands: Sendable {
     }
 
     /// Notes the credential that a request carries.
-    func place(_ credential: Credential, _ version: CredentialVersion?) {
+    func note(_ credential: Credential, _ version: CredentialVersion?) {
         guard let version else { return }
         state.withLock { state in
-            if let former = state.placed?.version {
+            if let former = state.carried?.version {
                 // Another request may have got a newer one meanwhile.
                 let isOlder = (version.identity, version.generation) < (former.identity, former.generation)
                 guard !isOlder else { return }
             }
-            state.placed = (version, credential.token)
+            state.carried = (version, credential.token)
         }
     }
 
@@ -102,15 +102,15 @@ final class OAuthDemands: Sendable {
         let date = slot.transport?.scheduler.currentDate ?? Date()
         return state.withLock { state in
             if state.identity != version.identity {
-                state = State(identity: version.identity, learnt: state.learnt, placed: state.placed)
+                state = State(identity: version.identity, learnt: state.learnt, carried: state.carried)
             }
             if let pending = state.pending, pending.generation < version.generation { state.drop(pending) }
             let first = state.made[demand.key].flatMap { demand.lasts(from: $0.date, at: date) ? $0 : nil }
             // A login was made for this demand; a later credential has been refused in spite of it.
             if let first, version.generation > first.generation { return false }
-            let placed = state.placed.flatMap { $0.version.identity == version.identity ? $0 : nil }
+            let carried = state.carried.flatMap { $0.version.identity == version.identity ? $0 : nil }
             // A newer credential than the request's may be enough; the session sends the request again with that one.
-            let latest = current ?? placed?.version.generation
+            let latest = current ?? carried?.version.generation
             guard latest.map({ $0 == version.generation }) ?? true else { return true }
             if first == nil {
                 guard state.made[demand.key] != nil || state.made.count < Self.limit else { return false }
@@ -120,7 +120,7 @@ final class OAuthDemands: Sendable {
                 state.pending?.demand = pending.demand.joined(with: demand)
                 state.pending?.keys.insert(demand.key)
             } else {
-                let token = placed.flatMap { $0.version == version ? $0.token : nil }
+                let token = carried.flatMap { $0.version == version ? $0.token : nil }
                 state.pending = Pending(
                     demand: demand, keys: [demand.key], generation: version.generation, token: token)
             }

@@ -121,7 +121,7 @@ extension OAuth {
             let (scheme, demands) = (scheme, demands)
             return CredentialPlacement { credential, request throws(NetworkError) in
                 // Such a session does not tell when it has got another credential.
-                demands.place(credential, request.credentialVersion)
+                demands.note(credential, request.credentialVersion)
                 try request.setField(.authorization, to: scheme + credential.token)
             }
         }

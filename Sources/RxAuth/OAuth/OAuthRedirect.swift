@@ -140,8 +140,8 @@ struct AuthorizationResponse: Equatable {
 
 /// The part of a URL before its query, as redirect URLs are compared: scheme and host without their case (RFC 3986 §6.2.2.1),
 /// and the empty path of a host as `/`.
-struct RedirectPlace: Equatable {
-    private let place: [UInt8]
+struct RedirectWithoutQuery: Equatable {
+    private let bytes: [UInt8]
 
     init(_ url: String) {
         let text = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -152,7 +152,7 @@ struct RedirectPlace: Equatable {
         let end = hasHost ? bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex : scheme
         for index in 0..<end where (0x41...0x5A).contains(bytes[index]) { bytes[index] |= 0x20 }
         if hasHost, end == bytes.endIndex { bytes.append(UInt8(ascii: "/")) }
-        place = bytes
+        self.bytes = bytes
     }
 }
 
@@ -228,7 +228,7 @@ struct AuthorizationCodeLogin: Sendable {
             let arrivals = responses.setFailureType(to: NetworkError.self).take(1).ifEmpty(fail: ended)
                 .map { text throws(NetworkError) in
                     // The response of another login or server may arrive at another URL of the app (RFC 9700 §4.4.2).
-                    guard RedirectPlace(text) == RedirectPlace(url) else {
+                    guard RedirectWithoutQuery(text) == RedirectWithoutQuery(url) else {
                         throw NetworkError(
                             .oauthCallback,
                             "the URL that the app has received is not the redirect URL; its code was not used"

@@ -170,17 +170,17 @@ private final class Reservation: Sendable {
     func take(_ paths: [String], named name: String) -> Observable<Void, NetworkError> {
         let type = type(of: files)
         let system = type is AnyClass ? ObjectIdentifier(files as AnyObject) : ObjectIdentifier(type)
-        let places = paths.map { Reservations.Place(system: system, path: $0) }
+        let reserved = paths.map { Reservations.ReservedPath(system: system, path: $0) }
         return Observable { observer in
-            observer.scope.perform { self.take(places, named: name, for: observer) }
+            observer.scope.perform { self.take(reserved, named: name, for: observer) }
         }
     }
 
     private func take(
-        _ places: [Reservations.Place], named name: String, for observer: Observer<Void, NetworkError>
+        _ paths: [Reservations.ReservedPath], named name: String, for observer: Observer<Void, NetworkError>
     ) {
-        let outcome = Reservations.reserve(places) {
-            observer.scope.enter { self.take(places, named: name, for: observer) }
+        let outcome = Reservations.reserve(paths) {
+            observer.scope.enter { self.take(paths, named: name, for: observer) }
         }
         switch outcome {
         case .refused:
@@ -278,41 +278,41 @@ private final class Reservation: Sendable {
 private enum Reservations {
     /// A path on a file system. Equal paths on different file systems differ; file systems that are not objects count
     /// as one per type.
-    struct Place: Hashable {
+    struct ReservedPath: Hashable {
         let system: ObjectIdentifier
         let path: String
     }
 
     enum Outcome {
         case reserved(Int)
-        /// Another holder has one of the places.
+        /// Another holder has one of the paths.
         case refused
-        /// A holder of one of the places is about to leave.
+        /// A holder of one of the paths is about to leave.
         case later
     }
 
     private struct Holder {
-        let places: [Place]
+        let paths: [ReservedPath]
         var isLeaving = false
         var waiters: [@Sendable () -> Void] = []
     }
 
     private struct Contents {
         var holders: [Int: Holder] = [:]
-        var owners: [Place: Int] = [:]
+        var owners: [ReservedPath: Int] = [:]
         var count = 0
     }
 
     private static let contents = Mutex(Contents())
 
-    /// Reserves all of the places or none. `retry` is called if the outcome is `later`, once the holder has left.
-    static func reserve(_ places: [Place], retry: @escaping @Sendable () -> Void) -> Outcome {
+    /// Reserves all of the paths or none. `retry` is called if the outcome is `later`, once the holder has left.
+    static func reserve(_ paths: [ReservedPath], retry: @escaping @Sendable () -> Void) -> Outcome {
         contents.withLock { contents in
-            let owners = places.compactMap { contents.owners[$0] }
+            let owners = paths.compactMap { contents.owners[$0] }
             guard let owner = owners.first else {
                 contents.count += 1
-                contents.holders[contents.count] = Holder(places: places)
-                for place in places { contents.owners[place] = contents.count }
+                contents.holders[contents.count] = Holder(paths: paths)
+                for path in paths { contents.owners[path] = contents.count }
                 return .reserved(contents.count)
             }
             guard owners.allSatisfy({ contents.holders[$0]?.isLeaving == true }) else { return .refused }
@@ -326,7 +326,7 @@ private enum Reservations {
     static func leave(_ number: Int) {
         let waiters = contents.withLock { contents -> [@Sendable () -> Void] in
             guard let holder = contents.holders.removeValue(forKey: number) else { return [] }
-            for place in holder.places { contents.owners[place] = nil }
+            for path in holder.paths { contents.owners[path] = nil }
             return holder.waiters
         }
         for waiter in waiters { waiter() }

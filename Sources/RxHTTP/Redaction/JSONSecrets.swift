@@ -4,14 +4,14 @@ extension SecretFinder {
     func json(_ names: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
         var codes: Set<Int>?
-        var place = 0
-        while let start = bytes[place...].firstIndex(of: Self.quote) {
+        var position = 0
+        while let start = bytes[position...].firstIndex(of: Self.quote) {
             let end = endOfString(from: start, inLine: true)
             let colon = skippingBlanks(from: end)
             // In a text around JSON, the quote that ends a string may be the one that begins the next.
-            place = end - 1 > start && bytes[end - 1] == Self.quote ? end - 1 : end
+            position = end - 1 > start && bytes[end - 1] == Self.quote ? end - 1 : end
             guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else {
-                if look(into: start..<end, &edits, &names) { place = end }
+                if look(into: start..<end, &edits, &names) { position = end }
                 continue
             }
             let valueStart = skippingBlanks(from: colon + 1)
@@ -26,13 +26,14 @@ extension SecretFinder {
                 codes = found
                 guard !found.contains(start) else { continue }
             }
-            place = names.keepsShape ? values(from: valueStart, &edits, &names) : endOfValue(from: valueStart)
-            let value = valueStart..<place
+            position =
+                names.keepsShape ? values(from: valueStart, &edits, &names) : endOfValue(from: valueStart)
+            let value = valueStart..<position
             if !names.keepsShape, !value.isEmpty, !Self.isLiteral(bytes[value]) {
                 edits.replace(value, by: "\"\(names.placeholder(for: text(value)))\"")
             }
             // A name without a value, whose brace or bracket has no part in it.
-            place = max(place, colon + 1)
+            position = max(position, colon + 1)
         }
         return edits
     }
@@ -72,12 +73,12 @@ extension SecretFinder {
     /// - Parameter inLine: whether it ends with its line at the latest. A string has no raw line break (RFC 8259 §7), so a
     ///   single quote in a text says nothing about the next line; a value is hidden to its quote even so.
     private func endOfString(from start: Int, inLine: Bool = false) -> Int {
-        var place = start + 1
-        while place < bytes.count, bytes[place] != Self.quote {
-            if inLine, bytes[place] == 0x0A || bytes[place] == 0x0D { return place }
-            place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+        var position = start + 1
+        while position < bytes.count, bytes[position] != Self.quote {
+            if inLine, bytes[position] == 0x0A || bytes[position] == 0x0D { return position }
+            position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
         }
-        return min(place + 1, bytes.count)
+        return min(position + 1, bytes.count)
     }
 
     private func secrecy(of quoted: Range<Int>) -> Redaction.Secrecy { redaction.secrecy(of: string(quoted)) }
@@ -99,58 +100,58 @@ extension SecretFinder {
 
     /// The end of a value: of a string, an object or array with all its content, or a word.
     private func endOfValue(from start: Int) -> Int {
-        var (place, depth) = (start, 0)
-        while place < bytes.count {
-            switch bytes[place] {
-            case Self.quote: place = endOfString(from: place)
+        var (position, depth) = (start, 0)
+        while position < bytes.count {
+            switch bytes[position] {
+            case Self.quote: position = endOfString(from: position)
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
-                place += 1
+                position += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                guard depth > 0 else { return place }
+                guard depth > 0 else { return position }
                 depth -= 1
-                place += 1
-            default: place = depth == 0 ? endOfWord(from: place) : place + 1
+                position += 1
+            default: position = depth == 0 ? endOfWord(from: position) : position + 1
             }
-            if depth == 0 { return place }
+            if depth == 0 { return position }
         }
-        return place
+        return position
     }
 
     /// Replaces the strings and numbers of a value; returns its end. `null`, `true` and `false` stay.
     private func values(
         from start: Int, _ edits: inout TextEdits, _ names: inout some SecretReplacement
     ) -> Int {
-        var (place, depth) = (start, 0)
-        while place < bytes.count {
-            switch bytes[place] {
+        var (position, depth) = (start, 0)
+        while position < bytes.count {
+            switch bytes[position] {
             case Self.quote:
-                let end = endOfString(from: place)
+                let end = endOfString(from: position)
                 let next = skippingBlanks(from: end)
                 let isName = depth > 0 && next < bytes.count && bytes[next] == UInt8(ascii: ":")
                 if !isName {
                     edits.replace(
-                        place..<end, by: "\"\(names.placeholder(for: string(place..<end)))\"")
+                        position..<end, by: "\"\(names.placeholder(for: string(position..<end)))\"")
                 }
-                place = end
+                position = end
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
-                place += 1
+                position += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                guard depth > 0 else { return place }
+                guard depth > 0 else { return position }
                 depth -= 1
-                place += 1
+                position += 1
             case UInt8(ascii: ","), UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D:
-                guard depth > 0 else { return place }
-                place += 1
+                guard depth > 0 else { return position }
+                position += 1
             default:
-                let end = endOfWord(from: place)
-                word(place..<end, &edits, &names)
-                place = end
+                let end = endOfWord(from: position)
+                word(position..<end, &edits, &names)
+                position = end
             }
-            if depth == 0 { return place }
+            if depth == 0 { return position }
         }
-        return place
+        return position
     }
 
     private static let endsOfWords = Set(",:{}[]\"".utf8)
@@ -199,28 +200,28 @@ extension SecretFinder {
         var codes: Set<Int> = []
         var scopes: [Scope] = []
         func close(_ scope: Scope) { if scope.isResponse { codes.formUnion(scope.codes) } }
-        var place = 0
-        while place < bytes.count {
-            switch bytes[place] {
+        var position = 0
+        while position < bytes.count {
+            switch bytes[position] {
             case Self.quote:
-                let end = endOfString(from: place, inLine: true)
+                let end = endOfString(from: position, inLine: true)
                 let next = skippingBlanks(from: end)
                 if next < bytes.count, bytes[next] == UInt8(ascii: ":"), !scopes.isEmpty {
-                    let (last, name) = (scopes.count - 1, string(place..<end))
+                    let (last, name) = (scopes.count - 1, string(position..<end))
                     scopes[last].isNextResponse = Self.namesOfResponses.contains(name)
                     if Self.membersOfResponses.contains(name) { scopes[last].isResponse = true }
-                    if redaction.secrecy(of: name) == .code { scopes[last].codes.append(place) }
+                    if redaction.secrecy(of: name) == .code { scopes[last].codes.append(position) }
                 }
-                place = end
+                position = end
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 let isResponse = scopes.last?.isNextResponse ?? false
-                let isArray = bytes[place] == UInt8(ascii: "[")
+                let isArray = bytes[position] == UInt8(ascii: "[")
                 scopes.append(Scope(isResponse: isResponse, isNextResponse: isArray && isResponse))
-                place += 1
+                position += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 if let scope = scopes.popLast() { close(scope) }
-                place += 1
-            default: place += 1
+                position += 1
+            default: position += 1
             }
         }
         scopes.forEach(close)

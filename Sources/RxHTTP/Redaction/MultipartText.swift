@@ -32,15 +32,15 @@ package struct MultipartText {
     private static func delimiter(
         _ delimiter: [UInt8], in bytes: [UInt8], from start: Int
     ) -> Range<Int>? {
-        var place = start
-        while let found = bytes.firstOffset(of: delimiter, from: place) {
+        var position = start
+        while let found = bytes.firstOffset(of: delimiter, from: position) {
             let isAtLine = found == 0 || found >= 2 && bytes[found - 2] == 0x0D && bytes[found - 1] == 0x0A
             let rest = bytes[(found + delimiter.count)...]
             let isWhole =
                 rest.isEmpty || rest.first == 0x0D || rest.first == 0x20 || rest.first == 0x09
                 || rest.starts(with: "--".utf8)
             guard isAtLine, isWhole else {
-                place = found + 1
+                position = found + 1
                 continue
             }
             let end = bytes.firstOffset(of: [0x0D, 0x0A], from: found + delimiter.count)

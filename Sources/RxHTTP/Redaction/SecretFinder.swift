@@ -61,10 +61,10 @@ package struct SecretFinder {
     /// object. The end of the text may cut off a token after the first point.
     package func tokens(_ names: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
-        var (place, headEnd) = (0, 0)
-        var tokenEnd: (place: Int, isWhole: Bool)?
-        while let start = bytes[place...].firstIndex(of: UInt8(ascii: "e")) {
-            place = start + 1
+        var (position, headEnd) = (0, 0)
+        var tokenEnd: (position: Int, isWhole: Bool)?
+        while let start = bytes[position...].firstIndex(of: UInt8(ascii: "e")) {
+            position = start + 1
             // Base64url of `{"`.
             guard bytes[start...].starts(with: "eyJ".utf8) else { continue }
             if start >= headEnd {
@@ -73,9 +73,9 @@ package struct SecretFinder {
             }
             let isWord = start == 0 || !Self.isBase64(bytes[start - 1])
             guard let end = tokenEnd, isWord && end.isWhole || isObject(start..<headEnd) else { continue }
-            edits.replace(start..<end.place, by: names.placeholder(for: text(start..<end.place)))
-            place = end.place
-            headEnd = place
+            edits.replace(start..<end.position, by: names.placeholder(for: text(start..<end.position)))
+            position = end.position
+            headEnd = position
         }
         return edits
     }
@@ -86,7 +86,7 @@ package struct SecretFinder {
 
     /// The end of the parts after the first: two, or the four of an encrypted token, whose key may be empty
     /// (RFC 7516 §4.5). A signature may be empty (RFC 7519 §6).
-    private func endOfToken(_ headEnd: Int) -> (place: Int, isWhole: Bool)? {
+    private func endOfToken(_ headEnd: Int) -> (position: Int, isWhole: Bool)? {
         var ends = [headEnd]
         while ends.count < 5, let end = ends.last, end < bytes.count, bytes[end] == UInt8(ascii: ".") {
             ends.append(endOfBase64(from: end + 1))
@@ -163,13 +163,15 @@ package struct SecretFinder {
     private func eventStream(_ names: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
         var data = UnescapedText()
-        var place = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        while place < bytes.count {
-            let end = bytes[place...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
-            if bytes[place..<end].starts(with: "data:".utf8) { data.append(line: bytes[place + 5..<end]) }
-            place = bytes[end...].starts(with: [0x0D, 0x0A]) ? end + 2 : end + 1
-            let endsEvent = place < bytes.count && (bytes[place] == 0x0A || bytes[place] == 0x0D)
-            guard endsEvent || place >= bytes.count else { continue }
+        var position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        while position < bytes.count {
+            let end = bytes[position...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
+            if bytes[position..<end].starts(with: "data:".utf8) {
+                data.append(line: bytes[position + 5..<end])
+            }
+            position = bytes[end...].starts(with: [0x0D, 0x0A]) ? end + 2 : end + 1
+            let endsEvent = position < bytes.count && (bytes[position] == 0x0A || bytes[position] == 0x0D)
+            guard endsEvent || position >= bytes.count else { continue }
             let event = SecretFinder(data.bytes, redaction, depth: depth)
             edits.add(event.text(&names), in: data)
             data = UnescapedText()
@@ -178,7 +180,7 @@ package struct SecretFinder {
     }
 }
 
-/// Replacements within a text, in the order of their places.
+/// Replacements within a text, in the order of their positions.
 package struct TextEdits {
     package init() {}
 
@@ -230,13 +232,13 @@ package struct TextEdits {
         guard !edits.isEmpty else { return bytes }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
-        var place = 0
+        var position = 0
         for edit in edits {
-            output += bytes[place..<edit.range.lowerBound]
+            output += bytes[position..<edit.range.lowerBound]
             output += edit.text
-            place = edit.range.upperBound
+            position = edit.range.upperBound
         }
-        return output + bytes[place...]
+        return output + bytes[position...]
     }
 
     /// The chunks of the text after the replacements. A replacement that spans several chunks belongs to the first of
@@ -245,16 +247,16 @@ package struct TextEdits {
         guard !edits.isEmpty else { return chunks }
         let bytes = applied(to: Array(chunks.joined()))
         var result: [[UInt8]] = []
-        var (start, place, shift, next) = (0, 0, 0, 0)
+        var (start, position, shift, next) = (0, 0, 0, 0)
         for chunk in chunks {
-            place += chunk.count
-            while next < edits.count, edits[next].range.lowerBound < place {
+            position += chunk.count
+            while next < edits.count, edits[next].range.lowerBound < position {
                 shift += edits[next].text.count - edits[next].range.count
                 next += 1
             }
             // Where the last replacement ends, if the chunk ends within it.
-            let within = next > 0 ? max(0, edits[next - 1].range.upperBound - place) : 0
-            let end = max(start, min(bytes.count, place + within + shift))
+            let within = next > 0 ? max(0, edits[next - 1].range.upperBound - position) : 0
+            let end = max(start, min(bytes.count, position + within + shift))
             result.append(Array(bytes[start..<end]))
             start = end
         }

@@ -6,24 +6,24 @@ extension SecretFinder {
     package func url(_ names: inout some SecretReplacement, isInText: Bool = false) -> TextEdits {
         var edits = TextEdits()
         var inner = TextEdits()
-        var place = 0
-        while place < bytes.count {
-            let byte = bytes[place]
-            place += 1
+        var position = 0
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
             switch byte {
-            case UInt8(ascii: "/") where place >= 2 && bytes[place - 2] == UInt8(ascii: "/"):
-                if let at = userInfo(from: place, isInText) {
-                    edits.replace(place..<at, by: shown(userInfo: place..<at, &names))
-                    place = at
+            case UInt8(ascii: "/") where position >= 2 && bytes[position - 2] == UInt8(ascii: "/"):
+                if let at = userInfo(from: position, isInText) {
+                    edits.replace(position..<at, by: shown(userInfo: position..<at, &names))
+                    position = at
                 } else {
-                    place = segment(from: place, isInText, &edits, &names)
+                    position = segment(from: position, isInText, &edits, &names)
                 }
-            case UInt8(ascii: "/"): place = segment(from: place, isInText, &edits, &names)
+            case UInt8(ascii: "/"): position = segment(from: position, isInText, &edits, &names)
             case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"):
-                if isInText, bytes[place...].starts(with: "amp;".utf8) { place += 4 }
-                place = pair(from: place, isInText, &edits, &inner, &names)
-            case UInt8(ascii: "\\") where isInText && bytes[place...].starts(with: "u0026".utf8):
-                place = pair(from: place + 5, isInText, &edits, &inner, &names)
+                if isInText, bytes[position...].starts(with: "amp;".utf8) { position += 4 }
+                position = pair(from: position, isInText, &edits, &inner, &names)
+            case UInt8(ascii: "\\") where isInText && bytes[position...].starts(with: "u0026".utf8):
+                position = pair(from: position + 5, isInText, &edits, &inner, &names)
             default: break
             }
         }
@@ -33,21 +33,21 @@ extension SecretFinder {
     /// The secrets of `application/x-www-form-urlencoded` content.
     package func form(_ names: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
-        var place = 0
-        while place < bytes.count {
-            let end = bytes[place...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
-            if let equals = bytes[place..<end].firstIndex(of: UInt8(ascii: "=")) {
-                let name = text(place..<equals).decodedAsForm
+        var position = 0
+        while position < bytes.count {
+            let end = bytes[position...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+            if let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "=")) {
+                let name = text(position..<equals).decodedAsForm
                 if hides(equals + 1..<end, of: name) {
                     replace(equals + 1..<end, &edits, &names)
                 } else {
                     look(into: equals + 1..<end, &edits, &names)
                 }
             } else {
-                let name = text(place..<end).decodedAsForm
-                if redaction.texts.contains(name) { replace(place..<end, &edits, &names) }
+                let name = text(position..<end).decodedAsForm
+                if redaction.texts.contains(name) { replace(position..<end, &edits, &names) }
             }
-            place = end + 1
+            position = end + 1
         }
         return edits.merging(tokens(&names))
     }

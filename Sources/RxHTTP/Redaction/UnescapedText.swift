@@ -1,9 +1,9 @@
-/// A text without its escapes, with the place of each byte in the escaped text, so that a part of it can be replaced
+/// A text without its escapes, with the offset of each byte in the escaped text, so that a part of it can be replaced
 /// there.
 struct UnescapedText {
     private(set) var bytes: [UInt8] = []
     /// Where the spelling of each byte begins in the escaped text.
-    private var places: [Int] = []
+    private var offsets: [Int] = []
     /// Where the text ends in the escaped text.
     private var end: Int
     private let escapes: Escapes
@@ -16,15 +16,15 @@ struct UnescapedText {
     init(json text: ArraySlice<UInt8>) {
         (escapes, end) = (.json, text.endIndex)
         bytes.reserveCapacity(text.count)
-        places.reserveCapacity(text.count)
+        offsets.reserveCapacity(text.count)
         var rest = text
         while let byte = rest.popFirst() {
-            let place = rest.startIndex - 1
+            let offset = rest.startIndex - 1
             guard byte == UInt8(ascii: "\\"), let scalar = Self.scalar(escaped: &rest) else {
-                append([byte], at: place)
+                append([byte], at: offset)
                 continue
             }
-            append(Array(String(scalar).utf8), at: place)
+            append(Array(String(scalar).utf8), at: offset)
         }
     }
 
@@ -32,19 +32,19 @@ struct UnescapedText {
     init(form text: ArraySlice<UInt8>) {
         (escapes, end) = (.form, text.endIndex)
         bytes.reserveCapacity(text.count)
-        places.reserveCapacity(text.count)
+        offsets.reserveCapacity(text.count)
         var rest = text
         while let byte = rest.popFirst() {
-            let place = rest.startIndex - 1
+            let offset = rest.startIndex - 1
             if byte == UInt8(ascii: "+") {
-                append([0x20], at: place)
+                append([0x20], at: offset)
             } else if byte == UInt8(ascii: "%"), let high = rest.first?.hexDigitValue,
                 let low = rest.dropFirst().first?.hexDigitValue
             {
-                append([high << 4 | low], at: place)
+                append([high << 4 | low], at: offset)
                 rest = rest.dropFirst(2)
             } else {
-                append([byte], at: place)
+                append([byte], at: offset)
             }
         }
     }
@@ -55,30 +55,33 @@ struct UnescapedText {
     /// Adds a line of data.
     mutating func append(line: ArraySlice<UInt8>) {
         if !bytes.isEmpty { append([0x0A], at: end) }
-        for (place, byte) in zip(line.indices, line) { append([byte], at: place) }
+        for (offset, byte) in zip(line.indices, line) { append([byte], at: offset) }
         end = line.endIndex
     }
 
-    private mutating func append(_ decoded: [UInt8], at place: Int) {
+    private mutating func append(_ decoded: [UInt8], at offset: Int) {
         bytes += decoded
-        places += repeatElement(place, count: decoded.count)
+        offsets += repeatElement(offset, count: decoded.count)
     }
 
     /// The replacements in the escaped text that replace `range` of this text: one, except in several lines.
     func replacements(of range: Range<Int>, by text: [UInt8]) -> [(Range<Int>, [UInt8])] {
         let spelled = spelling(of: text)
-        guard escapes == .lines else { return [(place(range.lowerBound)..<place(range.upperBound), spelled)] }
+        guard escapes == .lines else {
+            return [(offset(of: range.lowerBound)..<offset(of: range.upperBound), spelled)]
+        }
         var replacements: [(Range<Int>, [UInt8])] = []
         var start = range.lowerBound
         while start <= range.upperBound {
             let end = bytes[start..<range.upperBound].firstIndex(of: 0x0A) ?? range.upperBound
-            replacements.append((place(start)..<place(end), replacements.isEmpty ? spelled : []))
+            replacements.append((offset(of: start)..<offset(of: end), replacements.isEmpty ? spelled : []))
             start = end + 1
         }
         return replacements
     }
 
-    private func place(_ index: Int) -> Int { index < places.count ? places[index] : end }
+    /// Where the spelling of a byte begins in the escaped text.
+    private func offset(of index: Int) -> Int { index < offsets.count ? offsets[index] : end }
 
     /// A replacement as the escaped text spells it. Of the special characters, it may contain quotes.
     private func spelling(of text: [UInt8]) -> [UInt8] {

@@ -155,7 +155,7 @@ extension ResponseHead: RedactedDescription {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The place of the next line feed, or the end.
+    /// The index of the next line feed, or the end.
     fileprivate func index(ofLineEndFrom start: Int) -> Int {
         guard let base = baseAddress,
             let found = unsafe memchr(base + start, Int32(UInt8(ascii: "\n")), count - start)
@@ -163,7 +163,7 @@ extension UnsafeBufferPointer<UInt8> {
         return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// The text between two places as a value: without spaces, tabs and CR at either end (OWS, RFC 9110 §5.6.3), and
+    /// The text between two indices as a value: without spaces, tabs and CR at either end (OWS, RFC 9110 §5.6.3), and
     /// with a space for each CR within, which must not be passed on (§5.5).
     fileprivate func fieldValue(_ start: Int, _ end: Int) -> String {
         func isKept(_ byte: UInt8) -> Bool { !byte.isBlank && byte != UInt8(ascii: "\r") }

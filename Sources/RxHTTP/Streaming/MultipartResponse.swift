@@ -61,7 +61,7 @@ extension ResponsePart: RedactedDescription {
 ///
 /// Collects a part and examines each line once, when the line is complete.
 package struct MultipartParser: BodyParser {
-    private enum Place { case preamble, part, epilogue }
+    private enum Section { case preamble, part, epilogue }
 
     private enum Boundary { case separating, closing }
 
@@ -79,7 +79,7 @@ package struct MultipartParser: BodyParser {
     /// Two hyphens and the boundary; `nil` before the head, and if the head names no valid boundary.
     private var delimiter: [UInt8]?
     private var decoder: JSONDecoder?
-    private var place = Place.preamble
+    private var section = Section.preamble
     /// The part so far; in the preamble, the current line.
     private var bytes: [UInt8] = []
     /// The start of the current line.
@@ -106,12 +106,12 @@ package struct MultipartParser: BodyParser {
     package mutating func read(_ chunk: [UInt8], into found: inout [ResponsePart]) throws(NetworkError) {
         let delimiter = try checkedDelimiter()
         var rest = chunk[...]
-        while place != .epilogue, let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        while section != .epilogue, let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             try append(rest[...end])
             rest = rest[(end + 1)...]
             try takeLine(delimiter, &found)
         }
-        if place != .epilogue { try append(rest) }
+        if section != .epilogue { try append(rest) }
     }
 
     package mutating func finish(into found: inout [ResponsePart]) throws(NetworkError) {
@@ -119,9 +119,9 @@ package struct MultipartParser: BodyParser {
         // The closing boundary needs no line end.
         if boundary(delimiter, in: bytes[lineStart...].withoutCarriageReturn, nil) == .closing {
             try leave(&found)
-            place = .epilogue
+            section = .epilogue
         }
-        guard place == .epilogue else {
+        guard section == .epilogue else {
             throw NetworkError(.partialBody, "the body ended without its closing boundary")
         }
     }
@@ -135,7 +135,7 @@ package struct MultipartParser: BodyParser {
     }
 
     private mutating func append(_ new: ArraySlice<UInt8>) throws(NetworkError) {
-        guard place == .part else {
+        guard section == .part else {
             if !isLong { bytes += new }
             isLong = isLong || bytes.count > Self.longestBoundaryLine
             if isLong { bytes.removeAll(keepingCapacity: true) }
@@ -157,13 +157,13 @@ package struct MultipartParser: BodyParser {
         let line = whole.withoutCarriageReturn
         let end = line.count < whole.count ? LineEnd.carriageReturnLineFeed : .lineFeed
         if let boundary = boundary(delimiter, in: line, end) {
-            if place == .preamble { ownEnd = end }
+            if section == .preamble { ownEnd = end }
             try leave(&found)
-            place = boundary == .closing ? .epilogue : .part
+            section = boundary == .closing ? .epilogue : .part
             return
         }
         lastEnd = end
-        if place == .part {
+        if section == .part {
             if contentStart == nil, line.isEmpty { contentStart = bytes.count }
             lineStart = bytes.count
         } else {
@@ -174,7 +174,7 @@ package struct MultipartParser: BodyParser {
 
     /// The boundary that the current line is, without its line end `end`; `nil` if it is none.
     private func boundary(_ delimiter: [UInt8], in line: ArraySlice<UInt8>, _ end: LineEnd?) -> Boundary? {
-        switch place {
+        switch section {
         case .preamble where !isLong: break
         case .part where ownEnd == .lineFeed: break
         case .part where lastEnd == .carriageReturnLineFeed && end != .lineFeed: break
@@ -196,7 +196,7 @@ package struct MultipartParser: BodyParser {
             lastEnd = ownEnd
             contentStart = nil
         }
-        guard place == .part else { return }
+        guard section == .part else { return }
         // The line end before the boundary belongs to it.
         let end = max(0, lineStart - ownEnd.count)
         guard end <= limit else { throw tooLarge }

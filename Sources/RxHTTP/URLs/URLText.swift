@@ -58,11 +58,11 @@ extension String {
         return unsafe String(unsafeUninitializedCapacity: count) { target in
             var end = 0
             func append(_ part: String) {
-                let place = unsafe UnsafeMutableBufferPointer(rebasing: target[end..<end + part.utf8.count])
+                let space = unsafe UnsafeMutableBufferPointer(rebasing: target[end..<end + part.utf8.count])
                 let copied: Int? = unsafe part.utf8.withContiguousStorageIfAvailable { bytes in
-                    unsafe place.update(fromContentsOf: bytes)
+                    unsafe space.update(fromContentsOf: bytes)
                 }
-                if copied == nil { _ = unsafe place.update(from: part.utf8) }
+                if copied == nil { _ = unsafe space.update(from: part.utf8) }
                 end += part.utf8.count
             }
             append(first)

@@ -237,7 +237,7 @@ struct IncomingMessage: ~Copyable, Sendable {
 
     /// Takes a part of a frame's payload.
     ///
-    /// - Parameter position: the place in the payload of the first byte.
+    /// - Parameter position: the index in the payload of the first byte.
     mutating func append(
         _ part: UnsafeRawBufferPointer, key: UInt32?, position: Int
     ) throws(WebSocketViolation) {

@@ -76,8 +76,8 @@ struct PartialHeader: Sendable {
     private(set) var count = 0
 
     mutating func append(_ byte: UInt8) {
-        let place = count
-        unsafe withUnsafeMutableBytes(of: &bytes) { unsafe $0[place] = byte }
+        let index = count
+        unsafe withUnsafeMutableBytes(of: &bytes) { unsafe $0[index] = byte }
         count += 1
     }
 
@@ -91,7 +91,7 @@ struct PartialHeader: Sendable {
     }
 }
 
-/// The rules for the next frame, which depend on its place in the stream.
+/// The rules for the next frame, which depend on what has come before it.
 struct FrameRules {
     /// Whether frames must be masked.
     let isMasked: Bool

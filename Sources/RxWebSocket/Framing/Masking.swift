@@ -12,7 +12,7 @@ import Darwin
 enum Masking {
     /// Masks or unmasks bytes in place, eight at a time.
     ///
-    /// - Parameter position: the place in the payload of the first byte.
+    /// - Parameter position: the index in the payload of the first byte.
     static func apply(_ key: UInt32, to bytes: UnsafeMutableRawBufferPointer, at position: Int = 0) {
         let turn = UInt32(truncatingIfNeeded: position & 3) * 8
         let turned = turn == 0 ? key : key >> turn | key << (32 - turn)
@@ -22,15 +22,15 @@ enum Masking {
         guard let start = bytes.baseAddress else { return }
         var index = 0
         while index &+ 8 <= count {
-            let place = unsafe start + index
-            unsafe place.storeBytes(of: place.loadUnaligned(as: UInt64.self) ^ word, as: UInt64.self)
+            let address = unsafe start + index
+            unsafe address.storeBytes(of: address.loadUnaligned(as: UInt64.self) ^ word, as: UInt64.self)
             index &+= 8
         }
         var rest = half << 32 | half
         while index < count {
-            let place = unsafe start + index
-            unsafe place.storeBytes(
-                of: place.load(as: UInt8.self) ^ UInt8(truncatingIfNeeded: rest), as: UInt8.self)
+            let address = unsafe start + index
+            unsafe address.storeBytes(
+                of: address.load(as: UInt8.self) ^ UInt8(truncatingIfNeeded: rest), as: UInt8.self)
             rest >>= 8
             index &+= 1
         }
@@ -40,7 +40,7 @@ enum Masking {
 extension [UInt8] {
     /// Appends bytes, and masks or unmasks them if there is a key.
     ///
-    /// - Parameter position: the place in the payload of the first byte.
+    /// - Parameter position: the index in the payload of the first byte.
     mutating func append(_ bytes: UnsafeRawBufferPointer, key: UInt32?, position: Int = 0) {
         let start = count
         unsafe append(contentsOf: bytes.assumingMemoryBound(to: UInt8.self))

@@ -61,9 +61,9 @@ enum Base64 {
             let group = bytes[start..<min(start + 3, bytes.count)]
             var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             bits <<= 8 * UInt32(3 - group.count)
-            for place in 0..<4 {
-                let isPadding = place > group.count
-                let index = Int(bits >> UInt32(18 - 6 * place)) & 63
+            for digit in 0..<4 {
+                let isPadding = digit > group.count
+                let index = Int(bits >> UInt32(18 - 6 * digit)) & 63
                 text.append(isPadding ? UInt8(ascii: "=") : alphabet[index])
             }
         }

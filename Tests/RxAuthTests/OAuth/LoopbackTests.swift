@@ -125,7 +125,7 @@ import Darwin
     private static let hasIPv6: Bool = {
         let descriptor = LoopbackSockets.system.open(.ipv6)
         defer { _ = close(descriptor) }
-        return descriptor >= 0 && LoopbackPlace.ipv6.bind(descriptor, to: 0) != nil
+        return descriptor >= 0 && LoopbackHost.ipv6.bind(descriptor, to: 0) != nil
     }()
 
     /// The response arrives at the address of the redirect URL, and `automatic` is that of IPv6 where there is no IPv4.
