@@ -5,9 +5,9 @@ import Synchronization
 
 /// Records the connections of a transport.
 final class ConnectionMetrics: Sendable {
-    /// The place that a connection leads to.
-    fileprivate struct Place: Hashable {
-        /// `nil` for all places beyond the limit.
+    /// Whom a connection leads to.
+    fileprivate struct Peer: Hashable {
+        /// `nil` for all peers beyond the limit.
         let origin: Origin?
         let address: String?
 
@@ -18,34 +18,34 @@ final class ConnectionMetrics: Sendable {
         }
     }
 
-    /// The metrics of the connections to one place.
+    /// The metrics of the connections to one peer.
     fileprivate struct Meters {
         let active: any MeterHandler
         let idle: any MeterHandler
         let lifetime: any TimerHandler
 
-        init(_ place: Place, _ factory: any MetricsFactory) {
+        init(_ peer: Peer, _ factory: any MetricsFactory) {
             func meter(_ state: String) -> any MeterHandler {
                 factory.makeMeter(
                     label: ClientMetric.openConnections.rawValue,
-                    dimensions: place.dimensions + [("http.connection.state", state)])
+                    dimensions: peer.dimensions + [("http.connection.state", state)])
             }
             active = meter("active")
             idle = meter("idle")
             lifetime = factory.makeTimer(
-                label: ClientMetric.connectionDuration.rawValue, dimensions: place.dimensions)
+                label: ClientMetric.connectionDuration.rawValue, dimensions: peer.dimensions)
             lifetime.preferDisplayUnit(.seconds)
         }
     }
 
     fileprivate struct Contents {
-        var meters: [Place: Meters] = [:]
+        var meters: [Peer: Meters] = [:]
         /// The open connections that were opened while they were recorded.
         var open: [Int: OpenConnection] = [:]
     }
 
-    /// The number of places that have separate metrics: a host may have any number of addresses.
-    fileprivate static let placeLimit = 1000
+    /// The number of peers that have separate metrics: a host may have any number of addresses.
+    fileprivate static let peerLimit = 1000
 
     private let factory: any MetricsFactory
     private let contents = Mutex(Contents())
@@ -64,7 +64,7 @@ final class ConnectionMetrics: Sendable {
             switch event.kind {
             case .opened:
                 let meters = contents.meters(
-                    of: Place(origin: event.origin, address: event.remoteAddress), factory)
+                    of: Peer(origin: event.origin, address: event.remoteAddress), factory)
                 contents.open[event.connection] = OpenConnection(meters)
                 meters.active.increment(by: 1)
             case .idle: contents.open[event.connection]?.change(isActive: false)
@@ -80,13 +80,13 @@ final class ConnectionMetrics: Sendable {
 
 extension ConnectionMetrics.Contents {
     fileprivate mutating func meters(
-        of place: ConnectionMetrics.Place, _ factory: any MetricsFactory
+        of peer: ConnectionMetrics.Peer, _ factory: any MetricsFactory
     ) -> ConnectionMetrics.Meters {
-        if let known = meters[place] { return known }
-        let isTooMuch = meters.count >= ConnectionMetrics.placeLimit && place.origin != nil
+        if let known = meters[peer] { return known }
+        let isTooMuch = meters.count >= ConnectionMetrics.peerLimit && peer.origin != nil
         guard !isTooMuch else { return meters(of: .init(origin: nil, address: nil), factory) }
-        let made = ConnectionMetrics.Meters(place, factory)
-        meters[place] = made
+        let made = ConnectionMetrics.Meters(peer, factory)
+        meters[peer] = made
         return made
     }
 }

@@ -2,9 +2,9 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// The end of a download in parts: its digests, and the file in its place.
+/// The end of a download in parts: its digests, and the move of the file to its path.
 extension PartedRun {
-    /// Compares the digests, and moves the file to its place.
+    /// Compares the digests, and moves the file to its path.
     func complete() {
         guard let plan, !isEnding else { return }
         isEnding = true
@@ -24,14 +24,14 @@ extension PartedRun {
             guard !options.requiresDigest else {
                 return refuse(.digestMismatch("the server sent no digest of the file"))
             }
-            return place(nil, plan)
+            return moveFile(nil, plan)
         }
         let check = Check(expected)
         let name = file.location.path
         let content = file.files.read(file.draft, from: 0, count: plan.written)
         perform(content.map { check.update($0) }.collect()) { _ in
             do throws(NetworkError) {
-                self.place(try check.finish(of: name), plan)
+                self.moveFile(try check.finish(of: name), plan)
             } catch {
                 self.refuse(error)
             }
@@ -55,7 +55,7 @@ extension PartedRun {
         perform(file.removeRecord()) { self.end(.failed(error)) }
     }
 
-    private func place(_ digest: TransferDigest?, _ plan: PartedPlan) {
+    private func moveFile(_ digest: TransferDigest?, _ plan: PartedPlan) {
         let size = plan.written
         var whole = plan
         whole.join()

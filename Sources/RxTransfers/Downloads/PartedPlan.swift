@@ -233,10 +233,10 @@ struct PartedPlan: Sendable, Equatable {
         guard let end = part.end, part.left > 0 else { return nil }
         let arrived = part.start + part.received
         let middle = arrived + part.left / 2
-        let places = slots.indices.filter {
+        let candidates = slots.indices.filter {
             slots[$0] >= arrived + max(1, least) && slots[$0] <= end - max(1, least)
         }
-        guard let slot = places.min(by: { abs(slots[$0] - middle) < abs(slots[$1] - middle) }) else {
+        guard let slot = candidates.min(by: { abs(slots[$0] - middle) < abs(slots[$1] - middle) }) else {
             return nil
         }
         parts[index].end = slots[slot]

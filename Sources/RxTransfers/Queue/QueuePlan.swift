@@ -48,8 +48,8 @@ struct QueuePlan<Job: Codable & Sendable>: Sendable {
     mutating func move(_ id: Int, before other: Int?) {
         guard let index = items.firstIndex(where: { $0.id == id }), id != other else { return }
         let item = items.remove(at: index)
-        let place = other.flatMap { other in items.firstIndex { $0.id == other } } ?? items.endIndex
-        items.insert(item, at: place)
+        let target = other.flatMap { other in items.firstIndex { $0.id == other } } ?? items.endIndex
+        items.insert(item, at: target)
     }
 
     /// The transfers to stop and those to start, so that the most urgent ones run. Among equals one that runs goes on, and

@@ -62,13 +62,13 @@ extension NetworkError.Code {
 final class UploadSource: @unchecked Sendable {
     // Unchecked: runs only inside the upload's lane, which is serial. Debug builds check that.
 
-    private enum Place {
+    private enum Source {
         case file(String, FileStatus)
         case bytes([UInt8])
         case stream(Observable<[UInt8], NetworkError>)
     }
 
-    private let place: Place
+    private let source: Source
     private let files: any FileSystem
     private let scope: Scope
     private let bufferSize: Int64
@@ -114,13 +114,13 @@ final class UploadSource: @unchecked Sendable {
         switch content.kind {
         case .file(let path):
             let status = status ?? FileStatus(size: 0)
-            place = .file(path, status)
+            source = .file(path, status)
             total = status.size
         case .bytes(let bytes):
-            place = .bytes(bytes)
+            source = .bytes(bytes)
             total = Int64(bytes.count)
         case .stream(let chunks, let length):
-            place = .stream(chunks)
+            source = .stream(chunks)
             announced = length
             total = length
             running = digest.map { .init($0) }
@@ -139,7 +139,7 @@ final class UploadSource: @unchecked Sendable {
         then report: @escaping @Sendable (Result<UploadPiece, NetworkError>) -> Void
     ) {
         scope.lane.assertInside()
-        guard case .stream(let chunks) = place else {
+        guard case .stream(let chunks) = source else {
             let total = total ?? 0
             guard offset <= total else {
                 return report(.failure(.unavailable(offset)))
@@ -177,7 +177,7 @@ final class UploadSource: @unchecked Sendable {
     /// The body with a piece.
     func body(of piece: UploadPiece) -> Body {
         guard piece.count > 0 else { return .empty }
-        switch place {
+        switch source {
         case .file(let path, let status):
             guard let slice else { return files.body(of: path, piece.offset..<piece.end, expecting: status) }
             return .streamed(
@@ -198,7 +198,7 @@ final class UploadSource: @unchecked Sendable {
     func digest(
         of piece: UploadPiece, _ algorithm: TransferDigest.Algorithm
     ) -> Observable<TransferDigest, NetworkError> {
-        guard case .file(let path, let status) = place else {
+        guard case .file(let path, let status) = source else {
             guard case .bytes(let bytes) = body(of: piece) else {
                 return .just(TransferDigest(of: [], algorithm))
             }
@@ -215,7 +215,7 @@ final class UploadSource: @unchecked Sendable {
 
     /// Drops the bytes before an offset, which the server has confirmed.
     func release(upTo offset: Int64) {
-        guard case .stream = place, offset > start else { return }
+        guard case .stream = source, offset > start else { return }
         let count = min(offset - start, kept)
         first += Int(count)
         start += count

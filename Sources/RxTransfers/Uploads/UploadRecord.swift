@@ -2,24 +2,24 @@ import FoundationEssentials
 public import RxHTTP
 public import RxLite
 
-/// The place of the record by which an upload goes on after the end of its process. An upload of a stream has none.
+/// Where the record is kept by which an upload goes on after the end of its process. An upload of a stream has none.
 public struct UploadRecords: Sendable {
-    enum Place: Sendable {
+    enum Location: Sendable {
         case automatic
         case none
         case file(String)
         case store(any UploadRecordStore, key: String)
     }
 
-    let place: Place
+    let location: Location
 
     /// Beside the file, with the endings `.upload-….json` and `.upload-….lock`; none for bytes.
-    public static let automatic = UploadRecords(place: .automatic)
+    public static let automatic = UploadRecords(location: .automatic)
     /// No record: the upload ends with its subscription, and a cancelled one is deleted on the server.
-    public static let none = UploadRecords(place: .none)
+    public static let none = UploadRecords(location: .none)
 
     /// A file at this path, and a lock at the path with the ending `.lock`.
-    public static func file(_ path: String) -> UploadRecords { UploadRecords(place: .file(path)) }
+    public static func file(_ path: String) -> UploadRecords { UploadRecords(location: .file(path)) }
 
     /// A store of the caller.
     ///
@@ -27,7 +27,7 @@ public struct UploadRecords: Sendable {
     ///   - store: where the record is kept.
     ///   - key: names the upload: its content and its endpoint.
     public static func store(_ store: any UploadRecordStore, key: String) -> UploadRecords {
-        UploadRecords(place: .store(store, key: key))
+        UploadRecords(location: .store(store, key: key))
     }
 }
 
@@ -95,7 +95,21 @@ struct UploadRecord: Codable, Equatable, Sendable {
     /// The size of each part but the last (S3).
     var partSize: Int64?
     /// The URLs of partial uploads in their order; an empty one does not exist yet (tus).
-    var places: [String]?
+    var partLocations: [String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case version
+        case method
+        case target
+        case location
+        case size
+        case modified
+        case number
+        case digest
+        case expires
+        case partSize
+        case partLocations = "places"
+    }
 
     /// The maximum size of a record, in bytes.
     static let sizeLimit = 64 << 10

@@ -132,9 +132,9 @@ struct TusDialect: UploadDialect {
     }
 
     /// The request that joins partial uploads, in this order.
-    func concatenation(of places: [URL]) -> UploadRequest {
+    func concatenation(of parts: [URL]) -> UploadRequest {
         var request = UploadRequest(kind: .completion, target: .endpoint, method: .post)
-        let list = places.map(\.absoluteString).joined(separator: " ")
+        let list = parts.map(\.absoluteString).joined(separator: " ")
         request.fields = [.tusResumable: Self.version, .uploadConcat: "final;" + list]
         if !metadata.isEmpty { request.fields[.uploadMetadata] = Self.encoded(metadata) }
         return request

@@ -4,7 +4,7 @@ import RxHTTP
 
 /// The meaning of a response to a request of an upload, in terms that all protocols share.
 enum UploadAnswer: Sendable, Equatable {
-    /// The upload exists at this place, and has so many bytes.
+    /// The upload exists at this location, and has so many bytes.
     case created(location: String?, offset: Int64)
     /// The server has so many bytes. A complete upload takes no more.
     case offset(Int64, isComplete: Bool)

@@ -8,7 +8,7 @@ import RxHTTP
 struct UploadMachine: Sendable {
     /// An event of the upload.
     enum Input: Sendable {
-        /// Begins, at the place in a record or anew.
+        /// Begins, at the location in a record or anew.
         case begin(location: URL?)
         /// The content that was asked for is there.
         case loaded(UploadPiece, total: Int64?)
@@ -110,7 +110,7 @@ struct UploadMachine: Sendable {
     mutating func receive(_ input: Input) -> [Output] {
         switch (input, phase) {
         case (_, .done): []
-        case (.begin(let place?), _): resume(at: place)
+        case (.begin(let url?), _): resume(at: url)
         case (.begin(nil), _): startAnew()
         case (.loaded(let piece, let total), .loading(let isCreation)):
             send(piece, total, isCreation: isCreation)
@@ -126,27 +126,27 @@ struct UploadMachine: Sendable {
     // MARK: - Requests
 
     /// Goes on with the upload of an earlier run.
-    private mutating func resume(at place: URL) -> [Output] {
+    private mutating func resume(at url: URL) -> [Output] {
         reach = .max
         // The record was written by another clock than the server's, so that its first answer renews it.
         savedExpiry = .distantPast
-        return ask(at: place)
+        return ask(at: url)
     }
 
     /// Asks for the offset; before, for what the server offers, if that matters for the rest of the content.
-    private mutating func ask(at place: URL) -> [Output] {
-        location = place
+    private mutating func ask(at url: URL) -> [Output] {
+        location = url
         guard !hasDiscovered, dialect.asksAlways, let request = dialect.discovery(isPartial: false) else {
-            return query(at: place)
+            return query(at: url)
         }
         phase = .discovering
         return [.send(request)]
     }
 
-    private mutating func query(at place: URL) -> [Output] {
-        location = place
+    private mutating func query(at url: URL) -> [Output] {
+        location = url
         phase = .querying
-        return [.send(dialect.query(at: place))]
+        return [.send(dialect.query(at: url))]
     }
 
     private mutating func startAnew() -> [Output] {
@@ -192,9 +192,9 @@ struct UploadMachine: Sendable {
     }
 
     /// Writes the record, with the time until which the upload stays.
-    private mutating func save(_ place: URL) -> Output {
+    private mutating func save(_ url: URL) -> Output {
         savedExpiry = dialect.limits.expires
-        return .save(place, dialect.limits)
+        return .save(url, dialect.limits)
     }
 
     /// Writes the record again if the server keeps the upload for at least a minute longer.
@@ -269,10 +269,10 @@ struct UploadMachine: Sendable {
         case .created(let text, let offset):
             var outputs: [Output] = []
             if let text {
-                guard let place = resolved(text) else { return fail(.badLocation(head)) }
-                if let location, location != place { return fail(.movedLocation(head), isTerminating: true) }
-                if location == nil { outputs.append(save(place)) }
-                location = place
+                guard let url = resolved(text) else { return fail(.badLocation(head)) }
+                if let location, location != url { return fail(.movedLocation(head), isTerminating: true) }
+                if location == nil { outputs.append(save(url)) }
+                location = url
             }
             guard location != nil else {
                 var error = NetworkError(
@@ -364,11 +364,11 @@ struct UploadMachine: Sendable {
         dialect.learn(head)
         var outputs: [Output] = []
         if let text = head[.location] {
-            guard let place = resolved(text) else { return fail(.badLocation(head)) }
-            if let location, location != place { return fail(.movedLocation(head), isTerminating: true) }
+            guard let url = resolved(text) else { return fail(.badLocation(head)) }
+            if let location, location != url { return fail(.movedLocation(head), isTerminating: true) }
             if location == nil {
-                location = place
-                outputs.append(save(place))
+                location = url
+                outputs.append(save(url))
                 outputs += begin()
             }
         }

@@ -39,7 +39,7 @@ struct UploadRequest: Sendable, Equatable {
         case termination
     }
 
-    /// The place of a request.
+    /// The URL that a request goes to.
     enum Target: Sendable, Equatable {
         /// The endpoint's own URL.
         case endpoint

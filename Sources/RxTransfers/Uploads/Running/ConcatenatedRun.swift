@@ -77,10 +77,10 @@ final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
         let total = source?.total ?? 0
         var dialect = dialect
         dialect.isDiscovered = true
-        let places = record?.places ?? []
+        let locations = record?.partLocations ?? []
         let least = max(1, method.options.partSize ?? 1 << 20)
         let wanted = dialect.offersConcatenation ? min(Int64(max(1, concurrency)), total / least) : 1
-        let count = places.isEmpty ? max(1, wanted) : Int64(places.count)
+        let count = locations.isEmpty ? max(1, wanted) : Int64(locations.count)
         dialect.isPartial = count > 1
         partials = (0..<count).map { index in
             let range = (total * index / count)..<(total * (index + 1) / count)
@@ -90,7 +90,7 @@ final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
                 isRepeatable: count > 1 || sender.isRepeatable, mostFailures: method.options.retries)
             return Partial(
                 range: range, machine: machine,
-                location: places.indices.contains(Int(index)) ? URL(string: places[Int(index)]) : nil)
+                location: locations.indices.contains(Int(index)) ? URL(string: locations[Int(index)]) : nil)
         }
         for index in partials.indices { take(.begin(location: partials[index].location), at: index) }
     }
@@ -179,11 +179,11 @@ final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
         limits.maxAge.map { clock.currentDate.addingTimeInterval($0 / .seconds(1)) } ?? limits.expires
     }
 
-    /// Writes the places of all partial uploads; the first to expire decides until when they are of use.
+    /// Writes the locations of all partial uploads; the first to expire decides until when they are of use.
     private func save() {
         let expires = partials.compactMap(\.expires).min()
         let age = expires.map { Duration.seconds($0.timeIntervalSince(clock.currentDate)) }
-        save("", age: age, places: partials.map { $0.location?.absoluteString ?? "" })
+        save("", age: age, partLocations: partials.map { $0.location?.absoluteString ?? "" })
     }
 
     // MARK: - Requests

@@ -48,9 +48,9 @@ struct TransferSender: Sendable {
     func send(_ request: UploadRequest, _ body: Body) -> Observable<TransferEvent, NetworkError> {
         switch request.target {
         case .endpoint: return send(request, body, to: url, isOwn: true)
-        case .url(let place):
-            guard Origin(place) == Origin(url) else { return sendElsewhere(request, body, to: place) }
-            return send(request, body, to: place, isOwn: false)
+        case .url(let named):
+            guard Origin(named) == Origin(url) else { return sendElsewhere(request, body, to: named) }
+            return send(request, body, to: named, isOwn: false)
         }
     }
 
@@ -61,7 +61,7 @@ struct TransferSender: Sendable {
     }
 
     private func send(
-        _ request: UploadRequest, _ body: Body, to place: URL, isOwn: Bool
+        _ request: UploadRequest, _ body: Body, to target: URL, isOwn: Bool
     ) -> Observable<TransferEvent, NetworkError> {
         var options = options
         var headers = headers(of: request, isOwn: isOwn)
@@ -70,7 +70,7 @@ struct TransferSender: Sendable {
             headers[HTTPField.Name.contentType.rawName] = "application/octet-stream"
         }
         options.headers = headers
-        let address = place.absoluteString.adding(request.query)
+        let address = target.absoluteString.adding(request.query)
         let endpoint = InlineEndpoint(
             request.method ?? method, address, .body(body), options: options)
         return client.stream(endpoint)
@@ -102,9 +102,9 @@ struct TransferSender: Sendable {
 
     /// Sends a request to another origin, which gets nothing but what the protocol needs.
     private func sendElsewhere(
-        _ request: UploadRequest, _ body: Body, to place: URL
+        _ request: UploadRequest, _ body: Body, to named: URL
     ) -> Observable<TransferEvent, NetworkError> {
-        guard let target = URL(string: place.absoluteString.adding(request.query)) else {
+        guard let target = URL(string: named.absoluteString.adding(request.query)) else {
             return .fail(NetworkError(.invalidURL, "the place of the upload is no URL"))
         }
         var plain = Request(method: request.method ?? method, url: target, headerFields: request.fields)

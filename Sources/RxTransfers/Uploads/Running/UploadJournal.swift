@@ -14,7 +14,7 @@ struct UploadJournal: Sendable {
     ) {
         // A stream cannot prove that it has the content of an earlier one.
         guard !content.isStream else { return nil }
-        switch records.place {
+        switch records.location {
         case .none: return nil
         case .file(let path):
             store = UploadRecordFiles(files: files)

@@ -206,7 +206,7 @@ class UploadRunning: @unchecked Sendable {
     }
 
     func save(
-        _ location: String, age: Duration? = nil, partSize: Int64? = nil, places: [String]? = nil
+        _ location: String, age: Duration? = nil, partSize: Int64? = nil, partLocations: [String]? = nil
     ) {
         guard let journal else { return }
         let record = UploadRecord(
@@ -214,7 +214,7 @@ class UploadRunning: @unchecked Sendable {
             modified: identity.modified?.inNanoseconds,
             number: identity.number == 0 ? nil : identity.number, digest: identity.digest?.description,
             expires: age.map { clock.currentDate.timeIntervalSince1970 + $0 / .seconds(1) },
-            partSize: partSize, places: places)
+            partSize: partSize, partLocations: partLocations)
         wait(for: journal.save(record)) {}
     }
 
