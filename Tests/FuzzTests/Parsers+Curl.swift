@@ -24,9 +24,9 @@ extension Parser {
                 try demand(!service.host.utf8.contains { $0 <= 0x20 || $0 == 0x22 }, "host \(service.host)")
             }
             // Accepted names are written unchanged.
-            let place = AlternativeTable.Place(host: "a.test", port: 443)
+            let origin = AlternativeTable.HTTPSOrigin(host: "a.test", port: 443)
             var (table, again) = (AlternativeTable(), AlternativeTable())
-            _ = table.take(field, from: place, over: "h2", at: 0)
+            _ = table.take(field, from: origin, over: "h2", at: 0)
             again.add(table.text(at: 0), at: 0)
             try demand(again.text(at: 0) == table.text(at: 0), "another text")
             return "\(services)"

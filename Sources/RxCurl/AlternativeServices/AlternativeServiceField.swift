@@ -11,7 +11,7 @@ struct AlternativeService: Hashable {
     var persists = false
 
     /// Whether both are equal except for their age.
-    func isPlaced(as other: AlternativeService) -> Bool {
+    func isSame(as other: AlternativeService) -> Bool {
         protocolID == other.protocolID && host == other.host && port == other.port
             && persists == other.persists
     }

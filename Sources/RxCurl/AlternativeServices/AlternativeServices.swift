@@ -7,7 +7,7 @@ import Synchronization
 /// The alternative services that a transport knows, shared by its loops and saved in a file for the next
 /// process.
 final class AlternativeServices: Sendable {
-    typealias Place = AlternativeTable.Place
+    typealias HTTPSOrigin = AlternativeTable.HTTPSOrigin
 
     private struct Contents {
         var table = AlternativeTable()
@@ -39,12 +39,12 @@ final class AlternativeServices: Sendable {
         self.now = now
     }
 
-    /// Whether HTTP/3 may be tried at `place`: it has not failed recently and, if `needsName`, the origin has
+    /// Whether HTTP/3 may be tried at `origin`: it has not failed recently and, if `needsName`, the origin has
     /// advertised it.
-    func offersHTTP3(_ place: Place, needsName: Bool) -> Bool {
+    func offersHTTP3(_ origin: HTTPSOrigin, needsName: Bool) -> Bool {
         let now = now()
         return contents.withLock {
-            !$0.table.isBroken(place, at: now) && (!needsName || $0.table.namesHTTP3(place, at: now))
+            !$0.table.isBroken(origin, at: now) && (!needsName || $0.table.namesHTTP3(origin, at: now))
         }
     }
 
@@ -52,38 +52,39 @@ final class AlternativeServices: Sendable {
     ///
     /// - Parameter age: the value of the response's `Age` field.
     func take(
-        _ value: String, from place: Place, over version: HTTPVersion, age: String? = nil, on loop: EventLoop
+        _ value: String, from origin: HTTPSOrigin, over version: HTTPVersion, age: String? = nil,
+        on loop: EventLoop
     ) {
         let age = age.flatMap { AlternativeServiceReader.number($0, atMost: AlternativeService.longestAge) }
         let now = now()
         let source = version >= .http2 ? "h\(version.major)" : "http/1.1"
         let field = AlternativeServiceField(value.utf8)
         let isChanged = contents.withLock {
-            $0.table.take(field, from: place, over: source, age: age ?? 0, at: now)
+            $0.table.take(field, from: origin, over: source, age: age ?? 0, at: now)
         }
         if isChanged { save(on: loop) }
     }
 
-    /// Records that HTTP/3 could not be reached at `place`, or failed.
-    func recordFailure(_ place: Place) {
+    /// Records that HTTP/3 could not be reached at `origin`, or failed.
+    func recordFailure(_ origin: HTTPSOrigin) {
         let now = now()
-        contents.withLock { $0.table.recordFailure(place, at: now) }
+        contents.withLock { $0.table.recordFailure(origin, at: now) }
     }
 
     /// Records that a request over HTTP/3 got the status 421 (Misdirected Request). The alternative is
     /// forgotten (RFC 7838 §6) and, even if the origin soon advertises it again, not tried for a while,
     /// because the next request would be misdirected too.
-    func recordMisdirected(_ place: Place, on loop: EventLoop) {
+    func recordMisdirected(_ origin: HTTPSOrigin, on loop: EventLoop) {
         let now = now()
         let isChanged = contents.withLock {
-            $0.table.recordFailure(place, at: now)
-            return $0.table.forgetHTTP3(place)
+            $0.table.recordFailure(origin, at: now)
+            return $0.table.forgetHTTP3(origin)
         }
         if isChanged { save(on: loop) }
     }
 
-    /// Records that HTTP/3 worked at `place`.
-    func recordSuccess(_ place: Place) { contents.withLock { $0.table.recordSuccess(place) } }
+    /// Records that HTTP/3 worked at `origin`.
+    func recordSuccess(_ origin: HTTPSOrigin) { contents.withLock { $0.table.recordSuccess(origin) } }
 
     // MARK: - The file
 

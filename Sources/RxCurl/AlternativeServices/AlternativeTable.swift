@@ -5,7 +5,7 @@ import RxHTTP
 /// 1970.
 struct AlternativeTable {
     /// A host and a port that are reached over TLS.
-    struct Place: Hashable {
+    struct HTTPSOrigin: Hashable {
         /// In lower case, IPv6 addresses without brackets.
         let host: String
         let port: Int
@@ -15,7 +15,7 @@ struct AlternativeTable {
             self.port = port
         }
 
-        /// The place of an https origin; `nil` for other origins.
+        /// An https origin; `nil` for other origins.
         init?(_ origin: Origin) {
             guard origin.scheme == "https" else { return nil }
             var host = origin.host
@@ -39,7 +39,7 @@ struct AlternativeTable {
         /// moved by at most a tenth of their lifetime. Servers advertise the same services with each
         /// response.
         func isSaved(_ new: Entry, at now: Int) -> Bool {
-            services.elementsEqual(new.services) { $0.isPlaced(as: $1) }
+            services.elementsEqual(new.services) { $0.isSame(as: $1) }
                 && zip(savedEnds, new.ends).allSatisfy { saved, end in abs(end - saved) * 10 <= end - now }
         }
     }
@@ -51,8 +51,8 @@ struct AlternativeTable {
         var end = 0
     }
 
-    private(set) var entries: [Place: Entry] = [:]
-    private var failures: [Place: Failure] = [:]
+    private(set) var entries: [HTTPSOrigin: Entry] = [:]
+    private var failures: [HTTPSOrigin: Failure] = [:]
 
     /// The maximum number of origins.
     static let limit = 1024
@@ -60,64 +60,65 @@ struct AlternativeTable {
     static let firstDelay = 5 * 60
     static let longestDelay = 2 * 24 * 3600
 
-    /// Replaces the alternatives of `place` with those of a response.
+    /// Replaces the alternatives of `origin` with those of a response.
     ///
     /// - Parameters:
     ///   - source: the ALPN name of the protocol of the response.
     ///   - age: the age of the response, in seconds (RFC 7838 §3.1).
     /// - Returns: whether the change should be saved: more than an expiry that moves with each response.
     mutating func take(
-        _ field: AlternativeServiceField, from place: Place, over source: String, age: Int = 0, at now: Int
+        _ field: AlternativeServiceField, from origin: HTTPSOrigin, over source: String, age: Int = 0,
+        at now: Int
     ) -> Bool {
-        let old = entries[place]
+        let old = entries[origin]
         guard case .services(let found) = field else {
-            failures[place] = nil
-            entries[place] = nil
+            failures[origin] = nil
+            entries[origin] = nil
             return old != nil
         }
         let services = found.filter { $0.maxAge > age }.map { service in
             var service = service
-            if service.host.isEmpty { service.host = place.host }
+            if service.host.isEmpty { service.host = origin.host }
             return service
         }
         guard !services.isEmpty else {
-            entries[place] = nil
+            entries[origin] = nil
             return old != nil
         }
         let ends = services.map { now + $0.maxAge - age }
         var entry = Entry(source: source, services: services, ends: ends, savedEnds: ends)
         let isSaved = old?.isSaved(entry, at: now) ?? false
         if isSaved, let old { entry.savedEnds = old.savedEnds }
-        insert(entry, for: place, at: now)
+        insert(entry, for: origin, at: now)
         return !isSaved
     }
 
-    /// Forgets that `place` serves HTTP/3 at the same host and port, because a request was misdirected there
+    /// Forgets that `origin` serves HTTP/3 at the same host and port, because a request was misdirected there
     /// (RFC 7838 §6).
     ///
     /// - Returns: whether the change should be saved.
-    mutating func forgetHTTP3(_ place: Place) -> Bool {
-        guard let old = entries[place] else { return false }
-        let kept = old.services.indices.filter { !Self.isHTTP3(old.services[$0], at: place) }
+    mutating func forgetHTTP3(_ origin: HTTPSOrigin) -> Bool {
+        guard let old = entries[origin] else { return false }
+        let kept = old.services.indices.filter { !Self.isHTTP3(old.services[$0], at: origin) }
         guard kept.count < old.services.count else { return false }
         let entry = Entry(
             source: old.source, services: kept.map { old.services[$0] }, ends: kept.map { old.ends[$0] },
             savedEnds: kept.map { old.savedEnds[$0] })
-        entries[place] = kept.isEmpty ? nil : entry
+        entries[origin] = kept.isEmpty ? nil : entry
         return true
     }
 
-    private static func isHTTP3(_ service: AlternativeService, at place: Place) -> Bool {
-        service.protocolID == "h3" && service.host == place.host && service.port == place.port
+    private static func isHTTP3(_ service: AlternativeService, at origin: HTTPSOrigin) -> Bool {
+        service.protocolID == "h3" && service.host == origin.host && service.port == origin.port
     }
 
     /// Adds a saved entry. Entries that are already known are newer.
-    mutating func add(_ entry: Entry, for place: Place, at now: Int) {
-        if entries[place] == nil, entries.count < Self.limit { insert(entry, for: place, at: now) }
+    mutating func add(_ entry: Entry, for origin: HTTPSOrigin, at now: Int) {
+        if entries[origin] == nil, entries.count < Self.limit { insert(entry, for: origin, at: now) }
     }
 
-    private mutating func insert(_ entry: Entry, for place: Place, at now: Int) {
-        if entries[place] == nil, entries.count >= Self.limit {
+    private mutating func insert(_ entry: Entry, for origin: HTTPSOrigin, at now: Int) {
+        if entries[origin] == nil, entries.count >= Self.limit {
             entries = entries.filter { Self.isCurrent($0.value, at: now) }
             // Removes the entry that expires first.
             if entries.count >= Self.limit,
@@ -126,44 +127,44 @@ struct AlternativeTable {
                 entries[first.key] = nil
             }
         }
-        entries[place] = entry
+        entries[origin] = entry
     }
 
     private static func isCurrent(_ entry: Entry, at now: Int) -> Bool { entry.ends.contains { $0 > now } }
 
     /// Whether the origin has advertised HTTP/3 at the same host and port.
-    func namesHTTP3(_ place: Place, at now: Int) -> Bool {
-        guard let entry = entries[place] else { return false }
+    func namesHTTP3(_ origin: HTTPSOrigin, at now: Int) -> Bool {
+        guard let entry = entries[origin] else { return false }
         return zip(entry.services, entry.ends).contains { service, end in
-            Self.isHTTP3(service, at: place) && end > now
+            Self.isHTTP3(service, at: origin) && end > now
         }
     }
 
-    /// Whether HTTP/3 is not tried at `place` because it failed recently.
-    func isBroken(_ place: Place, at now: Int) -> Bool {
-        guard let failure = failures[place] else { return false }
+    /// Whether HTTP/3 is not tried at `origin` because it failed recently.
+    func isBroken(_ origin: HTTPSOrigin, at now: Int) -> Bool {
+        guard let failure = failures[origin] else { return false }
         // A clock that was set back must not extend the delay.
         return failure.start <= now && now < failure.end
     }
 
-    /// Records that HTTP/3 could not be reached at `place`.
-    mutating func recordFailure(_ place: Place, at now: Int) {
-        guard !isBroken(place, at: now) else { return }
-        if failures[place] == nil, failures.count >= Self.limit,
+    /// Records that HTTP/3 could not be reached at `origin`.
+    mutating func recordFailure(_ origin: HTTPSOrigin, at now: Int) {
+        guard !isBroken(origin, at: now) else { return }
+        if failures[origin] == nil, failures.count >= Self.limit,
             let first = failures.min(by: { $0.value.end < $1.value.end })
         {
             failures[first.key] = nil
         }
-        var failure = failures[place] ?? Failure()
+        var failure = failures[origin] ?? Failure()
         failure.count = min(failure.count + 1, 16)
         failure.start = now
         failure.end = now + min(Self.longestDelay, Self.firstDelay << (failure.count - 1))
-        failures[place] = failure
+        failures[origin] = failure
     }
 
-    /// Records that HTTP/3 worked at `place`.
-    mutating func recordSuccess(_ place: Place) {
-        if !failures.isEmpty { failures[place] = nil }
+    /// Records that HTTP/3 worked at `origin`.
+    mutating func recordSuccess(_ origin: HTTPSOrigin) {
+        if !failures.isEmpty { failures[origin] = nil }
     }
 }
 
@@ -185,73 +186,73 @@ extension AlternativeTable {
     /// first.
     func text(at now: Int) -> [UInt8] {
         let head = "# Alternative services (RFC 7838), see https://curl.se/docs/alt-svc.html\n"
-        var parts = entries.map { place, entry in
-            (place: place, end: entry.ends.max() ?? 0, text: Self.lines(entry, of: place, at: now))
+        var parts = entries.map { origin, entry in
+            (origin: origin, end: entry.ends.max() ?? 0, text: Self.lines(entry, of: origin, at: now))
         }
         var size = parts.reduce(head.utf8.count) { $0 + $1.text.utf8.count }
         if size > Self.fileLimit {
             parts.sort { $0.end > $1.end }
             while size > Self.fileLimit, let last = parts.popLast() { size -= last.text.utf8.count }
         }
-        parts.sort { ($0.place.host, $0.place.port) < ($1.place.host, $1.place.port) }
+        parts.sort { ($0.origin.host, $0.origin.port) < ($1.origin.host, $1.origin.port) }
         return parts.reduce(into: Array(head.utf8)) { $0 += $1.text.utf8 }
     }
 
     /// The lines of an origin, each with a line feed.
-    private static func lines(_ entry: Entry, of place: Place, at now: Int) -> String {
+    private static func lines(_ entry: Entry, of origin: HTTPSOrigin, at now: Int) -> String {
         guard let source = curlName(entry.source) else { return "" }
         return zip(entry.services, entry.ends).reduce(into: "") { text, found in
             let (service, end) = found
             guard end > now, let name = curlName(service.protocolID) else { return }
-            let origin = "\(source) \(written(place.host)) \(place.port)"
+            let advertiser = "\(source) \(written(origin.host)) \(origin.port)"
             let alternative = "\(name) \(written(service.host)) \(service.port)"
-            let line = "\(origin) \(alternative) \"\(written(end))\" \(service.persists ? 1 : 0) 0"
+            let line = "\(advertiser) \(alternative) \"\(written(end))\" \(service.persists ? 1 : 0) 0"
             if line.utf8.count <= lineLimit { text += line + "\n" }
         }
     }
 
     /// Adds the entries of a file that have not expired. Other lines are ignored.
     mutating func add(_ text: [UInt8], at now: Int) {
-        var found: [Place: Entry] = [:]
+        var found: [HTTPSOrigin: Entry] = [:]
         for line in text.split(separator: UInt8(ascii: "\n")) {
-            guard let (place, source, service, end) = Self.read(line), end > now,
+            guard let (origin, source, service, end) = Self.read(line), end > now,
                 end <= now + AlternativeService.longestAge
             else { continue }
-            guard found[place] != nil || found.count < Self.limit else { continue }
-            var entry = found[place] ?? Entry(source: source, services: [], ends: [], savedEnds: [])
+            guard found[origin] != nil || found.count < Self.limit else { continue }
+            var entry = found[origin] ?? Entry(source: source, services: [], ends: [], savedEnds: [])
             guard entry.services.count < AlternativeService.limit else { continue }
             var aged = service
             aged.maxAge = end - now
             entry.services.append(aged)
             entry.ends.append(end)
             entry.savedEnds.append(end)
-            found[place] = entry
+            found[origin] = entry
         }
-        for (place, entry) in found { add(entry, for: place, at: now) }
+        for (origin, entry) in found { add(entry, for: origin, at: now) }
     }
 
     private static func read(
         _ line: ArraySlice<UInt8>
-    ) -> (place: Place, source: String, service: AlternativeService, end: Int)? {
+    ) -> (origin: HTTPSOrigin, source: String, service: AlternativeService, end: Int)? {
         guard line.count <= lineLimit, line.first != UInt8(ascii: "#") else { return nil }
         let words = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
             .map { String(decoding: $0, as: UTF8.self) }
         guard words.count == 10, let source = protocolID(words[0]), let name = protocolID(words[3]),
-            let place = place(words[1], words[2]), let other = self.place(words[4], words[5]),
+            let origin = origin(words[1], words[2]), let other = self.origin(words[4], words[5]),
             let end = end(words[6], words[7])
         else { return nil }
         let service = AlternativeService(
             protocolID: name, host: other.host, port: other.port, persists: words[8] == "1")
-        return (place, source, service, end)
+        return (origin, source, service, end)
     }
 
-    private static func place(_ host: String, _ port: String) -> Place? {
+    private static func origin(_ host: String, _ port: String) -> HTTPSOrigin? {
         guard let number = AlternativeServiceReader.number(port, atMost: 65_536), 1...65_535 ~= number else {
             return nil
         }
         var host = host.lowercased()
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        return host.isEmpty || host.contains("\"") ? nil : Place(host: host, port: number)
+        return host.isEmpty || host.contains("\"") ? nil : HTTPSOrigin(host: host, port: number)
     }
 
     /// Parses `"20301231` and `23:59:59"`.

@@ -62,28 +62,28 @@ extension Transfer {
     /// Decides whether the transfer asks for HTTP/3. libcurl treats HTTP/3 without TLS as an error.
     func decideHTTP3() {
         attempts.http3 = .none
-        guard let place = queuePlace.negotiation?.place else { return }
+        guard let origin = queueState.negotiation?.origin else { return }
         switch multi.settings.http3 {
         case .never: break
         case .whenNamed:
-            if multi.alternatives?.offersHTTP3(place, needsName: true) == true { attempts.http3 = .raced }
+            if multi.alternatives?.offersHTTP3(origin, needsName: true) == true { attempts.http3 = .raced }
         case .always:
-            if multi.alternatives?.offersHTTP3(place, needsName: false) == true { attempts.http3 = .raced }
+            if multi.alternatives?.offersHTTP3(origin, needsName: false) == true { attempts.http3 = .raced }
         case .only: attempts.http3 = .only
         }
     }
 
     /// Records the result of the race, if this transfer has started one.
     func recordRace() {
-        guard attempts.http3 == .raced, let place = queuePlace.negotiation?.place,
+        guard attempts.http3 == .raced, let origin = queueState.negotiation?.origin,
             let alternatives = multi.alternatives
         else {
             return
         }
         if response.httpVersion == .http3 {
-            alternatives.recordSuccess(place)
+            alternatives.recordSuccess(origin)
         } else if let handle, handle.isOnNewConnection {
-            alternatives.recordFailure(place)
+            alternatives.recordFailure(origin)
             // Transfers without a race cannot use the connection, and the next one with a race must not.
             handle.forbidReuse()
             handle.mustDiscard = true
@@ -92,26 +92,26 @@ extension Transfer {
 
     /// Records the alternatives that the response advertises.
     func recordAlternatives() {
-        guard let alternatives = multi.alternatives, let place = queuePlace.negotiation?.place,
+        guard let alternatives = multi.alternatives, let origin = queueState.negotiation?.origin,
             let httpVersion = response.httpVersion, let head = response.head
         else {
             return
         }
         // The alternatives of a 421 must be ignored (RFC 7838 §6).
         guard response.status?.code != 421 else {
-            if response.httpVersion == .http3 { alternatives.recordMisdirected(place, on: multi.loop) }
+            if response.httpVersion == .http3 { alternatives.recordMisdirected(origin, on: multi.loop) }
             return
         }
         guard let value = head[.alternativeServices], multi.configuration.tls.verifiesServer else { return }
-        alternatives.take(value, from: place, over: httpVersion, age: head[.age], on: multi.loop)
+        alternatives.take(value, from: origin, over: httpVersion, age: head[.age], on: multi.loop)
     }
 
     /// Records that an HTTP/3 connection failed because of data from the server.
     func recordHTTP3Fault(_ error: CurlError) {
         guard attempts.http3 == .raced, [CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR].contains(error.code),
-            let place = queuePlace.negotiation?.place
+            let origin = queueState.negotiation?.origin
         else { return }
-        multi.alternatives?.recordFailure(place)
+        multi.alternatives?.recordFailure(origin)
     }
 
     /// Whether another socket may be opened for datagrams. If a server refuses each handshake, libcurl

@@ -69,18 +69,18 @@ final class ConnectionQueue {
         loop.assertCurrent()
         let found = latestOrigin(for: transfer)
         let origin = found.origin
-        transfer.queuePlace.origin = origin
+        transfer.queueState.origin = origin
         // Its connection speaks HTTP/1.1, whatever the origin prefers.
-        transfer.queuePlace.negotiation = transfer.request.asksForUpgrade ? nil : found.negotiation
-        transfer.queuePlace.heldTime = 0
+        transfer.queueState.negotiation = transfer.request.asksForUpgrade ? nil : found.negotiation
+        transfer.queueState.heldTime = 0
         if queue.enter(origin) {
             lead(transfer)
             return true
         }
         let now = loop.nanoseconds
-        transfer.queuePlace.waiting = QueuePlace.Waiting(
+        transfer.queueState.waiting = QueueState.Waiting(
             ticket: queue.wait(transfer, at: origin), start: now,
-            heldBefore: transfer.queuePlace.negotiation?.held.total(at: now) ?? 0)
+            heldBefore: transfer.queueState.negotiation?.held.total(at: now) ?? 0)
         limitWaiting(transfer)
         if queue.waitingCount == 1 { setTimer() }
         return false
@@ -107,16 +107,16 @@ final class ConnectionQueue {
         loop.assertCurrent()
         while let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) {
             let time = waitedTime(transfer)
-            transfer.queuePlace.waiting.take()?.limit?.cancel()
+            transfer.queueState.waiting.take()?.limit?.cancel()
             if let code = transfer.timing.clock.limit(passedConnectingFor: time.held) {
                 // It does not count as a running transfer of the origin.
-                transfer.queuePlace.negotiation = nil
+                transfer.queueState.negotiation = nil
                 transfer.end(code, transfer.text(of: code))
                 leave(transfer)
                 continue
             }
             transfer.metrics.queued = .nanoseconds(Int64(clamping: time.queued))
-            transfer.queuePlace.heldTime = time.held
+            transfer.queueState.heldTime = time.held
             lead(transfer)
             return transfer
         }
@@ -131,7 +131,7 @@ final class ConnectionQueue {
     private func limitWaiting(_ transfer: Transfer) {
         loop.assertCurrent()
         let queueLimit = transfer.request.timeouts.limits.queue
-        let negotiation = transfer.queuePlace.negotiation
+        let negotiation = transfer.queueState.negotiation
         let mayBeHeld = negotiation?.mayHold == true
         guard mayBeHeld || !queueLimit.isNone else { return }
         let (held, queued) = waitedTime(transfer)
@@ -148,8 +148,8 @@ final class ConnectionQueue {
         let next = min(times.moving, max(times.resting, Self.shortestLook))
         guard next < Timeouts.Limit.none.nanoseconds / 2 else { return }
         // The multi handle of the transfer keeps this queue.
-        transfer.queuePlace.waiting?.limit = loop.schedule(after: .nanoseconds(Int64(next))) {
-            if transfer.queuePlace.waiting != nil { transfer.multi.queue.limitWaiting(transfer) }
+        transfer.queueState.waiting?.limit = loop.schedule(after: .nanoseconds(Int64(next))) {
+            if transfer.queueState.waiting != nil { transfer.multi.queue.limitWaiting(transfer) }
         }
     }
 
@@ -157,16 +157,16 @@ final class ConnectionQueue {
     private static let shortestLook: UInt64 = 10_000_000
 
     private func hasWaited(_ transfer: Transfer, _ nanoseconds: UInt64) -> Bool {
-        transfer.queuePlace.waiting != nil && waitedTime(transfer).queued >= nanoseconds
+        transfer.queueState.waiting != nil && waitedTime(transfer).queued >= nanoseconds
     }
 
     /// How long a transfer has waited, in nanoseconds: for the connection of another transfer, which counts
     /// as connecting, and in the queue.
     private func waitedTime(_ transfer: Transfer) -> (held: UInt64, queued: UInt64) {
-        guard let waiting = transfer.queuePlace.waiting else { return (0, 0) }
+        guard let waiting = transfer.queueState.waiting else { return (0, 0) }
         let now = max(waiting.start, loop.nanoseconds)
         let time = now - waiting.start
-        let total = transfer.queuePlace.negotiation?.held.total(at: now) ?? 0
+        let total = transfer.queueState.negotiation?.held.total(at: now) ?? 0
         let held = min(time, total - waiting.heldBefore)
         return (held, time - held)
     }
@@ -175,8 +175,8 @@ final class ConnectionQueue {
 
     /// If the transfer is the first one at its origin, lets others wait for its connection.
     private func lead(_ transfer: Transfer) {
-        guard let origin = transfer.queuePlace.origin,
-            transfer.queuePlace.negotiation?.enter(transfer, at: loop.nanoseconds) == true
+        guard let origin = transfer.queueState.origin,
+            transfer.queueState.negotiation?.enter(transfer, at: loop.nanoseconds) == true
         else { return }
         queue.hold(origin)
     }
@@ -184,8 +184,8 @@ final class ConnectionQueue {
     /// Ends the wait of others for the connection of a transfer: it is made, or failed.
     func settle(_ transfer: Transfer) {
         loop.assertCurrent()
-        guard let origin = transfer.queuePlace.origin,
-            transfer.queuePlace.negotiation?.settle(transfer, at: loop.nanoseconds) == true
+        guard let origin = transfer.queueState.origin,
+            transfer.queueState.negotiation?.settle(transfer, at: loop.nanoseconds) == true
         else { return }
         queue.release(origin)
     }
@@ -193,8 +193,8 @@ final class ConnectionQueue {
     /// Lets another transfer connect in place of a cancelled one.
     func yield(_ transfer: Transfer) {
         loop.assertCurrent()
-        guard let origin = transfer.queuePlace.origin,
-            transfer.queuePlace.negotiation?.yield(transfer, at: loop.nanoseconds) == true
+        guard let origin = transfer.queueState.origin,
+            transfer.queueState.negotiation?.yield(transfer, at: loop.nanoseconds) == true
         else { return }
         queue.release(origin)
     }
@@ -202,7 +202,7 @@ final class ConnectionQueue {
     /// Records that requests to the origin of the transfer share connections from now on.
     func multiplex(_ transfer: Transfer) {
         loop.assertCurrent()
-        if let origin = transfer.queuePlace.origin { queue.multiplex(origin) }
+        if let origin = transfer.queueState.origin { queue.multiplex(origin) }
     }
 
     // MARK: - Leaving
@@ -211,34 +211,34 @@ final class ConnectionQueue {
     func leave(_ transfer: Transfer) {
         loop.assertCurrent()
         transfer.content.source?.close()
-        guard let waiting = transfer.queuePlace.waiting.take() else { return leavePlace(transfer) }
+        guard let waiting = transfer.queueState.waiting.take() else { return freePlace(transfer) }
         waiting.limit?.cancel()
-        transfer.queuePlace.negotiation = nil
-        if let origin = transfer.queuePlace.origin.take() { queue.withdraw(waiting.ticket, from: origin) }
+        transfer.queueState.negotiation = nil
+        if let origin = transfer.queueState.origin.take() { queue.withdraw(waiting.ticket, from: origin) }
     }
 
-    private func leavePlace(_ transfer: Transfer) {
+    private func freePlace(_ transfer: Transfer) {
         settle(transfer)
-        transfer.queuePlace.negotiation.take()?.leave()
-        if let origin = transfer.queuePlace.origin.take() { queue.leave(origin) }
+        transfer.queueState.negotiation.take()?.leave()
+        if let origin = transfer.queueState.origin.take() { queue.leave(origin) }
     }
 
     /// Ends all waiting transfers.
     func removeAll(_ code: NetworkError.Code, _ message: String) {
         loop.assertCurrent()
         for transfer in queue.removeAll() {
-            transfer.queuePlace.waiting?.limit?.cancel()
-            transfer.queuePlace.waiting = nil
-            transfer.queuePlace.origin = nil
-            transfer.queuePlace.negotiation = nil
+            transfer.queueState.waiting?.limit?.cancel()
+            transfer.queueState.waiting = nil
+            transfer.queueState.origin = nil
+            transfer.queueState.negotiation = nil
             transfer.content.source?.close()
             transfer.end(code, message)
         }
     }
 }
 
-/// The place of a transfer in the ``ConnectionQueue``, which alone changes it.
-struct QueuePlace {
+/// What the ``ConnectionQueue`` knows of a transfer, and alone changes.
+struct QueueState {
     /// A transfer that waits for a free connection.
     struct Waiting {
         let ticket: WaitingList<Transfer>.Ticket

@@ -12,8 +12,8 @@ import RxLoop
 /// libcurl asks before each lookup (`CURLOPT_RESOLVER_START_FUNCTION`), so requests on pooled connections and
 /// to cached names are not affected.
 struct NameLookups {
-    /// A transfer that waits for the lookup of another one.
-    enum Place {
+    /// What a transfer waits for.
+    enum Wait {
         /// The name of its host is being looked up.
         case host(String, WaitingList<Transfer>.Ticket)
         /// The limit is reached.
@@ -65,7 +65,7 @@ struct NameLookups {
         handles[ObjectIdentifier(handle)] = nil
         var waiting: [Transfer] = []
         while let transfer = host.waiting.popFirst() {
-            transfer.attempts.lookupPlace = nil
+            transfer.attempts.lookupWait = nil
             waiting.append(transfer)
         }
         host.count -= 1
@@ -100,15 +100,15 @@ struct NameLookups {
     /// Lets a transfer wait for a lookup of its host, or for a free place.
     mutating func wait(_ transfer: Transfer, for name: String) {
         if transfer.attempts.sharesLookup, let ticket = hosts[name]?.waiting.append(transfer) {
-            transfer.attempts.lookupPlace = .host(name, ticket)
+            transfer.attempts.lookupWait = .host(name, ticket)
         } else {
-            transfer.attempts.lookupPlace = .line(line.append(transfer))
+            transfer.attempts.lookupWait = .line(line.append(transfer))
         }
     }
 
     /// Removes a transfer that no longer waits.
     mutating func withdraw(_ transfer: Transfer) {
-        switch transfer.attempts.lookupPlace.take() {
+        switch transfer.attempts.lookupWait.take() {
         case .host(let name, let ticket): _ = hosts[name]?.waiting.remove(ticket)
         case .line(let ticket): _ = line.remove(ticket)
         case nil: break
@@ -119,7 +119,7 @@ struct NameLookups {
     mutating func takeLine() -> [Transfer] {
         var taken: [Transfer] = []
         while count + taken.count < limit, let transfer = line.popFirst() {
-            transfer.attempts.lookupPlace = nil
+            transfer.attempts.lookupWait = nil
             taken.append(transfer)
         }
         return taken

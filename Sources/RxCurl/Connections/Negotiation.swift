@@ -8,8 +8,8 @@ import RxHTTP
 final class Negotiation {
     // Touched on the loop only.
 
-    /// The host and port of the origin.
-    let place: AlternativeTable.Place?
+    /// The origin; `nil` if it is unknown, or not reached over TLS.
+    let origin: AlternativeTable.HTTPSOrigin?
     /// The version of the latest response; `nil` before the first one.
     private(set) var version: HTTPVersion?
     /// The transfer that connects while the others wait.
@@ -21,7 +21,7 @@ final class Negotiation {
     /// The number of running transfers.
     private var running = 0
 
-    init(place: AlternativeTable.Place?) { self.place = place }
+    init(origin: AlternativeTable.HTTPSOrigin?) { self.origin = origin }
 
     /// Whether a request should wait for a connection that is being made, because it will be shared. Before
     /// the first response, this is true only for requests beyond the usual capacity of an HTTP/2 connection,
@@ -97,7 +97,7 @@ struct Negotiations {
         guard settings.negotiates(target) else { return nil }
         if let negotiation = known[key] { return negotiation }
         if known.count >= Self.limit { known = known.filter { !$0.value.isIdle } }
-        let made = Negotiation(place: origin.flatMap(AlternativeTable.Place.init))
+        let made = Negotiation(origin: origin.flatMap(AlternativeTable.HTTPSOrigin.init))
         known[key] = made
         return made
     }
@@ -109,7 +109,7 @@ extension Transfer {
     var expectsSharing: Bool {
         !request.asksForUpgrade
             && (multi.settings.httpVersion == .http2PriorKnowledge
-                || queuePlace.negotiation?.expectsSharing == true)
+                || queueState.negotiation?.expectsSharing == true)
     }
 
     /// Whether the request is sent over HTTP/1.1, as far as this is known. An unknown origin is assumed to
@@ -118,7 +118,7 @@ extension Transfer {
         switch multi.settings.httpVersion {
         case .automatic, .http1: true
         case .http2, .http3, .http3Only:
-            target.isPlain || queuePlace.negotiation?.version.map { !$0.isMultiplexed } ?? false
+            target.isPlain || queueState.negotiation?.version.map { !$0.isMultiplexed } ?? false
         case .http2PriorKnowledge: false
         }
     }
@@ -129,7 +129,7 @@ extension Transfer {
     /// Records for other transfers which version the origin speaks.
     func recordVersion() {
         guard let version = response.httpVersion else { return }
-        queuePlace.negotiation?.record(version)
+        queueState.negotiation?.record(version)
         if isMultiplexed { multi.queue.multiplex(self) }
         recordRace()
     }

@@ -35,13 +35,13 @@ struct DecodingStep {
 final class InflateDecoder: ContentDecoder {
     // Safe: the stream lives from init to deinit, and the buffers set in it belong to the call that sets
     // them.
-    private enum Place {
+    private enum Position {
         case start, inside, behindMember, behindAll
     }
 
     private let stream: UnsafeMutablePointer<z_stream>
     private let isGzip: Bool
-    private var place = Place.start
+    private var position = Position.start
     private var isFirstMember = true
 
     init(isGzip: Bool) {
@@ -58,7 +58,7 @@ final class InflateDecoder: ContentDecoder {
 
     /// One byte behind a member begins no other one, even if it is the first of a magic number.
     var isComplete: Bool {
-        switch place {
+        switch position {
         case .start: false
         case .inside: unsafe !isFirstMember && stream.pointee.total_in <= 1
         case .behindMember, .behindAll: true
@@ -66,11 +66,11 @@ final class InflateDecoder: ContentDecoder {
     }
 
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecodingStep {
-        if place != .inside {
+        if position != .inside {
             guard let first = unsafe input.first else { return DecodingStep() }
-            if place == .start { open(first) } else { reopen(first) }
+            if position == .start { open(first) } else { reopen(first) }
         }
-        guard place == .inside else { return DecodingStep(consumed: input.count) }
+        guard position == .inside else { return DecodingStep(consumed: input.count) }
         return unsafe inflate(input, into: output)
     }
 
@@ -82,14 +82,14 @@ final class InflateDecoder: ContentDecoder {
         let status = unsafe rxzlib_inflate_init(stream, bits)
         // The arguments are valid, so only memory can be lacking; Swift traps in that case too.
         precondition(status == Z_OK, "zlib could not allocate memory")
-        place = .inside
+        position = .inside
     }
 
     /// Continues with the next member if the byte after the previous one is the first of its magic number.
     private func reopen(_ first: UInt8) {
-        guard place == .behindMember, isGzip, first == 0x1F else { return place = .behindAll }
+        guard position == .behindMember, isGzip, first == 0x1F else { return position = .behindAll }
         unsafe _ = inflateReset(stream)
-        place = .inside
+        position = .inside
     }
 
     private func inflate(
@@ -112,11 +112,11 @@ final class InflateDecoder: ContentDecoder {
         switch status {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END:
-            place = .behindMember
+            position = .behindMember
             isFirstMember = false
         // The bytes are not the magic number of a member.
         case Z_DATA_ERROR where unsafe stream.pointee.total_in <= 2 && !isFirstMember:
-            place = .behindAll
+            position = .behindAll
             step.consumed = input.count
         default: step.isMalformed = true
         }
@@ -161,12 +161,12 @@ final class BrotliDecoder: ContentDecoder {
 @safe
 final class ZstdDecoder: ContentDecoder {
     // Safe: the stream lives from init to deinit.
-    private enum Place {
+    private enum Position {
         case start, inside, behindFrame, behindAll
     }
 
     private let stream: OpaquePointer?
-    private var place = Place.start
+    private var position = Position.start
     private var isFirstFrame = true
 
     init() {
@@ -178,16 +178,16 @@ final class ZstdDecoder: ContentDecoder {
 
     deinit { unsafe _ = ZSTD_freeDStream(stream) }
 
-    var isComplete: Bool { place == .behindFrame || place == .behindAll }
+    var isComplete: Bool { position == .behindFrame || position == .behindAll }
 
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) -> DecodingStep {
-        if place == .behindFrame, let first = unsafe input.first, !Self.beginsFrame(first) {
-            place = .behindAll
+        if position == .behindFrame, let first = unsafe input.first, !Self.beginsFrame(first) {
+            position = .behindAll
         }
-        if place == .behindAll { return DecodingStep(consumed: input.count) }
-        if unsafe place != .inside && input.isEmpty { return DecodingStep() }
+        if position == .behindAll { return DecodingStep(consumed: input.count) }
+        if unsafe position != .inside && input.isEmpty { return DecodingStep() }
         var source = unsafe ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var target = unsafe ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         let result = unsafe ZSTD_decompressStream(stream, &target, &source)
@@ -198,13 +198,13 @@ final class ZstdDecoder: ContentDecoder {
                 step.isMalformed = true
                 return step
             }
-            place = .behindAll
+            position = .behindAll
             step.consumed = input.count
         } else if result == 0 {
-            place = .behindFrame
+            position = .behindFrame
             isFirstFrame = false
         } else {
-            place = .inside
+            position = .inside
         }
         return step
     }

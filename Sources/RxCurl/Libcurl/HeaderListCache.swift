@@ -68,7 +68,7 @@ struct HeaderListCache {
         let own = wanted[count...]
         entries[index].list = try HeaderList(
             ArraySlice(own), entries[index].extras, before: shared, request: request)
-        for place in own.indices { entries[index].fields[place] = own[place] }
+        for position in own.indices { entries[index].fields[position] = own[position] }
     }
 
     /// - Parameter common: the number of first fields that an earlier request with the same names had as well; they are

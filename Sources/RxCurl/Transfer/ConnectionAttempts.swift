@@ -13,9 +13,10 @@ struct ConnectionAttempts {
     var sending = SendingAttempt()
     /// How often the transport has sent the request again because connections refused its stream.
     var refusals = 0
-    /// Whether the transfer waits for a lookup of its host by another one, and the place where it waits.
+    /// Whether the transfer waits for a lookup of its host by another one.
     var sharesLookup = true
-    var lookupPlace: NameLookups.Place?
+    /// What the transfer waits for before its own lookup; `nil` if it does not wait.
+    var lookupWait: NameLookups.Wait?
     /// Whether a lookup has been refused, so that the transfer must wait.
     var isLookupRefused = false
     /// Whether the transfer has been passed to curl before.

@@ -34,7 +34,7 @@ final class Transfer: @unchecked Sendable {
     /// Changed before the transfer begins or starts over.
     @safe @exclusivity(unchecked) var expectation = Expectation()
     /// Changed only by the queue.
-    @safe @exclusivity(unchecked) var queuePlace = QueuePlace()
+    @safe @exclusivity(unchecked) var queueState = QueueState()
     /// The sockets that curl has opened for the transfer, if connections are counted.
     @safe @exclusivity(unchecked) var sockets: [Int32] = []
     /// The connection of the transfer, if it is counted.

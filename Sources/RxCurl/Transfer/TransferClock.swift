@@ -6,7 +6,7 @@ extension Transfer {
     /// Begins the attempt: its limits count from now.
     func start() {
         if isStreamed { timing.startedAt = multi.loop.now }
-        let start = multi.loop.nanoseconds - queuePlace.heldTime
+        let start = multi.loop.nanoseconds - queueState.heldTime
         if let time = timing.clock.begin(at: start) { handle?.limits?.start(at: time) }
     }
 

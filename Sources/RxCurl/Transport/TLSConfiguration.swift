@@ -36,8 +36,8 @@ public struct TLSConfiguration: Sendable {
 
 /// The system's file of trusted authorities.
 enum SystemAuthorities {
-    /// The usual places: of Debian, of Fedora, of openSUSE, and of Alpine and the BSDs.
-    static let places = [
+    /// The usual paths: of Debian, of Fedora, of openSUSE, and of Alpine and the BSDs.
+    static let usualPaths = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ]
@@ -52,14 +52,14 @@ enum SystemAuthorities {
         return Self.file(insteadOf: file, folder) { unsafe access($0, R_OK) == 0 }
     }()
 
-    /// The first of ``places``, if libcurl was built for a system that keeps its authorities elsewhere.
+    /// The first of ``usualPaths``, if libcurl was built for a system that keeps its authorities elsewhere.
     ///
     /// - Parameters:
     ///   - file: the file that libcurl was built with (`cainfo`), if any.
     ///   - folder: the folder that libcurl was built with (`capath`), if any.
     static func file(insteadOf file: String?, _ folder: String?, exists: (String) -> Bool) -> String? {
         guard let first = file ?? folder, !exists(first) else { return nil }
-        return places.first(where: exists)
+        return usualPaths.first(where: exists)
     }
 }
 

@@ -69,7 +69,7 @@ enum BodyFraming {
 
 /// The position in a body that is sent in chunks (RFC 9112 §7.1). Trailers are checked, and skipped.
 struct ChunkedBody {
-    private enum Place {
+    private enum Position {
         /// In the digits of a chunk's size.
         case size(digits: Int)
         /// After the size, up to the end of the line.
@@ -82,12 +82,12 @@ struct ChunkedBody {
         case end
     }
 
-    private var place = Place.size(digits: 0)
+    private var position = Position.size(digits: 0)
     /// The size of the current chunk, then the number of its bytes that are left.
     private var left = 0
 
     func step(in bytes: UnsafeRawBufferPointer) -> BodyFraming.Step {
-        switch place {
+        switch position {
         case .end: return .end
         case .content: return .content(min(left, bytes.count))
         case .size(let digits):
@@ -108,37 +108,37 @@ struct ChunkedBody {
     mutating func advance(by step: BodyFraming.Step, in bytes: UnsafeRawBufferPointer) {
         if case .content(let count) = step {
             left -= count
-            if left == 0 { place = .endOfContent }
+            if left == 0 { position = .endOfContent }
             return
         }
         guard let byte = unsafe bytes.first else { return }
-        switch place {
+        switch position {
         case .size(let digits):
             if let value = Self.value(of: byte) {
                 left = left << 4 | value
-                place = .size(digits: digits + 1)
+                position = .size(digits: digits + 1)
             } else {
                 endSize(byte)
             }
         case .restOfSize: endSize(byte)
-        case .endOfContent: if byte == 0x0A { place = .size(digits: 0) }
+        case .endOfContent: if byte == 0x0A { position = .size(digits: 0) }
         case .trailers(let isEmpty, let hasColon):
             if byte == 0x0A {
-                place = isEmpty ? .end : .trailers(isEmpty: true, hasColon: false)
+                position = isEmpty ? .end : .trailers(isEmpty: true, hasColon: false)
             } else if byte != 0x0D {
-                place = .trailers(isEmpty: false, hasColon: hasColon || byte == UInt8(ascii: ":"))
+                position = .trailers(isEmpty: false, hasColon: hasColon || byte == UInt8(ascii: ":"))
             }
         case .content, .end: break
         }
     }
 
     private mutating func endSize(_ byte: UInt8) {
-        guard byte == 0x0A else { return place = .restOfSize }
-        place = left == 0 ? .trailers(isEmpty: true, hasColon: false) : .content
+        guard byte == 0x0A else { return position = .restOfSize }
+        position = left == 0 ? .trailers(isEmpty: true, hasColon: false) : .content
     }
 
     /// Whether the end of the content has been reached, so that skipped bytes belong to trailers.
-    var isInTrailers: Bool { if case .trailers = place { true } else { false } }
+    var isInTrailers: Bool { if case .trailers = position { true } else { false } }
 
     private static func value(of byte: UInt8) -> Int? {
         switch byte {

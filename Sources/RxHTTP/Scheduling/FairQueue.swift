@@ -77,7 +77,7 @@ package struct FairQueue<Element> {
     /// wait at the same origin come first.
     @inlinable
     package mutating func enter(_ origin: Origin) -> Bool {
-        guard !isHeld, running < total, hasPlace(origin), origin.waiting.isEmpty else { return false }
+        guard !isHeld, running < total, hasFreePlace(origin), origin.waiting.isEmpty else { return false }
         running += 1
         origin.running += 1
         return true
@@ -132,7 +132,7 @@ package struct FairQueue<Element> {
                 ring.removeFirst(turn)
                 turn = 0
             }
-            guard hasPlace(origin), let first = origin.waiting.first else { continue }
+            guard hasFreePlace(origin), let first = origin.waiting.first else { continue }
             guard origin.taken < atOnce || isLate(first) else {
                 origin.width = max(atOnce, origin.taken)
                 continue
@@ -178,13 +178,13 @@ package struct FairQueue<Element> {
     }
 
     @inlinable
-    func hasPlace(_ origin: Origin) -> Bool {
+    func hasFreePlace(_ origin: Origin) -> Bool {
         !origin.isHeld && origin.taken < origin.width
     }
 
     @inlinable
     mutating func takeTurn(_ origin: Origin) {
-        guard !origin.isInTurn, !origin.waiting.isEmpty, hasPlace(origin) else { return }
+        guard !origin.isInTurn, !origin.waiting.isEmpty, hasFreePlace(origin) else { return }
         origin.isInTurn = true
         ring.append(origin)
     }

@@ -11,7 +11,7 @@ import Testing
 
 /// The file from which the next process learns which origins support HTTP/3.
 @Suite(.timeLimit(.minutes(1))) struct AlternativeServiceFileTests {
-    private static let place = AlternativeTable.Place(host: "a.test", port: 443)
+    private static let origin = AlternativeTable.HTTPSOrigin(host: "a.test", port: 443)
     private static let line = #"h2 a.test 443 h3 a.test 443 "20301231 23:59:59" 0 0"#
 
     private static func services(
@@ -51,8 +51,8 @@ import Testing
             let services = Self.services(folder.file("alternatives"))
             await load(services, on: loop)
             for port in 443...450 {
-                let place = AlternativeTable.Place(host: "a.test", port: port)
-                services.take(#"h3=":\#(port)""#, from: place, over: .http2, on: loop)
+                let origin = AlternativeTable.HTTPSOrigin(host: "a.test", port: port)
+                services.take(#"h3=":\#(port)""#, from: origin, over: .http2, on: loop)
             }
             try await expect(folder, on: loop) { text in
                 (443...450).allSatisfy { text.contains("h3 a.test \($0) ") }
@@ -65,9 +65,9 @@ import Testing
             #expect(next.isAwaited)
             await load(next, on: loop)
             #expect(!next.isAwaited)
-            #expect(next.offersHTTP3(Self.place, needsName: true))
+            #expect(next.offersHTTP3(Self.origin, needsName: true))
             // A withdrawn alternative is removed from the file, too.
-            next.take("clear", from: Self.place, over: .http3, on: loop)
+            next.take("clear", from: Self.origin, over: .http3, on: loop)
             try await expect(folder, on: loop) {
                 !$0.contains("h3 a.test 443 ") && $0.contains("h3 a.test 444 ")
             }
@@ -80,11 +80,11 @@ import Testing
         try await withLoop { loop in
             let services = Self.services(path)
             await load(services, on: loop)
-            services.recordMisdirected(Self.place, on: loop)
+            services.recordMisdirected(Self.origin, on: loop)
             try await expect(folder, on: loop) { !$0.contains("a.test") }
             // It is not used for a while if it is announced again.
-            services.take(#"h3=":443""#, from: Self.place, over: .http2, age: "7", on: loop)
-            #expect(!services.offersHTTP3(Self.place, needsName: true))
+            services.take(#"h3=":443""#, from: Self.origin, over: .http2, age: "7", on: loop)
+            #expect(!services.offersHTTP3(Self.origin, needsName: true))
             try await expect(folder, on: loop) { $0.contains("h3 a.test 443 ") }
         }
     }
@@ -93,8 +93,8 @@ import Testing
     func theAgeOfTheResponse(age: String, isOffered: Bool) async throws {
         try await withLoop { loop in
             let services = AlternativeServices(path: nil)
-            services.take(#"h3=":443""#, from: Self.place, over: .http2, age: age, on: loop)
-            #expect(services.offersHTTP3(Self.place, needsName: true) == isOffered)
+            services.take(#"h3=":443""#, from: Self.origin, over: .http2, age: age, on: loop)
+            #expect(services.offersHTTP3(Self.origin, needsName: true) == isOffered)
         }
     }
 
@@ -106,7 +106,7 @@ import Testing
             let found = Board(0)
             for _ in 0..<100 {
                 services.whenLoaded(on: loop) {
-                    if services.offersHTTP3(Self.place, needsName: true) { found.update { $0 += 1 } }
+                    if services.offersHTTP3(Self.origin, needsName: true) { found.update { $0 += 1 } }
                 }
             }
             _ = try await found.until { $0 == 100 ? true : nil }
@@ -119,7 +119,7 @@ import Testing
             let failures = Board<[NetworkError]>([])
             let services = Self.services(folder.file("alternatives"), failures: failures)
             await load(services, on: loop)
-            #expect(!services.offersHTTP3(Self.place, needsName: true))
+            #expect(!services.offersHTTP3(Self.origin, needsName: true))
             #expect(failures.contents.isEmpty)
         }
     }
@@ -134,9 +134,9 @@ import Testing
             let services = Self.services(path, failures: failures)
             await load(services, on: loop)
             #expect(failures.contents.map(\.code) == [.untrustedFile])
-            #expect(!services.offersHTTP3(Self.place, needsName: true))
-            services.take(#"h3=":443""#, from: Self.place, over: .http2, on: loop)
-            #expect(services.offersHTTP3(Self.place, needsName: true))
+            #expect(!services.offersHTTP3(Self.origin, needsName: true))
+            services.take(#"h3=":443""#, from: Self.origin, over: .http2, on: loop)
+            #expect(services.offersHTTP3(Self.origin, needsName: true))
             for _ in 0..<100 { await loop.poll() }
             let content = try folder.content("other")
             #expect(content == Array(Self.line.utf8))
@@ -151,7 +151,7 @@ import Testing
             let failures = Board<[NetworkError]>([])
             let services = Self.services(folder.file("none/alternatives"), failures: failures)
             await load(services, on: loop)
-            services.take(#"h3=":443""#, from: Self.place, over: .http2, on: loop)
+            services.take(#"h3=":443""#, from: Self.origin, over: .http2, on: loop)
             let codes = try await failures.until { $0.isEmpty ? nil : $0.map(\.code) }
             #expect(codes == [.file])
         }

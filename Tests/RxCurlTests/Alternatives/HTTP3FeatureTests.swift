@@ -115,8 +115,8 @@ import Darwin
             #expect(response.status.code == status)
             #expect(response.head.httpVersion == .http2)
             let url = try #require(URL(string: nginx.tlsBaseURL))
-            let place = try #require(Origin(url).flatMap(AlternativeTable.Place.init))
-            let isOffered = transport.multi.alternatives?.offersHTTP3(place, needsName: true)
+            let origin = try #require(Origin(url).flatMap(AlternativeTable.HTTPSOrigin.init))
+            let isOffered = transport.multi.alternatives?.offersHTTP3(origin, needsName: true)
             #expect(isOffered == isLearnt)
         }
     }

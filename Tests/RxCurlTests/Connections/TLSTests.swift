@@ -83,7 +83,7 @@ import Testing
             ("/a", nil, [], nil), ("/a", "/b", ["/b"], 0), ("/a", nil, [], 1), (nil, "/b", [], 3),
         ] as [(String?, String?, [String], Int?)])
     func authoritiesOfAnotherSystem(file: String?, folder: String?, existing: [String], place: Int?) {
-        let expected = place.map { SystemAuthorities.places[$0] }
+        let expected = place.map { SystemAuthorities.usualPaths[$0] }
         let found = SystemAuthorities.file(insteadOf: file, folder) {
             existing.contains($0) || $0 == expected
         }
