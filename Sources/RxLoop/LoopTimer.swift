@@ -179,7 +179,7 @@ struct TimerHeap {
         entry.position = -1
         let last = entries.removeLast()
         guard last !== entry else { return }
-        place(last, at: hole)
+        put(last, at: hole)
         siftUp(from: hole)
         siftDown(from: last.position)
     }
@@ -199,7 +199,7 @@ struct TimerHeap {
         return all
     }
 
-    private mutating func place(_ entry: TimerEntry, at position: Int) {
+    private mutating func put(_ entry: TimerEntry, at position: Int) {
         entries[position] = entry
         entry.position = position
     }
@@ -210,10 +210,10 @@ struct TimerHeap {
         while hole > 0 {
             let parent = (hole - 1) / 2
             guard entry.precedes(entries[parent]) else { break }
-            place(entries[parent], at: hole)
+            put(entries[parent], at: hole)
             hole = parent
         }
-        place(entry, at: hole)
+        put(entry, at: hole)
     }
 
     private mutating func siftDown(from start: Int) {
@@ -224,10 +224,10 @@ struct TimerHeap {
             guard child < entries.count else { break }
             if child + 1 < entries.count, entries[child + 1].precedes(entries[child]) { child += 1 }
             guard entries[child].precedes(entry) else { break }
-            place(entries[child], at: hole)
+            put(entries[child], at: hole)
             hole = child
         }
-        place(entry, at: hole)
+        put(entry, at: hole)
     }
 }
 

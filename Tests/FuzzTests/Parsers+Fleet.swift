@@ -52,13 +52,13 @@ extension Parser {
                 return error.message
             }
             // Nothing of the login is in any description, which is that of the address without it.
-            let plain = RedisStore.Address(address.place, database: address.database)
+            let plain = RedisStore.Address(address.route, database: address.database)
             for (text, expected) in [
                 ("\(address)", "\(plain)"), (String(reflecting: address), String(reflecting: plain)),
             ] { try demand(text == expected, "\(text) shows the login") }
             try demand(Mirror(reflecting: address).children.isEmpty, "a mirror shows the login")
             // The description is an address of the same place, unless its path needs an escape.
-            if case .host = address.place {
+            if case .host = address.route {
                 let again = try? RedisStore.Address("\(address)")
                 try demand(again == plain, "\(address) is not \(plain)")
             }

@@ -183,10 +183,10 @@ struct FileStoreState {
             let leases = LeaseTable(db: table.db, now: table.now)
             if let number { try leases.enter(name, id, number) }
             let turn = try leases.turn(of: id, for: name)
-            guard case .now(let place, let request) = turn else { return (nil, turn) }
+            guard case .now(let waiter, let request) = turn else { return (nil, turn) }
             // One whose subscription has ended, but could not be removed, holds the lease for no time.
             let time = requests[request]?.time.storedNanoseconds ?? 0
-            let fence = try leases.take(name, for: id, number: place, request: request, time: time)
+            let fence = try leases.take(name, for: id, number: waiter, request: request, time: time)
             return ((request, fence, table.now), try leases.turn(of: id, for: name))
         }
         wait(for: name, next)

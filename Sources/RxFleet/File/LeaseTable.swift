@@ -51,12 +51,12 @@ struct LeaseTable {
                     ORDER BY number LIMIT ?3
                     """),
             arguments: [Data(name.utf8), store, Self.mostWaiters])
-        guard let place = try queue.firstIndex(where: { try $0.text(1) == store }) else { return nil }
-        let due = StoreTable.sum(end, Self.grace * Int64(place))
+        guard let index = try queue.firstIndex(where: { try $0.text(1) == store }) else { return nil }
+        let due = StoreTable.sum(end, Self.grace * Int64(index))
         guard isReturned || end <= now, due <= now else {
-            return .later(due, wasLate: try queue[place].integer(3) != 0)
+            return .later(due, wasLate: try queue[index].integer(3) != 0)
         }
-        return .now(number: try queue[place].integer(0), request: try queue[place].integer(2))
+        return .now(number: try queue[index].integer(0), request: try queue[index].integer(2))
     }
 
     /// Lets the others wait for the turns of this store again.

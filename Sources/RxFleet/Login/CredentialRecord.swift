@@ -47,13 +47,13 @@ struct CredentialRecord: Sendable, Equatable {
 extension CredentialRecord: Codable {
     private enum CodingKeys: String, CodingKey { case version, credential, renewing }
 
-    init(bytes: [UInt8], at place: String) throws(NetworkError) {
+    init(bytes: [UInt8], at entryName: String) throws(NetworkError) {
         do { self = try JSONDecoder().decode(CredentialRecord.self, from: Data(bytes)) } catch {
-            throw NetworkError(.corruptEntry, "the entry \(place) is not a credential")
+            throw NetworkError(.corruptEntry, "the entry \(entryName) is not a credential")
         }
         // A larger one could not be followed by another.
         guard version < UInt64(Int64.max) else {
-            throw NetworkError(.corruptEntry, "the entry \(place) has an impossible version")
+            throw NetworkError(.corruptEntry, "the entry \(entryName) has an impossible version")
         }
     }
 

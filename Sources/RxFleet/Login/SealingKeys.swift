@@ -88,14 +88,14 @@ extension NetworkError.Code {
     public static let corruptEntry = Self(rawValue: "corruptEntry")
     /// A later version of this library has stored the entry, in a form that this one does not know.
     public static let laterFormat = Self(rawValue: "laterFormat")
-    /// The entry cannot be unsealed: its key is unknown here, its bytes have been changed, or it belongs to another place
-    /// of the store.
+    /// The entry cannot be unsealed: its key is unknown here, its bytes have been changed, or it has been moved to
+    /// another name in the store.
     public static let unsealable = Self(rawValue: "unsealable")
 }
 
 /// The form of everything sealed in a store: `RXF`, the version, the kind, the key's id with its length, then nonce,
 /// ciphertext and tag of AES-GCM (NIST SP 800-38D). What precedes the nonce, and the entry's key in the store, are
-/// authenticated, so that an entry cannot be moved to another place.
+/// authenticated, so that an entry cannot be moved to another name.
 enum SealedForm {
     private static let magic = Array("RXF".utf8)
     static let version: UInt8 = 1
@@ -108,54 +108,56 @@ enum SealedForm {
     }
 
     static func seal(
-        _ plain: [UInt8], as kind: Kind, at place: String, with key: SealingKey
+        _ plain: [UInt8], as kind: Kind, at entryName: String, with key: SealingKey
     ) throws(NetworkError) -> [UInt8] {
         let header = magic + [version, kind.rawValue, UInt8(key.id.utf8.count)] + Array(key.id.utf8)
         do {
             let box = try AES.GCM.seal(
-                plain, using: key.key, authenticating: header + Array(place.utf8))
+                plain, using: key.key, authenticating: header + Array(entryName.utf8))
             guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
             return header + Array(combined)
         } catch {
-            throw NetworkError(.unsealable, "the entry \(place) cannot be sealed: \(error)")
+            throw NetworkError(.unsealable, "the entry \(entryName) cannot be sealed: \(error)")
         }
     }
 
     static func unseal(
-        _ bytes: [UInt8], as kind: Kind, at place: String, with keys: SealingKeys
+        _ bytes: [UInt8], as kind: Kind, at entryName: String, with keys: SealingKeys
     ) throws(NetworkError) -> [UInt8] {
-        let parts = try parse(bytes, as: kind, at: place)
+        let parts = try parse(bytes, as: kind, at: entryName)
         guard let key = keys.key(parts.id) else {
             throw NetworkError(
-                .unsealable, "the entry \(place) is sealed with another key than \(keys)")
+                .unsealable, "the entry \(entryName) is sealed with another key than \(keys)")
         }
         do {
             let box = try AES.GCM.SealedBox(combined: parts.sealed)
             return Array(
-                try AES.GCM.open(box, using: key.key, authenticating: Array(parts.header) + Array(place.utf8))
+                try AES.GCM.open(
+                    box, using: key.key, authenticating: Array(parts.header) + Array(entryName.utf8))
             )
         } catch {
             throw NetworkError(
                 .unsealable,
-                "the entry \(place) cannot be unsealed with the key \(key.id): it is another key, or another entry"
+                "the entry \(entryName) cannot be unsealed with the key \(key.id): it is another key, or another entry"
             )
         }
     }
 
     private static func parse(
-        _ bytes: [UInt8], as kind: Kind, at place: String
+        _ bytes: [UInt8], as kind: Kind, at entryName: String
     ) throws(NetworkError) -> (header: ArraySlice<UInt8>, id: ArraySlice<UInt8>, sealed: ArraySlice<UInt8>) {
         guard bytes.count > 6, bytes.starts(with: magic) else {
-            throw NetworkError(.corruptEntry, "the entry \(place) is not a sealed entry")
+            throw NetworkError(.corruptEntry, "the entry \(entryName) is not a sealed entry")
         }
         guard bytes[3] <= version else {
             throw NetworkError(
-                .laterFormat, "the entry \(place) has the format \(bytes[3]); this version knows \(version)")
+                .laterFormat,
+                "the entry \(entryName) has the format \(bytes[3]); this version knows \(version)")
         }
         let end = 6 + Int(bytes[5])
         // Nonce and tag have 28 bytes.
         guard bytes[3] == version, bytes[4] == kind.rawValue, bytes[5] > 0, bytes.count >= end + 28 else {
-            throw NetworkError(.corruptEntry, "the entry \(place) is cut off, or of another kind")
+            throw NetworkError(.corruptEntry, "the entry \(entryName) is cut off, or of another kind")
         }
         return (bytes[..<end], bytes[6..<end], bytes[end...])
     }

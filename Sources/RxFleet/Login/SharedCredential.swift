@@ -17,9 +17,9 @@ import Synchronization
 /// save any more. If the note is found without a new credential, the response to the renewal has been lost: the refresh
 /// token is not sent again, and a new login follows (RFC 9700 §4.14.2).
 ///
-/// In the store the credential is sealed, together with its place. Thread-safe.
+/// In the store the credential is sealed, together with its key. Thread-safe.
 public final class SharedCredential: CredentialStore {
-    /// The place of the credential in the store.
+    /// The key of the credential in the store.
     public let key: String
     private let store: any SharedStore
     private let keys: SealingKeys

@@ -14,7 +14,7 @@ extension RedisStore {
     /// User, password and path may be percent-encoded. Defaults: port 6379, database 0, the user `default`, no password.
     public struct Address: Sendable, Hashable {
         /// The way to the server.
-        public enum Place: Sendable, Hashable {
+        public enum Route: Sendable, Hashable {
             /// A host and its port; over TLS the certificate must be the host's.
             case host(String, port: Int, isSecure: Bool)
             /// The path of a Unix socket.
@@ -22,7 +22,7 @@ extension RedisStore {
         }
 
         /// The way to the server.
-        public var place: Place
+        public var route: Route
         /// The user of the ACL; `nil` for `default`.
         public var user: String?
         /// The password; `nil` for no login.
@@ -33,12 +33,12 @@ extension RedisStore {
         /// Creates an address.
         ///
         /// - Parameters:
-        ///   - place: the way to the server.
+        ///   - route: the way to the server.
         ///   - user: the user of the ACL. Default `nil`: `default`.
         ///   - password: the password. Default `nil`: no login.
         ///   - database: the number of the database. Default 0.
-        public init(_ place: Place, user: String? = nil, password: String? = nil, database: Int = 0) {
-            self.place = place
+        public init(_ route: Route, user: String? = nil, password: String? = nil, database: Int = 0) {
+            self.route = route
             self.user = user
             self.password = password
             self.database = database
@@ -56,14 +56,14 @@ extension RedisStore {
             case "redis", "rediss":
                 let isSecure = parts.scheme == "rediss"
                 let (host, port) = try Self.host(parts.authority)
-                place = .host(host, port: port, isSecure: isSecure)
+                route = .host(host, port: port, isSecure: isSecure)
                 guard parts.query == nil else { throw Self.invalid("it has a query") }
                 database = try Self.database(parts.path.dropFirst())
             case "unix":
                 guard parts.authority.isEmpty else {
                     throw Self.invalid("the path of a Unix socket begins with a slash")
                 }
-                place = .socket(path: try Self.decoded(parts.path))
+                route = .socket(path: try Self.decoded(parts.path))
                 var number: Substring = ""
                 if let query = parts.query {
                     guard query.hasPrefix("db=") else {
@@ -82,7 +82,7 @@ extension RedisStore {
 
         /// The reason why the address cannot be used; `nil` if it can.
         var flaw: String? {
-            switch place {
+            switch route {
             case .host(let host, let port, _):
                 let isHost =
                     host.contains(":")
@@ -115,7 +115,7 @@ extension RedisStore {
 
         /// The URL of the connection for the transport; for a Unix socket its host is of no importance.
         var connectionURL: String {
-            switch place {
+            switch route {
             case .host(let host, let port, let isSecure):
                 "\(isSecure ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
             case .socket: "http://localhost/"
@@ -224,7 +224,7 @@ extension RedisStore {
 extension RedisStore.Address: RedactedDescription {
     /// The URL without user and password.
     public var description: String {
-        switch place {
+        switch route {
         case .host(let host, let port, let isSecure):
             "\(isSecure ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
         case .socket(let path): "unix://\(path)?db=\(database)"

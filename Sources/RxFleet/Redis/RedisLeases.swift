@@ -126,12 +126,12 @@ final class RedisLeases: @unchecked Sendable {
         let arguments = [request.token, nil, keys.grants, request.name].map { text in
             text.map { Array($0.utf8) } ?? request.milliseconds
         }
-        client.enter(.acquire, places(request.name), arguments) { [self] result in
+        client.enter(.acquire, leaseKeys(request.name), arguments) { [self] result in
             receive(result, for: request, askedAt: askedAt)
         }
     }
 
-    private func places(_ name: String) -> [[UInt8]] { [keys.lease(name), keys.clock, keys.queue(name)] }
+    private func leaseKeys(_ name: String) -> [[UInt8]] { [keys.lease(name), keys.clock, keys.queue(name)] }
 
     private func receive(_ result: Result<RESPValue, NetworkError>, for request: Request, askedAt: Duration) {
         let reply: (isGranted: Bool, number: UInt64)
@@ -196,7 +196,7 @@ final class RedisLeases: @unchecked Sendable {
     /// Returns a lease, or leaves the queue. If this fails, the lease ends by itself.
     private func release(_ token: String, of name: String) {
         let arguments = [token, keys.grants, name].map { Array($0.utf8) }
-        client.enter(.release, places(name), arguments) { _ in }
+        client.enter(.release, leaseKeys(name), arguments) { _ in }
     }
 
     // MARK: - The end

@@ -80,7 +80,7 @@ public final class RedisStore: SharedStore {
         settings.httpVersion = .http1
         settings.proxy = .none
         settings.tls = configuration.tls
-        if case .socket(let path) = address.place { settings.unixSocketPath = path }
+        if case .socket(let path) = address.route { settings.unixSocketPath = path }
         let transport = CurlTransport(loop: loop, configuration: settings)
         try self.init(at: address, configuration, over: transport)
     }

@@ -35,7 +35,7 @@ struct ShownExchange {
     /// Repeated fields are joined, `Set-Cookie` by line feeds. As text, because several messages contain it.
     private static func headers(_ fields: HTTPFields, of request: Request, showsSecrets: Bool) -> JSON {
         var members: [(String, JSON)] = []
-        var places: [String: Int] = [:]
+        var indices: [String: Int] = [:]
         let shown = showsSecrets ? nil : request.redaction.shown(fields)
         for (index, field) in fields.enumerated() {
             let value =
@@ -46,11 +46,11 @@ struct ShownExchange {
                         .joined(separator: ";")
                 default: shown?[index].value ?? field.value
                 }
-            if let place = places[field.name.canonicalName] {
+            if let known = indices[field.name.canonicalName] {
                 let separator = field.name == .setCookie ? "\n" : ", "
-                members[place].1 = .string((members[place].1.string ?? "") + separator + value)
+                members[known].1 = .string((members[known].1.string ?? "") + separator + value)
             } else {
-                places[field.name.canonicalName] = members.count
+                indices[field.name.canonicalName] = members.count
                 members.append((field.name.rawName, .string(value)))
             }
         }

@@ -20,7 +20,8 @@ final class TrafficInbox: Sendable {
     private struct Contents {
         var items: [Item] = []
         var byteCount = 0
-        /// The places of the omissions. The rest of these exchanges in the batch is left out, too, because it would not fit.
+        /// The indices of the omissions in ``items``. The rest of these exchanges in the batch is left out, too, because
+        /// it would not fit.
         var omissions: [TrafficEvent.ExchangeID: Int] = [:]
         var reader: CheckedContinuation<Bool, Never>?
         var isFinished = false
@@ -141,9 +142,9 @@ extension TrafficEvent {
             endpoint is InlineEndpoint
             ? "\(endpoint.method.rawValue) \(endpoint.path.conventionalTemplate(below: ""))"
             : String(describing: type(of: endpoint))
-        let place = cause?.place.split(separator: ":") ?? []
-        let line = place.count == 2 ? Int(place[1]) : nil
-        let file = line == nil ? nil : place[0].split(separator: "/").last
+        let location = cause?.location.split(separator: ":") ?? []
+        let line = location.count == 2 ? Int(location[1]) : nil
+        let file = line == nil ? nil : location[0].split(separator: "/").last
         let url = file.map { "\(name) \($0)" } ?? name
         // The panel counts lines from 0.
         let number = JSON.integer((line ?? 1) - 1)

@@ -69,7 +69,7 @@ final class InspectorSite: Sendable {
     let recorder: TrafficRecorder
     let streams: StreamFeed
     private let clients: InspectedClients
-    private let place = Mutex("")
+    private let boundAuthority = Mutex("")
 
     init(_ settings: Inspector.Settings, _ limits: InspectorLimits) {
         self.settings = settings
@@ -126,7 +126,7 @@ final class InspectorSite: Sendable {
     }
 
     /// Host and port of the server.
-    var authority: String { place.withLock { $0 } }
+    var authority: String { boundAuthority.withLock { $0 } }
 
     /// The address of the protocol's WebSocket, without the scheme.
     ///
@@ -138,8 +138,8 @@ final class InspectorSite: Sendable {
         "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket(at: authority))"
     }
 
-    /// Records the place of the server.
-    func open(at authority: String) { place.withLock { $0 = authority } }
+    /// Records host and port of the server.
+    func open(at authority: String) { boundAuthority.withLock { $0 = authority } }
 
     /// 128 random bits, in hexadecimal digits.
     private static func randomName() -> String {

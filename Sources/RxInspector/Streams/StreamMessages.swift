@@ -75,7 +75,7 @@ extension StreamTrack {
         [
             "id": .integer(id), "name": .string(origin.name), "kind": .string(origin.kind.rawValue),
             "number": .integer(origin.number), "element": .string(origin.element),
-            "place": .string(origin.place), "parent": .integer(parent), "marble": .integer(marble),
+            "place": .string(origin.location), "parent": .integer(parent), "marble": .integer(marble),
             "inner": .integer(inner), "t": .milliseconds(begun),
         ]
     }

@@ -72,11 +72,12 @@ extension Multicaster {
     /// Begins a track for the values as soon as there is an inspector, after those that are being delivered. Does nothing
     /// for further names.
     func inspect(
-        _ kind: StreamTrack.Kind, _ name: String, _ place: String,
+        _ kind: StreamTrack.Kind, _ name: String, _ location: String,
         _ showing: (@Sendable (Element) -> String)?, currentText: @escaping @Sendable () -> String? = { nil }
     ) {
         let begin = { @Sendable (isLate: Bool) -> StreamProbe<Element>? in
-            let origin = StreamTrack.Origin(name: name, kind: kind, element: "\(Element.self)", place: place)
+            let origin = StreamTrack.Origin(
+                name: name, kind: kind, element: "\(Element.self)", location: location)
             return StreamLog.shared.begin(origin, isLate: isLate, currentText: currentText).map {
                 StreamProbe($0, showing: showing)
             }

@@ -14,7 +14,7 @@ package final class StreamTrack: Sendable {
         case property
     }
 
-    /// The place of a track, which the caller of `inspected` determines.
+    /// What a track shows, which the caller of `inspected` determines.
     package struct Origin: Sendable {
         package var name: String
         package var kind: Kind
@@ -23,7 +23,7 @@ package final class StreamTrack: Sendable {
         /// The type of the values.
         package var element: String
         /// The source file and line of the call.
-        package var place: String
+        package var location: String
     }
 
     /// Distinguishes the tracks of the process, from 1.
@@ -90,19 +90,21 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
     init(_ track: StreamTrack, showing: (@Sendable (Element) -> String)?) {
         self.track = track
         // A stream that `flatMap` has started has no separate call.
-        let place = track.origin.kind == .inner ? StreamCause.current?.place ?? "" : track.origin.place
-        unmarked = StreamCause(place: place)
+        let location =
+            track.origin.kind == .inner ? StreamCause.current?.location ?? "" : track.origin.location
+        unmarked = StreamCause(location: location)
         self.showing = showing
     }
 
     deinit { if !hasEnded { log.add(.released, of: track) } }
 
     /// Records the value, and runs `body`, which delivers it, with the marble as the cause of what it begins; without a
-    /// marble, with the place of the stream.
+    /// marble, with the location of the stream.
     @usableFromInline
     func deliver(_ value: Element, _ body: () -> Void) {
         guard let marble = record(value) else { return StreamCause.locate(unmarked, body) }
-        let cause = StreamCause(track: track.id, marble: marble, parent: track.id, place: unmarked.place)
+        let cause = StreamCause(
+            track: track.id, marble: marble, parent: track.id, location: unmarked.location)
         StreamCause.$current.withValue(cause) { body() }
     }
 
@@ -156,7 +158,7 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
     func cause(after cause: StreamCause?) -> StreamCause {
         StreamCause(
             track: track.id, marble: cause?.marble ?? 0, parent: track.parent,
-            inner: track.origin.kind == .inner ? track.id : 0, place: unmarked.place)
+            inner: track.origin.kind == .inner ? track.id : 0, location: unmarked.location)
     }
 }
 
@@ -179,27 +181,28 @@ package final class StreamCause: Sendable {
     /// The unnamed track of an inner stream that is being subscribed to; 0 for none.
     let inner: Int
     /// The source file and line of the nearest call of `inspected`.
-    package let place: String
+    package let location: String
 
-    init(track: Int, marble: Int, parent: Int, inner: Int = 0, place: String) {
+    init(track: Int, marble: Int, parent: Int, inner: Int = 0, location: String) {
         self.track = track
         self.marble = marble
         self.parent = parent
         self.inner = inner
-        self.place = place
+        self.location = location
     }
 
-    /// A cause without a marble: only the place in the code is known.
-    convenience init(place: String) { self.init(track: 0, marble: 0, parent: 0, place: place) }
+    /// A cause without a marble: only the location in the code is known.
+    convenience init(location: String) { self.init(track: 0, marble: 0, parent: 0, location: location) }
 
-    /// Runs `work` with the place of a stream whose value has no marble. A marble that is known remains, together with
-    /// its place.
-    static func locate(_ place: StreamCause, _ work: () -> Void) {
-        guard let current, current.track != 0 else { return $current.withValue(place) { work() } }
+    /// Runs `work` with the location of a stream whose value has no marble. A marble that is known remains, together
+    /// with its location.
+    static func locate(_ cause: StreamCause, _ work: () -> Void) {
+        guard let current, current.track != 0 else { return $current.withValue(cause) { work() } }
         guard current.marble == 0 else { return work() }
-        let cause = StreamCause(
-            track: current.track, marble: 0, parent: current.parent, inner: current.inner, place: place.place)
-        $current.withValue(cause) { work() }
+        let located = StreamCause(
+            track: current.track, marble: 0, parent: current.parent, inner: current.inner,
+            location: cause.location)
+        $current.withValue(located) { work() }
     }
 
     /// The current cause, without a lookup if no inspector is attached.

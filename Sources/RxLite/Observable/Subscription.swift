@@ -140,11 +140,11 @@ extension Observable {
     ///   - fileID: the source file that an ``UnhandledFailure`` names. Default: the caller's.
     ///   - line: the line that an ``UnhandledFailure`` names. Default: the caller's.
     @discardableResult
-    public func subscribe<Place: Actor>(
-        isolatedTo actor: Place,
-        onNext: @escaping @Sendable (isolated Place, Element) -> Void,
-        onFailure: (@Sendable (isolated Place, Failure) -> Void)? = nil,
-        onFinish: @escaping @Sendable (isolated Place) -> Void = { _ in },
+    public func subscribe<Receiver: Actor>(
+        isolatedTo actor: Receiver,
+        onNext: @escaping @Sendable (isolated Receiver, Element) -> Void,
+        onFailure: (@Sendable (isolated Receiver, Failure) -> Void)? = nil,
+        onFinish: @escaping @Sendable (isolated Receiver) -> Void = { _ in },
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> Subscription {
         let onFailure = onFailure.map { onFailure in

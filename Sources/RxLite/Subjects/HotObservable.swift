@@ -225,8 +225,8 @@ extension HotObservable {
     /// Receives each value on `actor`.
     @inlinable
     @discardableResult
-    public func subscribe<Place: Actor>(
-        isolatedTo actor: Place, onNext: @escaping @Sendable (isolated Place, Element) -> Void
+    public func subscribe<Receiver: Actor>(
+        isolatedTo actor: Receiver, onNext: @escaping @Sendable (isolated Receiver, Element) -> Void
     ) -> Subscription {
         observable.subscribe(isolatedTo: actor, onNext: onNext)
     }

@@ -1,8 +1,8 @@
 import RxLite
 
 extension ContractChecker {
-    /// The position of a source, seen from its consumer.
-    enum Place: String, CaseIterable, CustomStringConvertible {
+    /// Where a source runs, seen from its consumer.
+    enum SourceScheduler: String, CaseIterable, CustomStringConvertible {
         case here = ""
         case elsewhere = " on another scheduler"
 
@@ -25,16 +25,16 @@ extension ContractChecker {
     /// A lasting pause must stop a source that sends at once and without end, through any operator; after the
     /// end of a pause the source must continue where it stopped.
     static func lastingPause<Output, Failure>(
-        _ apply: @escaping Application<Output, Failure>, isEager: Bool, _ place: Place
+        _ apply: @escaping Application<Output, Failure>, isEager: Bool, _ source: SourceScheduler
     ) -> [ContractViolation] {
         // More than any buffer holds.
         let limit = 600
         func run(_ situation: String, _ pause: (Consumer<Output, Failure>, VirtualScheduler) throws -> Void)
             -> ContractProbe
         {
-            let probe = ContractProbe("source of \(limit)\(place), \(situation)")
+            let probe = ContractProbe("source of \(limit)\(source), \(situation)")
             let clock = VirtualScheduler()
-            let consumer = place.consumer(of: limit, apply, probe, clock)
+            let consumer = source.consumer(of: limit, apply, probe, clock)
             do {
                 try pause(consumer, clock)
                 try clock.advance(by: patience)
@@ -69,13 +69,13 @@ extension ContractChecker {
     /// Cancelling must stop a source that sends at once and without end. A source that is not stopped gives
     /// up after a while, so that the check ends.
     static func earlyStop<Output, Failure>(
-        _ apply: @escaping Application<Output, Failure>, isDeferred: Bool, _ place: Place
+        _ apply: @escaping Application<Output, Failure>, isDeferred: Bool, _ source: SourceScheduler
     ) -> [ContractViolation] {
         [1, 2, 10].flatMap { count -> [ContractViolation] in
             let clock = VirtualScheduler()
-            let limit = place == .here ? 10_000 : 2_000
-            let probe = ContractProbe("source without end\(place), cancelled in value \(count)")
-            let consumer = place.consumer(of: limit, apply, probe, clock)
+            let limit = source == .here ? 10_000 : 2_000
+            let probe = ContractProbe("source without end\(source), cancelled in value \(count)")
+            let consumer = source.consumer(of: limit, apply, probe, clock)
             consumer.leavesInValue = count
             consumer.start()
             do { try clock.advance(by: patience) } catch { probe.report(.endsInVirtualTime, "\(error)") }

@@ -43,9 +43,9 @@ public enum ContractChecker {
             violations += pauses(apply, source: index, isEager: isEager)
             violations += pauseAtTheEnd(apply, source: index, isPatient: !isEager && !isDeferred)
         }
-        for place in Place.allCases {
-            violations += earlyStop(apply, isDeferred: isDeferred, place)
-            violations += lastingPause(apply, isEager: isEager, place)
+        for source in SourceScheduler.allCases {
+            violations += earlyStop(apply, isDeferred: isDeferred, source)
+            violations += lastingPause(apply, isEager: isEager, source)
         }
         if !isEager && !isDeferred { violations += pauseInFlight(apply) }
         if isLimited { violations += hotSourceBeforeALimit(apply) }
@@ -258,13 +258,14 @@ extension ContractChecker {
         private let pausedAfter = Counter()
         private let hasPaused = Counter()
 
-        /// - Parameter place: the consumer's scheduler. Default: the stream's scheduler.
+        /// - Parameter scheduler: the consumer's scheduler. Default: the stream's scheduler.
         init(
-            _ stream: Observable<Output, Failure>, _ probe: ContractProbe, on place: (any Scheduler)? = nil
+            _ stream: Observable<Output, Failure>, _ probe: ContractProbe,
+            on scheduler: (any Scheduler)? = nil
         ) {
             self.stream = stream
             self.probe = probe
-            scope = Scope(lane: Lane(scheduler: place ?? stream.scheduler))
+            scope = Scope(lane: Lane(scheduler: scheduler ?? stream.scheduler))
         }
 
         func start() {

@@ -96,8 +96,8 @@ struct MarbleParser {
         return true
     }
 
-    private func error(_ problem: MarbleError.Problem, at place: Int? = nil) -> MarbleError {
-        MarbleError(problem: problem, position: place ?? position, text: text)
+    private func error(_ problem: MarbleError.Problem, at index: Int? = nil) -> MarbleError {
+        MarbleError(problem: problem, position: index ?? position, text: text)
     }
 }
 

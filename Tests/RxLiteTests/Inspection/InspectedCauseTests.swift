@@ -82,7 +82,7 @@ extension InspectedTests {
             defer { StreamLog.shared.detach() }
             let places = Log<String?>()
             let source = Observable<Int, Never>.deferred {
-                places.add(StreamCause.current?.place)
+                places.add(StreamCause.current?.location)
                 return .just(1)
             }
             source.inspected("source", fileID: "App/Shop.swift", line: 7).subscribe()

@@ -180,7 +180,7 @@ extension Observable {
             guard StreamLog.isAttached else { return source(observer) }
             let origin = StreamTrack.Origin(
                 name: name, kind: .stream, number: subscriptions.next(), element: "\(Element.self)",
-                place: "\(fileID):\(line)")
+                location: "\(fileID):\(line)")
             Self.start(source, origin, showing, into: observer)
         }
     }
@@ -192,7 +192,7 @@ extension Observable {
         // In the lane of `flatMap`, also if this stream has a scheduler, so that a cancel is seen at once.
         return Observable(scheduler: nil) { observer in
             let origin = StreamTrack.Origin(
-                name: "flatMap", kind: .inner, element: "\(Element.self)", place: "")
+                name: "flatMap", kind: .inner, element: "\(Element.self)", location: "")
             StreamCause.restore(cause) { Self.start({ self.subscribe($0) }, origin, nil, into: observer) }
         }
     }
@@ -202,8 +202,8 @@ extension Observable {
         _ showing: (@Sendable (Element) -> String)?, into observer: Observer<Element, Failure>
     ) {
         guard let track = StreamLog.shared.begin(origin) else {
-            // The requests of a stream without a line still have their place in the code.
-            return StreamCause.locate(StreamCause(place: origin.place)) { source(observer) }
+            // The requests of a stream without a line still have their location in the code.
+            return StreamCause.locate(StreamCause(location: origin.location)) { source(observer) }
         }
         let probe = StreamProbe(track, showing: showing)
         let cause = probe.cause(after: StreamCause.current)
