@@ -201,16 +201,16 @@ struct CassetteEvents {
             if !content.isEmpty { add(events.last?.time ?? .zero, .chunk(content)) }
             return
         }
-        var place = 0
+        var offset = 0
         for chunk in try chunks.elements() {
             let pair = try chunk.elements()
             guard pair.count == 2 else { throw chunk.error(.notA("a pair of time and size")) }
-            let size = Int(try pair[1].integer(in: 0...Int64(content.count - place)))
-            add(try pair[0].duration(), .chunk(Array(content[place..<place + size])))
-            place += size
+            let size = Int(try pair[1].integer(in: 0...Int64(content.count - offset)))
+            add(try pair[0].duration(), .chunk(Array(content[offset..<offset + size])))
+            offset += size
         }
-        guard place == content.count else {
-            let sizes = "the sizes total \(place), but the text has \(content.count) bytes; remove _chunks"
+        guard offset == content.count else {
+            let sizes = "the sizes total \(offset), but the text has \(content.count) bytes; remove _chunks"
             throw chunks.error(.invalid("\(sizes) to have it in one chunk"))
         }
     }

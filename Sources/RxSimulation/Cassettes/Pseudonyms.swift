@@ -189,13 +189,13 @@ extension Cassette.Exchange {
     ///
     /// - Parameter edits: takes the whole body and its type.
     mutating func replaceChunks(_ edits: ([UInt8], String?) -> TextEdits) {
-        let places = events.indices.filter { if case .chunk = events[$0].kind { true } else { false } }
-        guard !places.isEmpty else { return }
-        let chunks = places.map { index -> [UInt8] in
+        let chunkIndices = events.indices.filter { if case .chunk = events[$0].kind { true } else { false } }
+        guard !chunkIndices.isEmpty else { return }
+        let chunks = chunkIndices.map { index -> [UInt8] in
             if case .chunk(let bytes) = events[index].kind { bytes } else { [] }
         }
         let replaced = edits(Array(chunks.joined()), head?[.contentType]).applied(to: chunks)
-        for (index, chunk) in zip(places, replaced) { events[index].kind = .chunk(chunk) }
+        for (index, chunk) in zip(chunkIndices, replaced) { events[index].kind = .chunk(chunk) }
     }
 
     /// Replaces texts wherever they occur.

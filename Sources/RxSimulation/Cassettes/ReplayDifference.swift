@@ -35,7 +35,7 @@ struct ReplayDifference {
     }
 
     /// Adds a line unless the texts are equal.
-    mutating func add(_ place: String, _ recorded: String?, _ sent: String?) {
+    mutating func add(_ label: String, _ recorded: String?, _ sent: String?) {
         guard recorded != sent else { return }
         if acceptsSecrets, let recorded, let sent, Self.fits(Array(sent.utf8), Array(recorded.utf8)) {
             return
@@ -48,7 +48,7 @@ struct ReplayDifference {
             return (start > 0 ? "…" : "") + rest.prefix(Self.textLimit)
                 + (rest.count > Self.textLimit ? "…" : "")
         }
-        lines.append("\(place): recorded \(shown(recorded)), sent \(shown(sent))")
+        lines.append("\(label): recorded \(shown(recorded)), sent \(shown(sent))")
     }
 
     private mutating func compare(
@@ -66,7 +66,7 @@ struct ReplayDifference {
     private mutating func compareURLs(
         _ sent: Cassette.Exchange, _ recorded: Cassette.Exchange, _ rules: ReplayRules
     ) {
-        func parts(_ url: String) -> (place: String, query: [String: String]) {
+        func parts(_ url: String) -> (urlWithoutQuery: String, query: [String: String]) {
             let parts = url.prefix { $0 != "#" }.split(
                 separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
             var query: [String: String] = [:]
@@ -85,28 +85,28 @@ struct ReplayDifference {
                     + text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
                     .dropFirst(3).joined(separator: "/")
         }
-        add("URL", path(one.place), path(other.place))
+        add("URL", path(one.urlWithoutQuery), path(other.urlWithoutQuery))
         for name in Set(one.query.keys).union(other.query.keys).sorted() {
             add("query \(name)", one.query[name], other.query[name])
         }
     }
 
     /// Compares two texts of messages, JSON by its values.
-    mutating func compare(_ place: String, recorded: [UInt8], sent: [UInt8]) {
+    mutating func compare(_ label: String, recorded: [UInt8], sent: [UInt8]) {
         acceptsSecrets = true
-        if recorded != sent { compare(place, recorded, sent) }
+        if recorded != sent { compare(label, recorded, sent) }
     }
 
-    private mutating func compare(_ place: String, _ recorded: [UInt8], _ sent: [UInt8]) {
+    private mutating func compare(_ label: String, _ recorded: [UInt8], _ sent: [UInt8]) {
         if let one = try? JSONPart(wholeOf: recorded), let other = try? JSONPart(wholeOf: sent) {
             return compare(
-                place, Place(one.tape, JSONTape.root, recorded), Place(other.tape, JSONTape.root, sent))
+                label, JSONNode(one.tape, JSONTape.root, recorded), JSONNode(other.tape, JSONTape.root, sent))
         }
-        add(place, describe(recorded), describe(sent))
+        add(label, describe(recorded), describe(sent))
     }
 
     /// Adds the lengths of binary messages, and the first byte that differs.
-    mutating func addBytes(_ place: String, recorded: [UInt8], sent: [UInt8]) {
+    mutating func addBytes(_ label: String, recorded: [UInt8], sent: [UInt8]) {
         let index = zip(recorded, sent).enumerated().first { $0.element.0 != $0.element.1 }?.offset
         func shown(_ bytes: [UInt8]) -> String {
             let size = "\(bytes.count) bytes"
@@ -114,7 +114,7 @@ struct ReplayDifference {
             let digits = String(bytes[index], radix: 16, uppercase: true)
             return "\(size), at \(index) 0x\(digits.count < 2 ? "0" : "")\(digits)"
         }
-        add(place, shown(recorded), shown(sent))
+        add(label, shown(recorded), shown(sent))
     }
 
     /// Whether the bytes are the recorded ones, where each placeholder stands for a secret: a text without blanks and
@@ -123,20 +123,20 @@ struct ReplayDifference {
         var pieces = Pseudonyms.pieces(of: recorded)[...]
         guard let first = pieces.popFirst(), let last = pieces.popLast() else { return sent == recorded }
         guard sent.starts(with: first) else { return false }
-        var place = first.count
+        var position = first.count
         func isSecret(to end: Int) -> Bool {
-            place < end && sent[place..<end].allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") }
+            position < end && sent[position..<end].allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") }
         }
         for piece in pieces {
             // The first occurrence leaves the most to the rest.
             let found =
                 piece.isEmpty
-                ? place + 1 : place < sent.count ? sent.firstOffset(of: piece, from: place + 1) : nil
+                ? position + 1 : position < sent.count ? sent.firstOffset(of: piece, from: position + 1) : nil
             guard let found, found < sent.count, isSecret(to: found) else { return false }
-            place = found + piece.count
+            position = found + piece.count
         }
         let end = sent.count - last.count
-        return end > place && sent[end...].elementsEqual(last) && isSecret(to: end)
+        return end > position && sent[end...].elementsEqual(last) && isSecret(to: end)
     }
 
     private func describe(_ body: [UInt8]) -> String? {
@@ -144,33 +144,34 @@ struct ReplayDifference {
         return String(validating: body, as: UTF8.self)?.debugDescription ?? "\(body.count) bytes"
     }
 
-    private struct Place {
+    /// A value of a message that is JSON.
+    private struct JSONNode {
         let tape: JSONTape
-        let place: Int
+        let node: Int
         let bytes: [UInt8]
 
-        init(_ tape: JSONTape, _ place: Int, _ bytes: [UInt8]) {
+        init(_ tape: JSONTape, _ node: Int, _ bytes: [UInt8]) {
             self.tape = tape
-            self.place = place
+            self.node = node
             self.bytes = bytes
         }
 
-        var literal: String { String(decoding: bytes[tape.literal(of: place)], as: UTF8.self) }
-        var members: [String: Place] {
+        var literal: String { String(decoding: bytes[tape.literal(of: node)], as: UTF8.self) }
+        var members: [String: JSONNode] {
             Dictionary(
-                tape.members(of: place).map { (tape.text(at: $0.key, in: bytes) ?? "?", at($0.value)) },
+                tape.members(of: node).map { (tape.text(at: $0.key, in: bytes) ?? "?", at($0.value)) },
                 uniquingKeysWith: { first, _ in first })
         }
-        var elements: [Place] { tape.elements(of: place).map { at($0) } }
-        var canonical: [UInt8] { JSONPart(tape, at: place).canonical(in: bytes) }
+        var elements: [JSONNode] { tape.elements(of: node).map { at($0) } }
+        var canonical: [UInt8] { JSONPart(tape, at: node).canonical(in: bytes) }
 
-        private func at(_ place: Int) -> Place { Place(tape, place, bytes) }
+        private func at(_ node: Int) -> JSONNode { JSONNode(tape, node, bytes) }
     }
 
     /// Compares two values; it recurses as deep as `JSONTape.depthLimit` allows them to nest.
-    private mutating func compare(_ path: String, _ one: Place?, _ other: Place?) {
+    private mutating func compare(_ path: String, _ one: JSONNode?, _ other: JSONNode?) {
         guard let one, let other else { return add(path, one?.literal, other?.literal) }
-        let kinds = (one.tape.kind(at: one.place), other.tape.kind(at: other.place))
+        let kinds = (one.tape.kind(at: one.node), other.tape.kind(at: other.node))
         if kinds.0.isObject, kinds.1.isObject {
             let (members, others) = (one.members, other.members)
             for name in Set(members.keys).union(others.keys).sorted() {

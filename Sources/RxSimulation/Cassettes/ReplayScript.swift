@@ -159,7 +159,7 @@ final class ReplayConversation: Sendable {
         guard count < items.count, !hasMismatch else { return nil }
         var difference = ReplayDifference()
         for index in count..<items.count {
-            difference.add(place(of: items[index], at: index), shown(items[index]), nil)
+            difference.add(label(of: items[index], at: index), shown(items[index]), nil)
         }
         return mismatch("has not sent all of exchange \(number) of \(name)", difference.shortened)
     }
@@ -182,34 +182,34 @@ final class ReplayConversation: Sendable {
             guard comparesContents else { break }
             compare(message, other, "message \(index + 1)", &difference)
         default:
-            let place = place(of: recorded ?? sent, at: index)
-            difference.add(place, recorded.map(shown), shown(sent))
+            let label = label(of: recorded ?? sent, at: index)
+            difference.add(label, recorded.map(shown), shown(sent))
         }
         return difference.shortened
     }
 
     private func compare(
-        _ sent: WebSocketMessage, _ recorded: WebSocketMessage, _ place: String,
+        _ sent: WebSocketMessage, _ recorded: WebSocketMessage, _ label: String,
         _ difference: inout ReplayDifference
     ) {
         let (one, other) = (masked(recorded), masked(sent))
         switch (recorded, sent) {
-        case (.text, .text): difference.compare(place, recorded: one.bytes, sent: other.bytes)
+        case (.text, .text): difference.compare(label, recorded: one.bytes, sent: other.bytes)
         case (.binary, .binary):
             if !ReplayDifference.fits(other.bytes, one.bytes) {
-                difference.addBytes(place, recorded: one.bytes, sent: other.bytes)
+                difference.addBytes(label, recorded: one.bytes, sent: other.bytes)
             }
-        default: difference.add(place, shown(.message(recorded)), shown(.message(sent)))
+        default: difference.add(label, shown(.message(recorded)), shown(.message(sent)))
         }
         let unknown = other.placeholders.subtracting(one.placeholders)
         guard difference.shortened.isEmpty, !unknown.isEmpty else { return }
         func list(_ names: Set<String>) -> String? {
             names.isEmpty ? nil : names.sorted().joined(separator: ", ")
         }
-        difference.add("\(place), placeholders", list(one.placeholders), list(other.placeholders))
+        difference.add("\(label), placeholders", list(one.placeholders), list(other.placeholders))
     }
 
-    private func place(of item: Item, at index: Int) -> String {
+    private func label(of item: Item, at index: Int) -> String {
         if case .message = item { "message \(index + 1)" } else { "close" }
     }
 

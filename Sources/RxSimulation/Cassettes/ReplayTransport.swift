@@ -189,10 +189,10 @@ public final class ReplayTransport: Transport {
         }
         let title = rules.keepsOrder ? "the next is" : "nearest is"
         let used = nearest.isUsed ? ", used before" : ""
-        let place = "\(title) \(nearest.index + 1) of \(cassette.exchanges.count)\(used): "
+        let label = "\(title) \(nearest.index + 1) of \(cassette.exchanges.count)\(used): "
         return ReplayMismatch(
             heading, request: asked, nearest: nearest.index + 1,
-            differences: [place + "\(recorded.method.rawValue) \(recorded.url)"] + lines.map { "  \($0)" })
+            differences: [label + "\(recorded.method.rawValue) \(recorded.url)"] + lines.map { "  \($0)" })
     }
 }
 

@@ -37,7 +37,7 @@ struct FixtureDocument: Sendable {
         }
     }
 
-    var root: FixtureNode { FixtureNode(document: self, place: JSONTape.root) }
+    var root: FixtureNode { FixtureNode(document: self, index: JSONTape.root) }
 
     /// The line and the column of a byte, from 1.
     static func position(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
@@ -48,23 +48,24 @@ struct FixtureDocument: Sendable {
     }
 }
 
-/// A value in a document, which knows its place when it is not usable.
+/// A value in a document, which knows where it is when it is not usable.
 struct FixtureNode: Sendable {
     let document: FixtureDocument
-    let place: Int
+    /// The index of the value on the tape.
+    let index: Int
 
-    var isNull: Bool { document.tape.kind(at: place) == .null }
+    var isNull: Bool { document.tape.kind(at: index) == .null }
 
     func text() throws(FixtureError) -> String {
-        guard let text = document.tape.text(at: place, in: document.bytes) else {
+        guard let text = document.tape.text(at: index, in: document.bytes) else {
             throw error(.notA("a string"))
         }
         return text
     }
 
     func number() throws(FixtureError) -> Double {
-        let literal = document.bytes[document.tape.literal(of: place)]
-        guard document.tape.kind(at: place).isNumber,
+        let literal = document.bytes[document.tape.literal(of: index)]
+        guard document.tape.kind(at: index).isNumber,
             let number = Double(String(decoding: literal, as: UTF8.self)), number.isFinite
         else { throw error(.notA("a number")) }
         return number
@@ -88,16 +89,16 @@ struct FixtureNode: Sendable {
     }
 
     func elements() throws(FixtureError) -> [FixtureNode] {
-        guard document.tape.kind(at: place) == .array else { throw error(.notA("an array")) }
-        return document.tape.elements(of: place).map { FixtureNode(document: document, place: $0) }
+        guard document.tape.kind(at: index) == .array else { throw error(.notA("an array")) }
+        return document.tape.elements(of: index).map { FixtureNode(document: document, index: $0) }
     }
 
     func object() throws(FixtureError) -> FixtureObject {
-        guard document.tape.kind(at: place).isObject else { throw error(.notA("an object")) }
+        guard document.tape.kind(at: index).isObject else { throw error(.notA("an object")) }
         var members: [String: Int] = [:]
-        for member in document.tape.members(of: place) {
+        for member in document.tape.members(of: index) {
             guard let name = document.tape.text(at: member.key, in: document.bytes) else {
-                throw FixtureNode(document: document, place: member.value).error(
+                throw FixtureNode(document: document, index: member.value).error(
                     .invalid("the name of the member is not valid text"))
             }
             if members[name] == nil { members[name] = member.value }
@@ -107,7 +108,7 @@ struct FixtureNode: Sendable {
 
     /// An error about this value, or about a member that it lacks.
     func error(_ problem: FixtureError.Problem, member: String? = nil) -> FixtureError {
-        let offset = document.tape.literal(of: place).lowerBound
+        let offset = document.tape.literal(of: index).lowerBound
         let (line, column) = FixtureDocument.position(of: offset, in: document.bytes)
         let path = [self.path, member ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
         return FixtureError(problem, file: document.file, path: path, line: line, column: column)
@@ -116,9 +117,9 @@ struct FixtureNode: Sendable {
     /// The names and indices that lead here, found from the root, since only errors need them.
     private var path: String {
         let tape = document.tape
-        let offset = tape.literal(of: place).lowerBound
+        let offset = tape.literal(of: index).lowerBound
         var (path, current) = ("", JSONTape.root)
-        while current != place {
+        while current != index {
             if let member = tape.members(of: current).first(where: {
                 tape.literal(of: $0.value).contains(offset)
             }) {
@@ -144,8 +145,8 @@ struct FixtureObject: Sendable {
     let members: [String: Int]
 
     subscript(name: String) -> FixtureNode? {
-        guard let place = members[name] else { return nil }
-        let member = FixtureNode(document: node.document, place: place)
+        guard let index = members[name] else { return nil }
+        let member = FixtureNode(document: node.document, index: index)
         return member.isNull ? nil : member
     }
 
@@ -155,7 +156,8 @@ struct FixtureObject: Sendable {
     }
 }
 
-/// The reason why a file of a test, such as a cassette, cannot be read, written or recorded, with the place in the file.
+/// The reason why a file of a test, such as a cassette, cannot be read, written or recorded, with the position in the
+/// file.
 ///
 /// ```
 /// login.har:14:9: log.entries[3].request.url is missing
@@ -191,7 +193,7 @@ public struct FixtureError: Error, Sendable, Equatable, CustomStringConvertible 
     public let file: String?
     /// The path of the value in the document, such as `log.entries[3].request.url`; empty for the whole document.
     public let path: String
-    /// The line, from 1; `nil` if the problem has no place in the text.
+    /// The line, from 1; `nil` if the problem has no position in the text.
     public let line: Int?
     /// The column in bytes, from 1.
     public let column: Int?
@@ -208,20 +210,20 @@ public struct FixtureError: Error, Sendable, Equatable, CustomStringConvertible 
 
     /// The file, the line and column, the path in the document, and the problem.
     public var description: String {
-        let places = [file, line.map(String.init), column.map(String.init)].compactMap(\.self)
-        let place = places.isEmpty ? "" : places.joined(separator: ":") + ": "
+        let position = [file, line.map(String.init), column.map(String.init)].compactMap(\.self)
+        let prefix = position.isEmpty ? "" : position.joined(separator: ":") + ": "
         let value = path.isEmpty ? "the document" : path
         return switch problem {
-        case .unreadable(let reason): "\(place)the file cannot be read: \(reason)"
-        case .unwritable(let reason): "\(place)the file cannot be written: \(reason)"
-        case .tooLarge(let bytes, let limit): "\(place)the file has \(bytes) bytes; the limit is \(limit)"
-        case .notJSON: "\(place)here the text ends too early or is not JSON"
-        case .unsupportedVersion(let version): "\(place)\(value) is \(version), which cannot be read"
-        case .missing: "\(place)\(value) is missing"
-        case .notA(let kind): "\(place)\(value) is not \(kind)"
-        case .invalid(let reason): "\(place)\(value): \(reason)"
-        case .noExample: "\(place)\(value) has no example"
-        case .recordingInCI: "\(place)a cassette is not recorded where CI is set; record it on your machine"
+        case .unreadable(let reason): "\(prefix)the file cannot be read: \(reason)"
+        case .unwritable(let reason): "\(prefix)the file cannot be written: \(reason)"
+        case .tooLarge(let bytes, let limit): "\(prefix)the file has \(bytes) bytes; the limit is \(limit)"
+        case .notJSON: "\(prefix)here the text ends too early or is not JSON"
+        case .unsupportedVersion(let version): "\(prefix)\(value) is \(version), which cannot be read"
+        case .missing: "\(prefix)\(value) is missing"
+        case .notA(let kind): "\(prefix)\(value) is not \(kind)"
+        case .invalid(let reason): "\(prefix)\(value): \(reason)"
+        case .noExample: "\(prefix)\(value) has no example"
+        case .recordingInCI: "\(prefix)a cassette is not recorded where CI is set; record it on your machine"
         }
     }
 }

@@ -125,9 +125,9 @@ struct OpenAPIReader {
 
     mutating func rules() throws(FixtureError) -> [ScriptedTransport.Rule] {
         var found: [(path: PathPattern, rule: ScriptedTransport.Rule)] = []
-        for (template, place) in try paths.object().ordered where !template.hasPrefix("x-") {
-            guard template.hasPrefix("/") else { throw place.error(.invalid("a path begins with a slash")) }
-            let item = try references.object(place)
+        for (template, node) in try paths.object().ordered where !template.hasPrefix("x-") {
+            guard template.hasPrefix("/") else { throw node.error(.invalid("a path begins with a slash")) }
+            let item = try references.object(node)
             for (method, operation) in try operations(of: item) {
                 let prefix = try prefix(of: operation, item)
                 let reply = try response(of: operation, Selection()).map {
@@ -180,10 +180,10 @@ struct OpenAPIReader {
         of operation: FixtureObject, _ item: FixtureObject
     ) throws(FixtureError) -> String {
         guard let servers = operation["servers"] ?? item["servers"] ?? root["servers"] else { return "" }
-        if let known = prefixes[servers.place] { return known }
+        if let known = prefixes[servers.index] { return known }
         let prefix =
             try servers.firstElement().map { server throws(FixtureError) in try path(of: server) } ?? ""
-        prefixes[servers.place] = prefix
+        prefixes[servers.index] = prefix
         return prefix
     }
 
@@ -262,9 +262,9 @@ struct OpenAPIReader {
         guard selection.type == nil, selection.example == nil else {
             return try readContent(of: response, selection)
         }
-        if let known = contents[response.node.place] { return known }
+        if let known = contents[response.node.index] { return known }
         let found = try readContent(of: response, selection)
-        contents.updateValue(found, forKey: response.node.place)
+        contents.updateValue(found, forKey: response.node.index)
         return found
     }
 
@@ -311,9 +311,9 @@ struct OpenAPIReader {
                 try references.object(node)[name].map { node throws(FixtureError) in try value(of: node) }
             }
         }
-        if let known = examples[object.node.place] { return known }
+        if let known = examples[object.node.index] { return known }
         let first = try firstExample(object)
-        examples.updateValue(first, forKey: object.node.place)
+        examples.updateValue(first, forKey: object.node.index)
         return first
     }
 

@@ -2,7 +2,7 @@ import RxHTTP
 import RxJSON
 
 extension FixtureNode {
-    var isObject: Bool { document.tape.kind(at: place).isObject }
+    var isObject: Bool { document.tape.kind(at: index).isObject }
 
     /// The first element of an array.
     func firstElement() throws(FixtureError) -> FixtureNode? { try elements().first }
@@ -15,8 +15,8 @@ extension FixtureNode {
     /// A string is the text itself. In JSON it is that only if it contains an object or an array, since documents escape
     /// JSON texts in this way, too; otherwise it is a string of JSON.
     func body(isJSON: Bool) throws(FixtureError) -> [UInt8] {
-        let kind = document.tape.kind(at: place)
-        let literal = Array(document.bytes[document.tape.literal(of: place)])
+        let kind = document.tape.kind(at: index)
+        let literal = Array(document.bytes[document.tape.literal(of: index)])
         guard kind.isString else { return literal }
         let text = Array(try text().utf8)
         guard isJSON else { return text }
@@ -25,7 +25,7 @@ extension FixtureNode {
 
     /// The value of a header field. The elements of an array are separated by commas (OpenAPI's style `simple`).
     func headerText() throws(FixtureError) -> String {
-        switch document.tape.kind(at: place) {
+        switch document.tape.kind(at: index) {
         case .array:
             var texts: [String] = []
             for element in try elements() { texts.append(try element.scalarText()) }
@@ -35,10 +35,10 @@ extension FixtureNode {
     }
 
     private func scalarText() throws(FixtureError) -> String {
-        let kind = document.tape.kind(at: place)
+        let kind = document.tape.kind(at: index)
         if kind.isString { return try text() }
         guard !kind.isCollection else { throw error(.notA("a string, a number or an array of them")) }
-        return String(decoding: document.bytes[document.tape.literal(of: place)], as: UTF8.self)
+        return String(decoding: document.bytes[document.tape.literal(of: index)], as: UTF8.self)
     }
 }
 
@@ -46,13 +46,13 @@ extension FixtureObject {
     /// The members in the order of the document.
     var ordered: [(name: String, node: FixtureNode)] {
         members.sorted { $0.value < $1.value }.map {
-            ($0.key, FixtureNode(document: node.document, place: $0.value))
+            ($0.key, FixtureNode(document: node.document, index: $0.value))
         }
     }
 
     /// A member, even if it is `null`.
     func value(_ name: String) -> FixtureNode? {
-        members[name].map { FixtureNode(document: node.document, place: $0) }
+        members[name].map { FixtureNode(document: node.document, index: $0) }
     }
 }
 
@@ -83,21 +83,21 @@ struct FixtureReferences {
     mutating func resolved(_ node: FixtureNode) throws(FixtureError) -> FixtureNode {
         var node = node
         var passed: Set<Int> = []
-        while node.isObject, targets[node.place] == nil, let reference = try indexed(node)["$ref"] {
-            guard passed.insert(node.place).inserted else {
+        while node.isObject, targets[node.index] == nil, let reference = try indexed(node)["$ref"] {
+            guard passed.insert(node.index).inserted else {
                 throw reference.error(.invalid("the reference leads back to itself"))
             }
             node = try target(of: reference)
         }
-        let target = targets[node.place] ?? node
-        for place in passed { targets[place] = target }
+        let target = targets[node.index] ?? node
+        for index in passed { targets[index] = target }
         return target
     }
 
     private mutating func indexed(_ node: FixtureNode) throws(FixtureError) -> FixtureObject {
-        if let object = objects[node.place] { return object }
+        if let object = objects[node.index] { return object }
         let object = try node.object()
-        objects[node.place] = object
+        objects[node.index] = object
         return object
     }
 
@@ -113,7 +113,7 @@ struct FixtureReferences {
             guard node.isObject, let next = try indexed(node).members[name] else {
                 throw reference.error(.invalid("\(text) does not exist"))
             }
-            node = FixtureNode(document: root.document, place: next)
+            node = FixtureNode(document: root.document, index: next)
         }
         return node
     }

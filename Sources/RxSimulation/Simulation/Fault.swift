@@ -202,7 +202,7 @@ final class FaultPlan: Sendable {
     }
 
     /// The faults at a place that is reached at `time`; called once for each place.
-    func faults(at place: String, of kind: FaultMix.Place, time: Duration) -> [Fault] {
+    func faults(at place: String, of kind: FaultMix.PlaceKind, time: Duration) -> [Fault] {
         let faults =
             switch choice {
             case .seed(let mix): mix.faults(at: place, of: kind, time: time)

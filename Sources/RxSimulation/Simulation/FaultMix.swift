@@ -3,8 +3,8 @@ import RxTesting
 /// The faults of one seed. Each seed uses some of the kinds only, at its own rates, because faults hide each other: a run
 /// in which every request is reset never gets to a second page ("Swarm Testing", Groce et al., ISSTA 2012).
 struct FaultMix: Sendable {
-    /// The kinds of places.
-    enum Place {
+    /// The kinds of places where faults strike.
+    enum PlaceKind {
         case exchange, subscription, event, process, server, clock
 
         /// The faults that can strike there.
@@ -37,7 +37,7 @@ struct FaultMix: Sendable {
         self.rates = rates
     }
 
-    func faults(at place: String, of kind: Place, time: Duration) -> [Fault] {
+    func faults(at place: String, of kind: PlaceKind, time: Duration) -> [Fault] {
         guard time < limit, !rates.isEmpty else { return [] }
         var random = SeededRandom(seed.mixed(with: place))
         var faults: [Fault] = []
