@@ -22,7 +22,7 @@ public final class Activity: Sendable {
     }
 
     private let contents = MutableProperty(Contents())
-    /// The number of running streams.
+    /// The number of running streams. Subscribers receive changes only.
     public let count: Property<Int>
     /// Whether a stream is running. Subscribers receive changes only.
     public let isActive: Property<Bool>
