@@ -155,8 +155,8 @@ package struct SQLiteFolder: Sendable {
         return slash == end.startIndex ? "/" : String(end[..<slash])
     }
 
-    /// Opens a file of the folder to read and write, which is created for its owner only if it does not exist. Links are
-    /// not followed.
+    /// Opens a file of the folder to read and write. If missing, it is created with access for its owner only. Links
+    /// are not followed.
     package func open(_ name: String, _ flags: CInt = 0) throws -> CInt {
         let flags = flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         #if canImport(Glibc)

@@ -212,14 +212,20 @@ public final class Session: Sendable {
 extension Session {
     /// An event of a session.
     public enum Event: Sendable {
-        /// An account has been logged in: by ``Session/logIn(with:)``, by the session's login if there was no account
-        /// before, or another one, or by another session that shares the store.
+        /// An account has been logged in:
+        ///
+        /// - by ``Session/logIn(with:)``,
+        /// - by the session's login, if there was no account before, or another one,
+        /// - by another session that shares the store.
         case loggedIn
         /// The session's login has renewed the credential, or another session that shares the store has.
         case renewed
-        /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called, here or in
-        /// another session that shares the store: the login was refused, the server refused the credential of a new
-        /// login of a session that logs out then, or the stored credential could not be read.
+        /// The account has been logged out. `nil` if ``Session/logOut()`` was called, here or in another session that
+        /// shares the store; otherwise the error says why:
+        ///
+        /// - the login was refused,
+        /// - the server refused the credential of a new login, and the session logs out then,
+        /// - the stored credential could not be read.
         case loggedOut(NetworkError?)
         /// The credential could not be saved; it stays in use, and is saved with the next change. Or the store could not
         /// be read again before a renewal.

@@ -12,7 +12,7 @@ final class UpgradeExchange {
     // Without checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads back
     // here is called while a variable is being changed. Commands wait while the socket's events are handled.
 
-    /// Holds this exchange until ``Multi/release(_:)``.
+    /// A retain cycle, since the transfer holds this exchange; ``Multi/release(_:)`` breaks it.
     private let transfer: Transfer
     private let connection: ConnectionBytes
     private var multi: Multi { transfer.multi }

@@ -34,10 +34,12 @@ final class PartedRun: @unchecked Sendable {
     var retries: [Int: RetryHistory] = [:]
     /// The most bytes that have been on the disk in this run, since the parts were given up: only more are progress.
     var mostWritten: Int64 = 0
+    /// Whether several parts may be requested; false for good once the server has not served a range as it must.
     var maySplit = true
-    /// Whether the draft still has several parts, of which the plan keeps only the first once a response brings the rest.
+    /// Whether the parts have been given up, and the draft still has what they have written: it is cut off behind the
+    /// first once a response brings the rest.
     var isUncut = false
-    /// Whether the last resort, a request for the whole, has been taken.
+    /// Whether the whole has been requested without a range, which is the last resort: it happens once in a run.
     var isWhole = false
     var isEnding = false
 
