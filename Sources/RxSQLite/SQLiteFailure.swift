@@ -15,9 +15,9 @@ package struct SQLiteFailure: Error {
         case busy
         /// The data on disk is not what was written.
         case damaged
-        /// A statement does not fit the tables.
+        /// The tables are not those that the statements were written for.
         case unfit
-        /// The database is no longer where it was.
+        /// The file of the database has been moved or replaced.
         case moved
         /// A later version of this library, or an earlier one, has written the database.
         case otherVersion

@@ -36,7 +36,7 @@ extension Parser {
                 "https://xn--a.test/\u{E4}", "https://a.test\\@b.test/",
             ]
         ) { text in
-            let shown = text.quotedForErrors
+            let shown = text.originAndPath
             let visible = URL(string: shown)
             try demand(
                 visible?.user() == nil && visible?.password() == nil && visible?.query() == nil,

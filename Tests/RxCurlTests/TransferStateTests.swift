@@ -192,7 +192,7 @@ import Testing
         #expect(once.willSend() == true)
         #expect(once.isSent)
         #expect(once.willSend() == false)
-        #expect(once.refusal == .sentTwice)
+        #expect(once.refusal == .repetitionForbidden)
         #expect(once.complete(succeeded: false, isPaused: false) == .fail)
 
         var again = TransferState(isRepeatable: true)

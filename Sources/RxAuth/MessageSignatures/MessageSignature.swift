@@ -44,8 +44,9 @@ public struct MessageSignatureParameters: Sendable, Hashable {
     }
 
     private static func seconds(_ date: Date) -> Int64 {
-        // Structured fields have integers of 15 digits.
-        Int64(min(max(date.timeIntervalSince1970.rounded(.down), -999_999_999_999), 999_999_999_999))
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        // Structured fields have integers of at most 15 digits (RFC 9651 §3.3.1).
+        return seconds.isNaN ? 0 : Int64(min(max(seconds, -999_999_999_999_999), 999_999_999_999_999))
     }
 
     fileprivate init?(_ items: OrderedMap<String, RFC9651BareItem>) {

@@ -37,7 +37,7 @@ extension OAuth {
 
 extension OAuth.Identity: RedactedDescription {
     /// The issuer; nothing of the user.
-    public var description: String { "identity of a user at \(issuer.quotedForErrors)" }
+    public var description: String { "identity of a user at \(issuer.originAndPath)" }
 }
 
 /// The values that an ID token is checked against.

@@ -73,7 +73,7 @@ extension OAuth {
             guard isDocument, !metadata.acceptsClientDocuments else { return self }
             guard let fallback else {
                 throw .metadata(
-                    "the server \(metadata.issuer.quotedForErrors) does not accept the URL of a document as the id of a "
+                    "the server \(metadata.issuer.originAndPath) does not accept the URL of a document as the id of a "
                         + "client; register a client and use its id")
             }
             return Client(id: fallback.id, authentication: fallback.authentication)

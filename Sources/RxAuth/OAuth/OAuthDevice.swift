@@ -21,7 +21,7 @@ extension OAuth {
 
 extension OAuth.DeviceCode: RedactedDescription {
     /// The URL without the code, which lets anybody into the login.
-    public var description: String { "device code for \(verificationURL.absoluteString.quotedForErrors)" }
+    public var description: String { "device code for \(verificationURL.absoluteString.originAndPath)" }
 }
 
 /// A login by a device code.

@@ -193,7 +193,7 @@ extension OAuth {
                 let metadata = endpoint.server.metadata
                 guard isIssuer(endpoint.server, of: credential) else {
                     throw .metadata(
-                        "it is not known that the server \(metadata.issuer.quotedForErrors) has issued the tokens, so it must "
+                        "it is not known that the server \(metadata.issuer.originAndPath) has issued the tokens, so it must "
                             + "not see them; revoke them at their issuer")
                 }
                 let url = try metadata.endpoint(

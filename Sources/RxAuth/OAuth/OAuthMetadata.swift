@@ -61,12 +61,12 @@ extension OAuth {
         public init(_ document: [UInt8], issuer: String) throws(NetworkError) {
             guard let json = JSONValue(parsing: document), case .object = json else {
                 throw .metadata(
-                    "the metadata of \(issuer.quotedForErrors) are not a JSON object; check the issuer identifier"
+                    "the metadata of \(issuer.originAndPath) are not a JSON object; check the issuer identifier"
                 )
             }
             guard let named = json["issuer"]?.text, named.hasSameBytes(as: issuer) else {
                 throw .metadata(
-                    "the metadata are not those of \(issuer.quotedForErrors): their issuer differs; use the issuer "
+                    "the metadata are not those of \(issuer.originAndPath): their issuer differs; use the issuer "
                         + "exactly as the server writes it, or do not trust the server")
             }
             let isLocal = OAuthURL(issuer)?.isLoopback == true
@@ -76,7 +76,7 @@ extension OAuth {
                     isLocal || !url.isLoopback || url.url.scheme?.lowercased() == "https"
                 else {
                     throw .metadata(
-                        "\(name) of \(issuer.quotedForErrors) is not an https URL; correct it at the server, or use "
+                        "\(name) of \(issuer.originAndPath) is not an https URL; correct it at the server, or use "
                             + "OAuth.Provider.known(_:)")
                 }
                 return url.url
@@ -84,7 +84,7 @@ extension OAuth {
             let list = { (name: String) throws(NetworkError) -> [String]? in
                 guard let value = json[name], value != .null else { return nil }
                 guard let texts = value.texts else {
-                    throw .metadata("\(name) of \(issuer.quotedForErrors) is not a list of texts")
+                    throw .metadata("\(name) of \(issuer.originAndPath) is not a list of texts")
                 }
                 return texts
             }
@@ -129,7 +129,7 @@ extension OAuth {
                 guard let parsed = OAuthURL(url.absoluteString), parsed.isSecure, url.fragment == nil
                 else {
                     throw .metadata(
-                        "\(name) of \(issuer.quotedForErrors) is not an https URL (http is for loopback addresses); "
+                        "\(name) of \(issuer.originAndPath) is not an https URL (http is for loopback addresses); "
                             + "correct it in the metadata of OAuth.Provider.known(_:)")
                 }
             }
@@ -139,7 +139,7 @@ extension OAuth {
         func endpoint(_ name: String, _ url: URL?, for client: OAuth.Client) throws(NetworkError) -> URL {
             let alias = client.authentication.usesCertificate ? certificateEndpoints[name] : nil
             guard let url = alias ?? url else {
-                throw .metadata("the server \(issuer.quotedForErrors) has no \(name); use another grant")
+                throw .metadata("the server \(issuer.originAndPath) has no \(name); use another grant")
             }
             return url
         }
@@ -161,20 +161,20 @@ extension OAuth {
         init(_ document: [UInt8], for resource: String) throws(NetworkError) {
             guard let json = JSONValue(parsing: document), case .object = json else {
                 throw .metadata(
-                    "the metadata of the resource \(resource.quotedForErrors) are not a JSON object")
+                    "the metadata of the resource \(resource.originAndPath) are not a JSON object")
             }
             guard let named = json["resource"]?.text, let own = OAuthURL(named), own.isSecure,
                 own.url.fragment == nil, let wanted = OAuthURL(resource), own.includes(wanted)
             else {
                 throw .metadata(
-                    "the metadata are those of another resource than \(resource.quotedForErrors); do not send tokens to it"
+                    "the metadata are those of another resource than \(resource.originAndPath); do not send tokens to it"
                 )
             }
             guard let servers = json["authorization_servers"]?.texts, !servers.isEmpty,
                 servers.allSatisfy({ OAuthURL($0)?.isSecure == true })
             else {
                 throw .metadata(
-                    "the resource \(resource.quotedForErrors) names no authorization server with an https URL; name the "
+                    "the resource \(resource.originAndPath) names no authorization server with an https URL; name the "
                         + "issuer in the app")
             }
             self.resource = named
@@ -234,8 +234,8 @@ struct OAuthURL: Sendable {
 }
 
 extension String {
-    /// A text in quotes for an error, without what a URL may hide.
-    var quotedForErrors: String {
+    /// Origin and path of a URL, for errors and descriptions: the rest may be secret.
+    var originAndPath: String {
         guard let url = URL(string: self), let origin = Origin(url) else { return "the text that is no URL" }
         let port = url.port.map { ":\($0)" } ?? ""
         return "\(origin.scheme)://\(origin.host)\(port)\(url.path(percentEncoded: true))"

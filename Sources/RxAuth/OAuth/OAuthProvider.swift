@@ -57,9 +57,9 @@ extension OAuth.Provider: RedactedDescription {
     /// The issuer or the resource.
     public var description: String {
         switch source.startingPoint {
-        case .issuer(let issuer): "authorization server \(issuer.quotedForErrors)"
-        case .metadata(let metadata): "authorization server \(metadata.issuer.quotedForErrors)"
-        case .resource(let resource): "authorization server of \(resource.quotedForErrors)"
+        case .issuer(let issuer): "authorization server \(issuer.originAndPath)"
+        case .metadata(let metadata): "authorization server \(metadata.issuer.originAndPath)"
+        case .resource(let resource): "authorization server of \(resource.originAndPath)"
         }
     }
 }
@@ -189,7 +189,7 @@ final class ProviderSource: Sendable {
     ) throws(NetworkError) -> Observable<OAuth.Metadata, NetworkError> {
         guard let url = OAuthURL(issuer), url.isSecure, url.url.query() == nil, url.url.fragment == nil else {
             throw .metadata(
-                "the issuer \(issuer.quotedForErrors) is not an https URL without user info, query and fragment (http is "
+                "the issuer \(issuer.originAndPath) is not an https URL without user info, query and fragment (http is "
                     + "for loopback addresses)")
         }
         var candidates = [
@@ -200,7 +200,7 @@ final class ProviderSource: Sendable {
                 URL(string: url.url.absoluteString.trimmedSlash + "/.well-known/openid-configuration"))
         }
         return first(
-            of: candidates.compactMap { $0 }, "the authorization server \(issuer.quotedForErrors)", context
+            of: candidates.compactMap { $0 }, "the authorization server \(issuer.originAndPath)", context
         )
         .map { document throws(NetworkError) in
             try OAuth.Metadata(document, issuer: issuer)
@@ -211,11 +211,11 @@ final class ProviderSource: Sendable {
         ofResource resource: String, _ challenge: String?, _ context: OAuthContext
     ) throws(NetworkError) -> Observable<OAuth.ResourceMetadata, NetworkError> {
         guard let url = OAuthURL(resource), url.isSecure, url.url.fragment == nil else {
-            throw .metadata("the resource \(resource.quotedForErrors) is not an https URL without a fragment")
+            throw .metadata("the resource \(resource.originAndPath) is not an https URL without a fragment")
         }
         var candidates = [challenge.flatMap { URL(string: $0) }, url.wellKnown("oauth-protected-resource")]
         if !url.path.isEmpty { candidates.append(url.wellKnown("oauth-protected-resource", withPath: false)) }
-        return first(of: candidates.compactMap { $0 }, "the resource \(resource.quotedForErrors)", context)
+        return first(of: candidates.compactMap { $0 }, "the resource \(resource.originAndPath)", context)
             .map { document throws(NetworkError) in
                 try OAuth.ResourceMetadata(document, for: resource)
             }

@@ -122,7 +122,7 @@ struct AuthorizationResponse: Equatable {
             guard issuer.hasSameBytes(as: metadata.issuer) else {
                 throw NetworkError(
                     .oauthCallback,
-                    "the redirect comes from another authorization server than \(metadata.issuer.quotedForErrors); its code "
+                    "the redirect comes from another authorization server than \(metadata.issuer.originAndPath); its code "
                         + "was not used")
             }
         } else if metadata.returnsIssuer {
@@ -165,7 +165,7 @@ struct AuthorizationCodeLogin: Sendable {
     private let verifier = OAuthRandom.text()
     private let nonce: String?
 
-    private static let patience = Duration.seconds(600)
+    private static let userTimeout = Duration.seconds(600)
 
     init(_ endpoint: OAuthEndpoint, _ wish: OAuthWish, _ redirect: OAuth.Redirect) {
         self.endpoint = endpoint
@@ -180,23 +180,23 @@ struct AuthorizationCodeLogin: Sendable {
         .deferred { [self] () throws(NetworkError) in
             guard let authorizationURL = metadata.authorizationEndpoint else {
                 throw .metadata(
-                    "the server \(metadata.issuer.quotedForErrors) has no authorization_endpoint; use another grant"
+                    "the server \(metadata.issuer.originAndPath) has no authorization_endpoint; use another grant"
                 )
             }
             // A server that names none does not have PKCE (RFC 8414 §2), or is one of those that do not name it; it then
             // ignores or checks the parameters. The app vouches for a server that it has named, and a resource does not.
             guard metadata.codeChallengeMethods?.contains("S256") ?? (endpoint.server.resource == nil) else {
                 throw .metadata(
-                    "the server \(metadata.issuer.quotedForErrors) does not support PKCE with S256, without which a code can be "
+                    "the server \(metadata.issuer.originAndPath) does not support PKCE with S256, without which a code can be "
                         + "stolen; use another grant")
             }
             let codes = try events(authorizationURL, open)
             let late = NetworkError(
                 .oauthTimeout,
-                "the user has not come back from the browser within \(Self.patience.components.seconds) s; start a new login"
+                "the user has not come back from the browser within \(Self.userTimeout.components.seconds) s; start a new login"
             )
             return codes.take(1)
-                .timeout(Self.patience, until: .end, on: endpoint.context.scheduler) { late }
+                .timeout(Self.userTimeout, until: .end, on: endpoint.context.scheduler) { late }
                 .flatMap { found in
                     let parameters = [
                         ("grant_type", "authorization_code"), ("code", found.code),
@@ -270,7 +270,7 @@ struct AuthorizationCodeLogin: Sendable {
             guard let pushURL = metadata.pushedAuthorizationRequestEndpoint else {
                 guard !metadata.requiresPushedRequests else {
                     throw .metadata(
-                        "the server \(metadata.issuer.quotedForErrors) requires pushed requests and has no endpoint for them"
+                        "the server \(metadata.issuer.originAndPath) requires pushed requests and has no endpoint for them"
                     )
                 }
                 open(try Self.url(authorizationURL, [("client_id", endpoint.client.id)] + parameters))

@@ -108,7 +108,7 @@ extension OAuth.Provider {
         _ = try await metadata(through: transport).flatMap { metadata throws(NetworkError) in
             guard let url = metadata.tokenEndpoint else {
                 throw NetworkError.metadata(
-                    "the server \(metadata.issuer.quotedForErrors) has no token_endpoint")
+                    "the server \(metadata.issuer.originAndPath) has no token_endpoint")
             }
             // Waits for the login; nothing is sent to this URL.
             return session.authorize(Request(url: url))

@@ -41,7 +41,7 @@ extension OAuth {
 extension OAuth.Tokens: RedactedDescription {
     /// The issuer and the scopes; never a token.
     public var description: String {
-        "tokens of \(issuer.quotedForErrors)" + (scopes.map { " for \($0.joined(separator: " "))" } ?? "")
+        "tokens of \(issuer.originAndPath)" + (scopes.map { " for \($0.joined(separator: " "))" } ?? "")
     }
 }
 

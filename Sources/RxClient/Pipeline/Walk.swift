@@ -257,7 +257,7 @@ final class Walk: @unchecked Sendable {
         return { self.fail($0, above: index) }
     }
 
-    /// Ends the call in the name of the stage at `index`.
+    /// Ends the call in the name of the stage at `index`: cancels it and the later ones, and the earlier ones get the end.
     private func fail(_ error: NetworkError, above index: Int) {
         leave(backTo: index)
         end(.failed(error), above: index)

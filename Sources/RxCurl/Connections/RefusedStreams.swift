@@ -18,7 +18,7 @@ extension Transfer {
         guard state.willSend(isRefused: isAgain && isLatestRefused) else { return false }
         // If no content was written to the network, not every libcurl returns to its beginning.
         if isAgain, !rewindContent() {
-            state.refuse(.sentTwice)
+            state.refuse(.contentGone)
             return false
         }
         stopEndWatch()

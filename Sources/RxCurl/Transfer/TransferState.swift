@@ -54,7 +54,7 @@ struct TransferState {
         // A proxy that sends a challenge has not forwarded the request.
         if isSent, !isChallenged {
             guard isRepeatable || isRefused, !hasHead else {
-                refusal = .sentTwice
+                refusal = .repetitionForbidden
                 return false
             }
             sending = .again
@@ -515,7 +515,9 @@ extension TransferState {
         /// A backlog over ``Limits/backlogBytes``.
         case backlogFull
         /// curl is about to send a request again that may be sent only once.
-        case sentTwice
+        case repetitionForbidden
+        /// curl is about to send content again that can be read only once.
+        case contentGone
     }
 
     /// The limits of a transfer.

@@ -121,7 +121,7 @@ extension TransferState.Refusal {
             .malformedContent, .tooManyCodings, .malformedHead, .malformedChunk, .unknownTransferCoding:
             .invalidResponse
         case .brokenOff, .cutOff: .partialBody
-        case .sentTwice: .connectionLost
+        case .repetitionForbidden, .contentGone: .connectionLost
         }
     }
 
@@ -143,9 +143,11 @@ extension TransferState.Refusal {
         case .tooManyCodings: "the body has more than \(ContentCoding.limit) content codings"
         case .backlogFull:
             "the backlog of a paused subscriber is over http2BacklogLimit; over HTTP/1.1 the server waits"
-        case .sentTwice:
+        case .repetitionForbidden:
             "the connection broke before the response, and the request was not repeated, "
                 + "since the server may have processed it"
+        case .contentGone:
+            "the connection broke before the response, and the content of the request cannot be read again"
         }
     }
 }

@@ -19,7 +19,7 @@ final class RedisClient: @unchecked Sendable {
         var name = "rxfleet"
         /// The beginning of the keys of entries.
         var prefix: [UInt8] = []
-        /// Whether changes of these keys are told.
+        /// Whether Redis reports changes of these keys.
         var tracksEntries = false
         var connectTimeout = Duration.seconds(5)
         var commandTimeout = Duration.seconds(5)

@@ -13,7 +13,7 @@ struct RedisHandshake: Sendable {
     /// - Parameters:
     ///   - address: the login and the database.
     ///   - name: the name of the connection in Redis (`CLIENT LIST`); without spaces.
-    ///   - prefix: the beginning of the keys whose changes are told (`CLIENT TRACKING`). Default `nil`: none.
+    ///   - prefix: the beginning of the keys whose changes Redis reports (`CLIENT TRACKING`). Default `nil`: none.
     init(to address: RedisStore.Address, as name: String, tracking prefix: [UInt8]? = nil) {
         var hello = ["HELLO", "3"]
         if let password = address.password { hello += ["AUTH", address.user ?? "default", password] }

@@ -4,7 +4,7 @@ import Synchronization
 /// The entries of Redis that this process has read and nobody has changed since.
 ///
 /// Redis tells of each change on the connection that reads (`CLIENT TRACKING … BCAST`), in the order of its replies. A
-/// value that was read before a change is therefore here before the change is told. Thread-safe.
+/// value that was read before a change is therefore here before the change is reported. Thread-safe.
 final class RedisMemory: Sendable {
     /// Stands for the time between the request for an entry and its reply.
     struct Ticket: Sendable {

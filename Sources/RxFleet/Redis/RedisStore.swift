@@ -36,9 +36,9 @@ public final class RedisStore: SharedStore {
         public var pingInterval = Duration.seconds(10)
         /// The most commands that wait for their replies; more fail with `resources`. Default 10,000.
         public var commandLimit = 10_000
-        /// The most bytes of entries that are held in memory after they were read. Redis tells when they change
-        /// (`CLIENT TRACKING`); a process that is cut off may use them until it notices that, at most for the sum of
-        /// ``pingInterval``, twice, and ``commandTimeout``. Default 0: none.
+        /// The most bytes of entries that are held in memory after they were read. Redis reports when they change
+        /// (`CLIENT TRACKING`); a process that is cut off may use them until it notices that: for at most twice the
+        /// ``pingInterval`` and the ``commandTimeout``. Default 0: none.
         public var memoryLimit = 0
 
         /// Creates the default settings.

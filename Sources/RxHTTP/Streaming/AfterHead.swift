@@ -28,8 +28,8 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
     private let result: Scope
     private var hasHead = false
     private var rest: Observer<TransferEvent, NetworkError>?
-    /// Events that arrived before the rest was subscribed to.
-    private var early: [TransferEvent] = []
+    /// Events that wait: for a subscriber of the rest, for the end of its pause, or for the event before.
+    private var waiting = FIFO<TransferEvent>()
     private var completion: Completion<NetworkError>?
     private var isSourcePaused = false
     /// Whether an event is being sent to the rest's subscriber in another lane; the next one follows once it
@@ -115,8 +115,8 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
     }
 
     private func pass(_ event: TransferEvent) {
-        guard let rest, early.isEmpty, !rest.scope.isPaused, !isSending else {
-            early.append(event)
+        guard let rest, waiting.isEmpty, !rest.scope.isPaused, !isSending else {
+            waiting.append(event)
             return pauseSource()
         }
         send(event, to: rest)
@@ -132,10 +132,12 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
 
     /// Delivers the waiting events, then resumes the network.
     private func drain() {
-        while let rest, rest.scope.isOpen, !rest.scope.isPaused, !isSending, !early.isEmpty {
-            send(early.removeFirst(), to: rest)
+        while let rest, rest.scope.isOpen, !rest.scope.isPaused, !isSending,
+            let event = waiting.popFirst()
+        {
+            send(event, to: rest)
         }
-        guard let rest, rest.scope.isOpen, early.isEmpty, !rest.scope.isPaused, !isSending else { return }
+        guard let rest, rest.scope.isOpen, waiting.isEmpty, !rest.scope.isPaused, !isSending else { return }
         if let completion {
             self.completion = nil
             guard rest.scope.lane !== lane else { return rest.end(completion) }

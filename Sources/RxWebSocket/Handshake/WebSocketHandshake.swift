@@ -1,7 +1,6 @@
 package import HTTPTypes
 
-/// The client's side of an opening handshake (RFC 6455 §4.1): the fields of the request, and the
-/// verification of the response.
+/// An opening handshake (RFC 6455 §4): the fields of the request, the verification of the response, and the answer of a server.
 package struct WebSocketHandshake: Sendable {
     /// The value of `Sec-WebSocket-Key`: 16 random bytes in base64.
     package let key: String
@@ -105,7 +104,7 @@ package struct WebSocketHandshake: Sendable {
 }
 
 extension WebSocketHandshake {
-    /// Answers a handshake as a server does (RFC 6455 §4.2), for peers in tests.
+    /// Answers a handshake as a server does (RFC 6455 §4.2).
     ///
     /// - Parameters:
     ///   - fields: the fields of the request.
