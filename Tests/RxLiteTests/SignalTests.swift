@@ -33,29 +33,51 @@ import Testing
         #expect(log.entries == ["A1", "B1", "A10", "B10", "A2", "B2", "A20", "B20", "A3", "B3"])
     }
 
-    /// A subscription that has been discarded is released with the signal, through any operators, and with all that its
-    /// callback holds.
-    @Test func aReleasedSignalLetsGoOfItsSubscribers() throws {
-        final class Screen: Sendable {}
+    private final class Screen: Sendable {}
+
+    /// The ways from a signal to a subscriber, each of which calls the closure.
+    private static let ways: [(name: String, subscribe: @Sendable (Signal<Int>, Screen) -> Void)] = [
+        ("none", { signal, screen in signal.subscribe { _ in withExtendedLifetime(screen) {} } }),
+        (
+            "map, filter and scan",
+            { signal, screen in
+                signal.map { $0 + 1 }.filter { $0 > 0 }.scan(0, +)
+                    .subscribe { _ in withExtendedLifetime(screen) {} }
+            }
+        ),
+        (
+            "distinctUntilChanged",
+            { signal, screen in
+                signal.distinctUntilChanged().subscribe { _ in withExtendedLifetime(screen) {} }
+            }
+        ),
+        (
+            "withLatestFrom",
+            { signal, screen in
+                signal.withLatestFrom(MutableProperty(1)).subscribe { _ in withExtendedLifetime(screen) {} }
+            }
+        ),
+        (
+            "take(until:)",
+            { signal, screen in
+                signal.take(until: Signal<Void>()).subscribe { _ in withExtendedLifetime(screen) {} }
+            }
+        ),
+    ]
+
+    /// A subscription that has been discarded is released with the signal, and with it all that its callback holds.
+    @Test(arguments: ways.indices) func aReleasedSignalLetsGoOfItsSubscribers(_ index: Int) {
         weak var screen: Screen?
         var kept: Observable<Int, Never>?
-        func use(_ held: Screen) {
-            let (signal, property) = (Signal<Int>(), MutableProperty(0))
-            signal.subscribe { _ in withExtendedLifetime(held) {} }
-            signal.filter { $0 > 0 }.merge(with: property.map { $0 + 1 }).withLatestFrom(property)
-                .subscribe { _ in withExtendedLifetime(held) {} }
-            property.map { _ in held }.subscribe { _ in }
+        func use() {
+            let (signal, held) = (Signal<Int>(), Screen())
+            screen = held
+            Self.ways[index].subscribe(signal, held)
             kept = signal.observable
             signal.send(1)
-            property.value = 2
         }
-        func run() {
-            let held = Screen()
-            screen = held
-            use(held)
-        }
-        run()
-        #expect(screen == nil)
+        use()
+        #expect(screen == nil, "\(Self.ways[index].name)")
         // Nobody can send to it any more.
         func subscribeLate() {
             let held = Screen()
