@@ -89,6 +89,8 @@ final class RedisClient: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var latest = 0
     @safe @exclusivity(unchecked) private var observers: [@Sendable (Event) -> Void] = []
     private let counter = Atomic<Int>(0)
+    /// An empty array for the next commands.
+    @safe @exclusivity(unchecked) private var spare: [RedisCall] = []
     /// The commands that have arrived while the lane was taken.
     private let inbox = Mutex<[RedisCall]>([])
 
@@ -169,12 +171,13 @@ final class RedisClient: @unchecked Sendable {
     // MARK: - Commands
 
     private func takeInbox() {
-        let calls = inbox.withLock { inbox in
-            let calls = inbox
-            inbox = []
-            return calls
-        }
+        // The array is used again. A call that fails may lead to others, which then need one of their own.
+        var calls: [RedisCall] = []
+        swap(&calls, &spare)
+        inbox.withLock { swap(&$0, &calls) }
         for call in calls { take(call) }
+        calls.removeAll(keepingCapacity: calls.count <= 2 * Self.earlyCount)
+        spare = calls
     }
 
     private func take(_ call: RedisCall) {

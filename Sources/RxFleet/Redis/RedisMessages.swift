@@ -87,7 +87,7 @@ struct RedisCommand: Sendable, Equatable {
         for argument in arguments {
             Self.append("$", argument.count, to: &bytes)
             bytes += argument
-            bytes += Self.lineEnd
+            Self.endLine(&bytes)
         }
         self.bytes = bytes
     }
@@ -99,15 +99,19 @@ struct RedisCommand: Sendable, Equatable {
 
     /// Appends `GET` of the key that begins with `prefix`, without an array of its own.
     static func appendGet(of key: String, below prefix: borrowing [UInt8], to bytes: inout [UInt8]) {
-        bytes += getBeginning
+        // Guard: the pointers are used only inside the closures. Appending an array would retain it.
+        let beginning: StaticString = "*2\r\n$3\r\nGET\r\n"
+        beginning.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
         append("$", prefix.count + key.utf8.count, to: &bytes)
-        bytes += prefix
+        unsafe prefix.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
         bytes += key.utf8
-        bytes += lineEnd
+        endLine(&bytes)
     }
 
-    private static let getBeginning = Array("*2\r\n$3\r\nGET\r\n".utf8)
-    private static let lineEnd: [UInt8] = [0x0D, 0x0A]
+    private static func endLine(_ output: inout [UInt8]) {
+        output.append(0x0D)
+        output.append(0x0A)
+    }
 
     private static func append(_ kind: Unicode.Scalar, _ count: Int, to output: inout [UInt8]) {
         output.append(UInt8(ascii: kind))
@@ -117,7 +121,7 @@ struct RedisCommand: Sendable, Equatable {
             output.append(UInt8(ascii: "0") + UInt8(count / divisor % 10))
             divisor /= 10
         }
-        output += lineEnd
+        endLine(&output)
     }
 }
 #endif
