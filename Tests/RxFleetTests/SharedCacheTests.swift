@@ -37,10 +37,11 @@ import Testing
 
     private func process(
         keys: SealingKeys? = nil, account: String? = nil, tags: Set<String> = [],
-        latency: Duration = .milliseconds(1)
+        latency: Duration = .milliseconds(1), getsMessages: Bool = true
     ) -> Process {
         let connection = store.connection(on: clock, latency: latency)
-        let shared = SharedCacheStore(in: connection, sealing: keys, clock: clock)
+        let shared = SharedCacheStore(
+            in: getsMessages ? connection : Unheard(connection), sealing: keys, clock: clock)
         let cache = ResponseCache(store: TieredCacheStore(over: shared))
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.retry = .never
@@ -63,6 +64,31 @@ import Testing
         return Process(
             connection: connection, shared: shared, cache: cache,
             client: Client(configuration: configuration, transport: transport))
+    }
+
+    /// A store whose messages do not arrive.
+    private final class Unheard: SharedStore {
+        private let store: MemoryStore
+
+        init(_ store: MemoryStore) { self.store = store }
+
+        func read(_ key: String) -> Observable<SharedEntry?, NetworkError> { store.read(key) }
+        func swap(
+            _ key: String, to bytes: [UInt8]?, expecting expected: ExpectedVersion, under lease: SharedLease?,
+            for lifetime: Duration?
+        ) -> Observable<SwapResult, NetworkError> {
+            store.swap(key, to: bytes, expecting: expected, under: lease, for: lifetime)
+        }
+        func lease(_ name: String, for time: Duration) -> Observable<SharedLease, NetworkError> {
+            store.lease(name, for: time)
+        }
+        func take(
+            _ count: Int, from key: String, _ budget: SharedBudget
+        ) -> Observable<BudgetReply, NetworkError> { store.take(count, from: key, budget) }
+        func publish(_ message: [UInt8], to channel: String) -> Observable<Void, NetworkError> {
+            store.publish(message, to: channel)
+        }
+        func messages(of channel: String) -> Observable<SharedMessage, Never> { .never() }
     }
 
     private var requests: Int { server.withLock { $0.requests } }
@@ -114,6 +140,15 @@ import Testing
         try clock.run()
         #expect(text(next) == "1" && requests == 2)
         #expect(clock.now - start < .milliseconds(500))
+    }
+
+    /// A process that does not get the message finds the response at the end of its wait.
+    @Test func unheard() throws {
+        let (first, second) = (process(), process(getsMessages: false))
+        let both = [get(first), get(second)]
+        try clock.run()
+        #expect(both.map { text($0) } == ["1", "1"])
+        #expect(requests == 1)
     }
 
     /// A fetch that stores nothing is waited for once.

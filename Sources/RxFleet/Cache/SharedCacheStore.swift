@@ -249,11 +249,13 @@ public final class SharedCacheStore: CacheStore {
             .setFailureType(to: NetworkError.self)
             .flatMap(.latest) { [self] _ in found(for: key) }
             .filter { !$0.isEmpty }
+        // Looks once more at the end: the message may be late, and a read costs less than a second fetch.
         let over = Observable<Void, Never>.timer(fetchTime, on: clock).setFailureType(to: NetworkError.self)
-            .map { [self] () -> [CacheEntry] in
+            .flatMap(.concat) { [self] () in found(for: key) }
+            .map { [self] entries -> [CacheEntry] in
                 let now = clock.now
-                contents.withLock { $0.fetches.recordFailure(of: name, at: now) }
-                return []
+                if entries.isEmpty { contents.withLock { $0.fetches.recordFailure(of: name, at: now) } }
+                return entries
             }
         return Observable.merge(stored, over).take(1)
     }
