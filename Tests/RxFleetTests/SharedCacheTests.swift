@@ -421,6 +421,22 @@ import Testing
         #expect(table.unknown(["a", "b"]) == ["b"])
     }
 
+    /// A full table keeps what has just been learned: a response with three epochs can be stored whenever they are read.
+    @Test func latestEpochs() {
+        var table = EpochTable()
+        for number in 0..<20_000 {
+            let names = (0..<3).map { "\(number) \($0)" }
+            let start = table.now
+            for name in names { _ = table.learn(name, 1, since: start) }
+            guard table.epochs(names) == nil || table.isCurrent(["\(number) 0": 1]) != true else { continue }
+            Issue.record("the epochs of response \(number) are gone")
+            return
+        }
+        // A removal counts for those that are older, too.
+        table.replace("19000 0", by: 2)
+        #expect(table.isCurrent(["19000 0": 1]) == false)
+    }
+
     /// A table that is full forgets, and keeps nothing that is wrong.
     @Test func manyEpochs() {
         var table = EpochTable()

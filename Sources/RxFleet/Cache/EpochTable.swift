@@ -12,6 +12,9 @@ struct EpochTable: Sendable {
 
     private static let mostEpochs = 10_000
     private var known: [String: UInt64] = [:]
+    /// Those that were known before `known` was full. Both together have at most ``mostEpochs``, and what has just been learned
+    /// stays for as long as half of them are learned: it is about to be used.
+    private var older: [String: UInt64] = [:]
     /// The number of the change that last replaced an epoch, for reads that began before.
     private var replaced: [String: Int] = [:]
     private var floor = 0
@@ -20,24 +23,26 @@ struct EpochTable: Sendable {
     /// The moment now.
     var now: Moment { Moment(change: changes) }
 
+    private subscript(name: String) -> UInt64? { known[name] ?? older[name] }
+
     /// The epochs with these names; `nil` if one is unknown.
     func epochs(_ names: [String]) -> [String: UInt64]? {
         var found: [String: UInt64] = [:]
         for name in names {
-            guard let epoch = known[name] else { return nil }
+            guard let epoch = self[name] else { return nil }
             found[name] = epoch
         }
         return found
     }
 
     /// Those of the names whose epoch is unknown.
-    func unknown(_ names: some Sequence<String>) -> [String] { names.filter { known[$0] == nil } }
+    func unknown(_ names: some Sequence<String>) -> [String] { names.filter { self[$0] == nil } }
 
     /// Whether all of these epochs are the current ones, as far as known; `nil` if one of them has to be read.
     func isCurrent(_ epochs: [String: UInt64]) -> Bool? {
         var isKnown = true
         for (name, epoch) in epochs {
-            guard let current = known[name] else {
+            guard let current = self[name] else {
                 isKnown = false
                 continue
             }
@@ -49,7 +54,7 @@ struct EpochTable: Sendable {
     /// An epoch has been read from the store, by a read that began at `start`. Returns `false` if a removal has overtaken it.
     mutating func learn(_ name: String, _ epoch: UInt64, since start: Moment) -> Bool {
         guard start.change >= floor, replaced[name].map({ $0 <= start.change }) ?? true else { return false }
-        if known.count >= Self.mostEpochs { known = [:] }
+        if known.count >= Self.mostEpochs / 2 { (older, known) = (known, [:]) }
         known[name] = epoch
         return true
     }
@@ -62,6 +67,7 @@ struct EpochTable: Sendable {
             floor = changes
         }
         replaced[name] = changes
+        older[name] = nil
         known[name] = epoch
     }
 
@@ -69,7 +75,7 @@ struct EpochTable: Sendable {
     mutating func forgetAll() {
         changes += 1
         floor = changes
-        known = [:]
+        (known, older) = ([:], [:])
         replaced = [:]
     }
 }
