@@ -25,13 +25,10 @@ struct EpochTable: Sendable {
 
     private subscript(name: String) -> UInt64? { known[name] ?? older[name] }
 
-    /// The epochs with these names; `nil` if one is unknown.
-    func epochs(_ names: [String]) -> [String: UInt64]? {
+    /// Those of the epochs with these names that are known.
+    func known(_ names: [String]) -> [String: UInt64] {
         var found: [String: UInt64] = [:]
-        for name in names {
-            guard let epoch = self[name] else { return nil }
-            found[name] = epoch
-        }
+        for name in names { found[name] = self[name] }
         return found
     }
 
@@ -71,11 +68,14 @@ struct EpochTable: Sendable {
         known[name] = epoch
     }
 
+    /// What is known counts no more; reads that have begun still do.
+    mutating func forgetKnown() { (known, older) = ([:], [:]) }
+
     /// Removals may have been missed.
     mutating func forgetAll() {
         changes += 1
         floor = changes
-        (known, older) = ([:], [:])
+        forgetKnown()
         replaced = [:]
     }
 }

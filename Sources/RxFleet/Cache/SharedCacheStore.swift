@@ -139,11 +139,9 @@ public final class SharedCacheStore: CacheStore {
             [self] entry -> Observable<[CacheEntry], NetworkError> in
             let responses = entry.map { read($0.bytes, of: key, at: entryName) } ?? []
             guard !responses.isEmpty else { return .just([]) }
-            return learn(Set(responses.flatMap { $0.epochs.keys }).sorted()).map { [self] in
-                contents.withLock { contents in
-                    responses.filter { contents.epochs.isCurrent($0.epochs) == true }.map(\.entry)
-                        .sorted { $0.metadata.freshness.date > $1.metadata.freshness.date }
-                }
+            return epochs(Set(responses.flatMap { $0.epochs.keys }).sorted()).map { current in
+                responses.filter { response in response.epochs.allSatisfy { current[$0] == $1 } }.map(\.entry)
+                    .sorted { $0.metadata.freshness.date > $1.metadata.freshness.date }
             }
         }
     }
@@ -178,18 +176,23 @@ public final class SharedCacheStore: CacheStore {
 
     private func isStorable(_ key: CacheKey) -> Bool { key.identity.isEmpty || keys != nil }
 
-    /// Reads the epochs that are unknown; those that do not exist begin.
-    private func learn(_ wanted: [String]) -> Observable<Void, NetworkError> {
-        let (unknown, start) = contents.withLock { contents in
+    /// The epochs with these names, without those that a removal replaces meanwhile. Reads the unknown ones; those that do
+    /// not exist begin.
+    private func epochs(_ wanted: [String]) -> Observable<[String: UInt64], NetworkError> {
+        let (known, unknown, start) = contents.withLock { contents in
             // Without messages an epoch is known only for the moment.
-            if !contents.isFollowing { contents.epochs.forgetAll() }
-            return (contents.epochs.unknown(wanted), contents.epochs.now)
+            if !contents.isFollowing { contents.epochs.forgetKnown() }
+            return (contents.epochs.known(wanted), contents.epochs.unknown(wanted), contents.epochs.now)
         }
-        guard !unknown.isEmpty else { return .just(()) }
+        guard !unknown.isEmpty else { return .just(known) }
         return Observable.merge(unknown.map { name in counting(epoch(name)).map { (name, $0) } }).collect()
             .map { [self] found in
                 contents.withLock { contents in
-                    for (name, epoch) in found { _ = contents.epochs.learn(name, epoch, since: start) }
+                    var epochs = known.filter { contents.epochs.isCurrent([$0: $1]) != false }
+                    for (name, epoch) in found where contents.epochs.learn(name, epoch, since: start) {
+                        epochs[name] = epoch
+                    }
+                    return epochs
                 }
             }
     }
@@ -267,9 +270,9 @@ public final class SharedCacheStore: CacheStore {
         let key = entry.metadata.key
         guard isStorable(key) else { return .just(()) }
         let wanted = names.epochs(of: key, tags: entry.metadata.tags)
-        return learn(wanted).flatMap(.concat) { [self] () -> Observable<Void, NetworkError> in
+        return epochs(wanted).flatMap(.concat) { [self] epochs -> Observable<Void, NetworkError> in
             // A removal meanwhile; the response may be older.
-            guard let epochs = contents.withLock({ $0.epochs.epochs(wanted) }) else { return .just(()) }
+            guard epochs.count == wanted.count else { return .just(()) }
             return change(key, lifetime: lifetime(of: entry)) { responses in
                 responses.removeAll { $0.entry.metadata.replaces(entry.metadata) }
                 responses.insert(StoredResponse(epochs: epochs, entry: entry), at: 0)
