@@ -93,7 +93,8 @@ struct RESPParser: Sendable {
     /// The next value if it is what most replies are: a string by itself, all of whose bytes have arrived. Leaves everything
     /// else, and all that is wrong, to the others.
     private mutating func nextString() -> RESPValue? {
-        guard frames.isEmpty, string == nil, position < buffer.count, buffer[position] == UInt8(ascii: "$")
+        guard frames.isEmpty, string == nil, elementCount == 0, byteCount == 0, position < buffer.count,
+            buffer[position] == UInt8(ascii: "$")
         else { return nil }
         var index = position + 1
         let lastDigit = min(index + 9, buffer.count)
