@@ -108,6 +108,21 @@ import Testing
 
     // MARK: - Replies
 
+    /// What a reply leads to is sent in the order in which it was asked for, subscriptions to channels too.
+    @Test func orderWithinReplies() async throws {
+        let server = try RESPServer { RESPServer.usual($0) }
+        let store = try store(server)
+        store.read("a").subscribe(onNext: { _ in
+            store.messages(of: "c").subscribe { _ in }
+            store.publish([1], to: "c").subscribe(onFailure: { _ in })
+            store.read("b").subscribe(onFailure: { _ in })
+        })
+        let names = try await server.commands.until { commands in
+            commands.count >= 5 ? commands.map(\.name) : nil
+        }
+        #expect(names == ["HELLO", "GET", "SUBSCRIBE", "PUBLISH", "GET"])
+    }
+
     /// Replies that arrive in single bytes, or all together, go to their commands.
     @Test(arguments: [1, 2, 7, 1000]) func splitReplies(size: Int) async throws {
         let server = try RESPServer { command in

@@ -49,6 +49,12 @@ final class RedisClient: @unchecked Sendable {
         case closed
     }
 
+    /// What enters the lane from outside: one queue for all, so that each caller's order is kept.
+    private enum Entry: Sendable {
+        case call(RedisCall)
+        case work(@Sendable () -> Void)
+    }
+
     fileprivate struct Channel {
         /// Distinguishes this subscription from earlier ones to the channel.
         let number: Int
@@ -89,10 +95,10 @@ final class RedisClient: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var latest = 0
     @safe @exclusivity(unchecked) private var observers: [@Sendable (Event) -> Void] = []
     private let counter = Atomic<Int>(0)
-    /// An empty array for the next commands.
-    @safe @exclusivity(unchecked) private var spare: [RedisCall] = []
-    /// The commands that have arrived while the lane was taken.
-    private let inbox = Mutex<[RedisCall]>([])
+    /// An empty array for the next ones.
+    @safe @exclusivity(unchecked) private var spare: [Entry] = []
+    /// What has arrived while the lane was taken.
+    private let inbox = Mutex<[Entry]>([])
 
     init(_ settings: Settings, over transport: any Transport) {
         self.settings = settings
@@ -128,14 +134,19 @@ final class RedisClient: @unchecked Sendable {
     }
 
     /// Sends a command. From any thread.
-    func enter(_ call: RedisCall) {
+    func enter(_ call: RedisCall) { enter(.call(call)) }
+
+    /// Runs `work` inside the lane, after the commands and the work that the caller has entered before. From any thread.
+    func perform(_ work: @escaping @Sendable () -> Void) { enter(.work(work)) }
+
+    private func enter(_ entry: Entry) {
         if lane.tryEnter() {
             takeInbox()
-            take(call)
+            take(entry)
             return lane.leave()
         }
         let isFirst = inbox.withLock { inbox in
-            inbox.append(call)
+            inbox.append(entry)
             return inbox.count == 1
         }
         // All that arrive until then are taken together.
@@ -144,20 +155,20 @@ final class RedisClient: @unchecked Sendable {
 
     /// Calls `observer` with all events from now on, inside the lane. From any thread.
     func observe(_ observer: @escaping @Sendable (Event) -> Void) {
-        lane.enter { self.observers.append(observer) }
+        perform { self.observers.append(observer) }
     }
 
     /// The messages of a channel, as ``SharedStore/messages(of:)`` has them. From any thread.
     func messages(of channel: String) -> Observable<SharedMessage, Never> {
         .create { [self] emitter in
-            lane.enter {
+            perform {
                 self.latest += 1
                 let id = self.latest
                 guard !emitter.isCancelled else { return }
                 self.listen(to: channel, as: id) { emitter.send($0) }
                 emitter.onClose { [weak self] in
                     guard let self else { return }
-                    lane.enter { self.stopListening(to: channel, as: id) }
+                    perform { self.stopListening(to: channel, as: id) }
                 }
             }
         }
@@ -165,19 +176,26 @@ final class RedisClient: @unchecked Sendable {
 
     /// Ends the connection for good: commands fail from now on. From any thread.
     func shutDown() {
-        lane.enter { self.lose(NetworkError(.shutDown, "the store has been shut down"), forGood: true) }
+        perform { self.lose(NetworkError(.shutDown, "the store has been shut down"), forGood: true) }
     }
 
     // MARK: - Commands
 
     private func takeInbox() {
         // The array is used again. A call that fails may lead to others, which then need one of their own.
-        var calls: [RedisCall] = []
-        swap(&calls, &spare)
-        inbox.withLock { swap(&$0, &calls) }
-        for call in calls { take(call) }
-        calls.removeAll(keepingCapacity: calls.count <= 2 * Self.earlyCount)
-        spare = calls
+        var entries: [Entry] = []
+        swap(&entries, &spare)
+        inbox.withLock { swap(&$0, &entries) }
+        for entry in entries { take(entry) }
+        entries.removeAll(keepingCapacity: entries.count <= 2 * Self.earlyCount)
+        spare = entries
+    }
+
+    private func take(_ entry: Entry) {
+        switch entry {
+        case .call(let call): take(call)
+        case .work(let work): work()
+        }
     }
 
     private func take(_ call: RedisCall) {

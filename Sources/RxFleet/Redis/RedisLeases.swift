@@ -63,7 +63,7 @@ final class RedisLeases: @unchecked Sendable {
     func lease(_ name: String, for time: Duration) -> Observable<SharedLease, NetworkError> {
         .create { [self] emitter in
             do throws(NetworkError) { try StoreRules.check(name: name) } catch { return emitter.fail(error) }
-            lane.enter { self.join(name, StoreRules.leaseTime(time), emitter) }
+            client.perform { self.join(name, StoreRules.leaseTime(time), emitter) }
         }
     }
 
@@ -74,7 +74,7 @@ final class RedisLeases: @unchecked Sendable {
         latest += 1
         let request = Request(name, "\(process):\(latest)", time, emitter)
         // The lease keeps this object, and with it the connection.
-        emitter.onClose { [self] in lane.enter { self.leave(request) } }
+        emitter.onClose { [self] in client.perform { self.leave(request) } }
         listen()
         requests[request.token] = request
         ask(request)
