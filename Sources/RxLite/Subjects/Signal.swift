@@ -8,7 +8,7 @@
 ///
 /// All current subscribers get each value, in the same order. Sending is thread-safe; a value sent from
 /// within a delivery is delivered after it. A signal that is released sends nothing more, and lets go of its subscribers:
-/// a discarded subscription goes with it, unless an operator such as `flatMap` or `merge` may have other streams running.
+/// a discarded subscription goes with it, unless one of its operators has timers or other streams (`debounce`, `flatMap`).
 public final class Signal<Element: Sendable>: Sendable {
     @usableFromInline let multicaster = Multicaster<Element, Never>()
 
