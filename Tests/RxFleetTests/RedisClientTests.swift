@@ -266,6 +266,25 @@ import Testing
         #expect((9...10).contains(all.count { $0 }))
     }
 
+    /// A read that is held needs two commands, of which the second may be one too many.
+    @Test(arguments: 1...4)
+    func manyHeldReads(limit: Int) async throws {
+        let server = try RESPServer { command in
+            switch command.name {
+            case "GET": [.send(Self.entry("text", version: 3))]
+            case "PTTL": [.send(":-1\r\n")]
+            default: RESPServer.usual(command)
+            }
+        }
+        let store = try store(server) {
+            $0.memoryLimit = 1 << 20
+            $0.commandLimit = limit
+        }
+        let reads = (0..<limit).map { store.read("key \($0)").materialize() }
+        let events = try await Observable.merge(reads).collect().value()
+        #expect(events.count { if case .end = $0 { true } else { false } } == limit)
+    }
+
     /// After its end, a store sends nothing more.
     @Test func shutDown() async throws {
         let server = try RESPServer { RESPServer.usual($0) }

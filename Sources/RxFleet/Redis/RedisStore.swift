@@ -160,32 +160,48 @@ public final class RedisStore: SharedStore {
     private func request(_ key: String, for observer: Observer<SharedEntry?, NetworkError>) {
         guard let memory else { return client.enter(EntryRead(of: key, for: observer)) }
         let name = keys.entry(key)
-        let found = FoundEntry()
+        let read = HeldRead(of: key, into: memory, for: observer)
         client.enter(
             RedisCallback(RedisCommand("GET", bytes: [name])) { result in
-                found.value = (Self.entry(result), memory.begin(key))
+                read.receive(entry: Self.entry(result))
             })
         client.enter(
             RedisCallback(RedisCommand("PTTL", bytes: [name])) { [clock = client.clock] result in
-                guard let (entry, ticket) = found.value else { return }
-                switch (entry, result) {
-                case (.success(let entry), .success(.integer(let left))) where entry != nil || left == -2:
-                    let end = left >= 0 ? clock.now + .milliseconds(left) : nil
-                    if entry == nil || left != -2 {
-                        memory.hold(entry, at: key, until: end, ticket)
-                    } else {
-                        memory.cancel(key, ticket)
-                    }
-                default: memory.cancel(key, ticket)
-                }
-                observer.complete(with: entry)
+                read.receive(lifetime: result, at: clock.now)
             })
     }
 
-    /// The reply about a value, until that about its lifetime.
-    private final class FoundEntry: @unchecked Sendable {
-        // Unchecked: accessed only inside the lane of the client, which is serial.
-        var value: (Result<SharedEntry?, NetworkError>, RedisMemory.Ticket)?
+    /// A read whose reply is held, which needs the lifetime of the entry, too. The reply about that comes second, but may
+    /// be missing before there is one about the value.
+    private final class HeldRead: @unchecked Sendable {
+        // Unchecked: the variables are accessed only inside the lane of the client, which is serial.
+        private let key: String
+        private let memory: RedisMemory
+        private let observer: Observer<SharedEntry?, NetworkError>
+        private var found: (entry: Result<SharedEntry?, NetworkError>, ticket: RedisMemory.Ticket)?
+        private var hasNoLifetime = false
+
+        init(of key: String, into memory: RedisMemory, for observer: Observer<SharedEntry?, NetworkError>) {
+            self.key = key
+            self.memory = memory
+            self.observer = observer
+        }
+
+        func receive(entry: Result<SharedEntry?, NetworkError>) {
+            if hasNoLifetime { return observer.complete(with: entry) }
+            found = (entry, memory.begin(key))
+        }
+
+        func receive(lifetime: Result<RESPValue, NetworkError>, at now: Duration) {
+            guard let (entry, ticket) = found else { return hasNoLifetime = true }
+            switch (entry, lifetime) {
+            case (.success(nil), .success(.integer(-2))): memory.hold(nil, at: key, until: nil, ticket)
+            case (.success(let entry?), .success(.integer(let left))) where left != -2:
+                memory.hold(entry, at: key, until: left >= 0 ? now + .milliseconds(left) : nil, ticket)
+            default: memory.cancel(key, ticket)
+            }
+            observer.complete(with: entry)
+        }
     }
 
     /// A read whose reply goes to the subscriber.
