@@ -198,4 +198,22 @@ import Testing
             .subscribe(onNext: { _ in log.add("value") }, onFinish: { log.add("|") })
         #expect(log.entries == ["|"])
     }
+
+    /// Inner streams whose sources are held after their ends, while others start.
+    @Test func endedInnerStreamsSendNothing() throws {
+        let emitters = Shared<[Emitter<String, Never>]>([])
+        let values = Shared<[String]>([])
+        Observable<Int, Never>.sequence(0..<8)
+            .flatMap(.merge(limit: 2)) { _ in
+                .create { emitter in emitters.change { $0.append(emitter) } }
+            }
+            .subscribe { value in values.change { $0.append(value) } }
+        for number in 0..<8 {
+            let emitter = emitters.value[number]
+            emitter.send("value \(number)")
+            emitter.finish()
+            for ended in emitters.value[...number] { ended.send("late") }
+        }
+        #expect(values.value == (0..<8).map { "value \($0)" })
+    }
 }

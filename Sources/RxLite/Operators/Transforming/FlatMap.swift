@@ -107,8 +107,10 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @safe @exclusivity(unchecked) @usableFromInline var latest: Scope?
     /// The teardowns in other lanes of the inner stream that ended or was replaced last, with `latest`.
     @safe @exclusivity(unchecked) @usableFromInline var departure: Departure?
-    /// The scope of an inner stream that ended at once, for reuse by the next one.
+    /// The scopes of inner streams that have ended, for reuse by others once nobody else holds them. One of two is free
+    /// when a stream starts at the end of another, whose scope its source still holds.
     @safe @exclusivity(unchecked) @usableFromInline var spare: Scope?
+    @safe @exclusivity(unchecked) @usableFromInline var otherSpare: Scope?
     @safe @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Element>()
     /// The marbles of the waiting values; `nil` if no inspector was attached at the start.
     @safe @exclusivity(unchecked) @usableFromInline var causes: FIFO<StreamCause?>?
@@ -148,6 +150,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
             self.receiveInner = nil
             self.target = nil
             self.spare = nil
+            self.otherSpare = nil
             self.startScope = nil
         }
         return Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
@@ -187,18 +190,30 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         let inner: Observable<T, Failure>
         do throws(Failure) { inner = try transform(value) } catch { return end(.failed(error)) }
         guard scope.isOpen else { return }
-        var innerScope = takeScope()
+        let innerScope = takeScope()
         running += 1
         if case .latest = strategy { latest = innerScope }
         subscribe(to: causes == nil ? inner : inner.inspectedAsInner(), in: innerScope)
-        if isKnownUniquelyReferenced(&innerScope), innerScope.isDone, scope.isOpen { spare = innerScope }
     }
 
     @inlinable
     func takeScope() -> Scope {
-        guard let spare = spare.take() else { return innerScope.child(of: self) }
+        guard let spare = Self.take(&spare) ?? Self.take(&otherSpare) else { return innerScope.child(of: self) }
         innerScope.adopt(spare)
         return spare
+    }
+
+    /// Takes a scope that nobody else holds.
+    @inlinable
+    static func take(_ spare: inout Scope?) -> Scope? {
+        isKnownUniquelyReferenced(&spare) ? spare.take() : nil
+    }
+
+    /// Keeps the scope of an inner stream that has ended.
+    @inlinable
+    func keep(_ ended: Scope) {
+        guard ended.isDone, scope.isOpen else { return }
+        if spare == nil { spare = ended } else { otherSpare = ended }
     }
 
     @inlinable
@@ -211,6 +226,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
                     // Guard: the owner given above.
                     let flattening = unsafe unsafeDowncast(innerScope.owner!, to: Flattening.self)
                     flattening.close(innerScope)
+                    flattening.keep(innerScope)
                     flattening.receiveInnerEnd(completion)
                 }))
     }
