@@ -29,7 +29,7 @@ extension Parser {
         {
             bytes in
             let entry: SharedEntry
-            do throws(NetworkError) { entry = try RedisKeys.entry(bytes).get() } catch {
+            do throws(NetworkError) { entry = try RedisKeys.entry(bytes[...]).get() } catch {
                 return error.code.rawValue
             }
             try demand(entry.bytes.count == bytes.count - 16, "another content")

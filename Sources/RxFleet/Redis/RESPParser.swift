@@ -71,7 +71,7 @@ struct RESPParser: Sendable {
 
     /// The next complete value; `nil` if more bytes are needed.
     mutating func next() throws(RESPError) -> RESPValue? {
-        if let value = nextString() { return value }
+        if let value = nextString({ RESPValue.string(Array($0)) }) { return value }
         if let failure { throw failure }
         do throws(RESPError) {
             while let value = try readPart() {
@@ -90,9 +90,11 @@ struct RESPParser: Sendable {
         }
     }
 
-    /// The next value if it is what most replies are: a string by itself, all of whose bytes have arrived. Leaves everything
-    /// else, and all that is wrong, to the others.
-    private mutating func nextString() -> RESPValue? {
+    /// What `read` makes of the next value if that is what most replies are: a string by itself, all of whose bytes have
+    /// arrived. Leaves everything else, and all that is wrong, to ``next()``.
+    ///
+    /// - Parameter read: must not keep the bytes, because the parser would then copy all of its buffer.
+    mutating func nextString<Value>(_ read: (ArraySlice<UInt8>) -> Value) -> Value? {
         guard frames.isEmpty, string == nil, elementCount == 0, byteCount == 0, position < buffer.count,
             buffer[position] == UInt8(ascii: "$")
         else { return nil }
@@ -112,7 +114,7 @@ struct RESPParser: Sendable {
         else { return nil }
         position = end + 2
         scanned = position
-        return .string(Array(buffer[start..<end]))
+        return read(buffer[start..<end])
     }
 
     // MARK: - Parts

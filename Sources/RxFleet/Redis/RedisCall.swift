@@ -10,6 +10,8 @@ class RedisCall: @unchecked Sendable {
     enum Kind: Sendable, Equatable {
         /// The reply is the result.
         case command
+        /// The reply is an entry, read where it has arrived.
+        case read
         case handshake(RedisHandshake.Step)
         /// A push with the name of the channel takes the place of the reply; only a refusal is one.
         case subscribe(channel: String, number: Int)
@@ -37,6 +39,9 @@ class RedisCall: @unchecked Sendable {
 
     /// Takes the reply, or why there is none. Called once, inside the lane of the client. Does nothing unless overridden.
     func complete(_ result: consuming Result<RESPValue, NetworkError>) {}
+
+    /// Takes the reply to a ``Kind/read`` if it is a string; all else goes to ``complete(_:)``.
+    func complete(with entry: Result<SharedEntry, NetworkError>) {}
 }
 
 /// A command with a closure that takes the reply.

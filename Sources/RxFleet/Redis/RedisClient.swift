@@ -373,7 +373,7 @@ final class RedisClient: @unchecked Sendable {
         } else {
             state = .waiting(error)
             if wasReady { backoff.reset() }
-            let wait = backoff.next(isLasting: error.isLasting, fraction: RandomSource.fraction())
+            let wait = backoff.next(isLasting: RedisErrors.isLasting(error), fraction: RandomSource.fraction())
             timer = schedule(after: wait) { client in
                 if case .waiting = client.state { client.connect() }
             }
@@ -414,8 +414,7 @@ final class RedisClient: @unchecked Sendable {
         parser.append(bytes)
         do throws(RESPError) {
             var count = 0
-            while number == current, let value = try parser.next() {
-                receive(consume value)
+            while number == current, try receiveNext() {
                 count += 1
                 // The server can work on the commands that these replies have led to while the others are read.
                 if count.isMultiple(of: Self.earlyCount) { takeInbox() }
@@ -427,32 +426,42 @@ final class RedisClient: @unchecked Sendable {
         }
     }
 
+    /// Receives the next value; false if it has not arrived.
+    private func receiveNext() throws(RESPError) -> Bool {
+        if let call = sent.first, case .read = call.kind, let entry = parser.nextString(RedisKeys.entry) {
+            _ = sent.popFirst()
+            call.complete(with: entry)
+            return true
+        }
+        guard let value = try parser.next() else { return false }
+        receive(consume value)
+        return true
+    }
+
     private func receive(_ value: consuming RESPValue) {
         if case .push(let elements) = value { return receive(push: elements) }
         guard let call = sent.popFirst() else {
             return lose(RedisErrors.malformed("a reply without a command"))
         }
-        if case .command = call.kind {
+        switch call.kind {
+        case .command, .read:
             guard case .error(let failure) = value else { return call.complete(.success(consume value)) }
             call.complete(.success(value))
             // A failover has made this server a replica; the name of the host may lead to the new master.
             if failure.code == "READONLY" { lose(RedisErrors.error(for: failure)) }
-            return
-        }
-        switch (call.kind, value) {
-        case (.command, _): break
-        case (.handshake(let step), _):
+        case .handshake(let step):
             do throws(NetworkError) {
                 try RedisHandshake.check(value, to: step)
             } catch {
                 return lose(error)
             }
             if case .connecting = state, sent.isEmpty { becomeReady() }
-        case (.subscribe, .error(let failure)), (.unsubscribe, .error(let failure)):
+        case .subscribe, .unsubscribe:
+            guard case .error(let failure) = value else {
+                return lose(RedisErrors.unexpected(value, instead: "a push"))
+            }
             let error = RedisErrors.error(for: failure)
             for observer in observers { observer(.refused(error)) }
-        case (.subscribe, _), (.unsubscribe, _):
-            lose(RedisErrors.unexpected(value, instead: "a push"))
         }
     }
 
@@ -578,19 +587,6 @@ final class RedisClient: @unchecked Sendable {
 extension RedisClient.Channel {
     fileprivate func tell(_ message: SharedMessage) {
         for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener(message) }
-    }
-}
-
-extension NetworkError {
-    /// Whether another attempt to connect fails in the same way until somebody changes the server or the address.
-    fileprivate var isLasting: Bool {
-        switch code {
-        case .storeLoginMissing, .storeLoginRefused, .storeForbidden, .storeUnsupported, .storeReadOnly,
-            .invalidConfiguration, .invalidResponse:
-            true
-        case .tls: tlsFailure != nil
-        default: false
-        }
     }
 }
 #endif

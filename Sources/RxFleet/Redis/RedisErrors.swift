@@ -25,6 +25,17 @@ extension NetworkError.Code {
 
 /// The errors of Redis as errors of a store. None of them contains an argument of a command.
 enum RedisErrors {
+    /// Whether another attempt to connect fails in the same way until somebody changes the server or the address.
+    static func isLasting(_ error: NetworkError) -> Bool {
+        switch error.code {
+        case .storeLoginMissing, .storeLoginRefused, .storeForbidden, .storeUnsupported, .storeReadOnly,
+            .invalidConfiguration, .invalidResponse:
+            true
+        case .tls: error.tlsFailure != nil
+        default: false
+        }
+    }
+
     /// The error for a reply of failure.
     ///
     /// - Parameter isSecret: whether the command had a password, which Redis may quote. Default false.

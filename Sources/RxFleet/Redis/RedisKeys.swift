@@ -51,23 +51,22 @@ struct RedisKeys: Sendable {
     }
 
     /// The entry that a value is.
-    static func entry(_ value: consuming [UInt8]) -> Result<SharedEntry, NetworkError> {
+    static func entry(_ value: ArraySlice<UInt8>) -> Result<SharedEntry, NetworkError> {
         guard let version = version(value) else {
             return .failure(
                 NetworkError(
                     .invalidResponse,
                     "a value in Redis is not an entry of this store: another program has written it"))
         }
-        value.removeFirst(16)
-        return .success(SharedEntry(bytes: value, version: version))
+        return .success(SharedEntry(bytes: Array(value.dropFirst(16)), version: version))
     }
 
     /// The number that 16 digits are.
-    private static func version(_ value: borrowing [UInt8]) -> UInt64? {
+    private static func version(_ value: ArraySlice<UInt8>) -> UInt64? {
         guard value.count >= 16 else { return nil }
         var version: UInt64 = 0
-        for index in 0..<16 {
-            let digit = value[index] &- UInt8(ascii: "0")
+        for byte in value.prefix(16) {
+            let digit = byte &- UInt8(ascii: "0")
             guard digit <= 9 else { return nil }
             version = version * 10 + UInt64(digit)
         }

@@ -213,11 +213,15 @@ public final class RedisStore: SharedStore {
         init(of key: String, for observer: Observer<SharedEntry?, NetworkError>) {
             self.key = key
             self.observer = observer
-            super.init(nil)
+            super.init(nil, .read)
         }
 
         override func append(to bytes: inout [UInt8], below prefix: borrowing [UInt8]) {
             RedisCommand.appendGet(of: key, below: prefix, to: &bytes)
+        }
+
+        override func complete(with entry: Result<SharedEntry, NetworkError>) {
+            observer.complete(with: entry.map(Optional.some))
         }
 
         override func complete(_ result: consuming Result<RESPValue, NetworkError>) {
@@ -229,10 +233,7 @@ public final class RedisStore: SharedStore {
         _ result: consuming Result<RESPValue, NetworkError>
     ) -> Result<SharedEntry?, NetworkError> {
         switch result {
-        case .success(.string(let bytes)):
-            // Leaves the bytes to the entry, which is then made of them without a copy.
-            result = .success(.null)
-            return RedisKeys.entry(consume bytes).map(Optional.some)
+        case .success(.string(let bytes)): return RedisKeys.entry(bytes[...]).map(Optional.some)
         case .success(.null): return .success(nil)
         case .success(.error(let failure)): return .failure(RedisErrors.error(for: failure))
         case .success(let value): return .failure(RedisErrors.unexpected(value, instead: "an entry"))
