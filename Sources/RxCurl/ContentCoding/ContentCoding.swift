@@ -136,6 +136,6 @@ extension Transfer {
         guard let refusal = state.refusal else { return }
         let error = error(refusal.kind, refusal.message)
         // After the end of the loop, nothing of curl is left.
-        if handle == nil { end(error) } else { multi.perform(.abort(self, error)) }
+        if handle == nil { end(error) } else { multi.perform(.fail(self, error)) }
     }
 }

@@ -240,20 +240,31 @@ extension Multi {
 }
 
 extension Multi {
-    /// An action to perform between two calls of curl.
+    /// An action to perform between two calls of curl; ``Multi/apply(_:)`` performs it.
     enum Command {
+        /// Queues a new transfer, or one that starts over.
         case add(Transfer)
+        /// Passes a transfer that already has a handle to curl: its content has begun or turned out to be empty, or it
+        /// needs another connection.
         case proceed(Transfer)
+        /// Ends the transfer without an event: its consumer has cancelled it.
         case cancel(Transfer)
+        /// The consumer's pause is over.
         case resume(Transfer)
+        /// A limit has passed; ends the transfer with this code.
         case timeOut(Transfer, NetworkError.Code)
-        // Large and rare.
-        indirect case abort(Transfer, NetworkError)
+        /// Ends the transfer with an error that is not from curl.
+        indirect case fail(Transfer, NetworkError)  // Large and rare.
+        /// The content source has bytes again, or has ended; unpauses sending.
         case feed(Transfer)
+        /// The response may be complete before the upload is; see ``Transfer/finishEarly()``.
         case finishEarly(Transfer)
+        /// The timer of the ``ConnectionQueue``.
         case widenQueue
-        // Large and rare.
-        indirect case endWait([Transfer], CurlError?)
+        /// A lookup has ended: continues these transfers, or fails them with the error. Also sent without transfers, to
+        /// start queued lookups.
+        indirect case endWait([Transfer], CurlError?)  // Large and rare.
+        /// The transport has been shut down, or the loop ends.
         case close
     }
 
@@ -322,7 +333,7 @@ extension Multi {
                 transfer.end(code, transfer.text(of: code))
             }
             drop(transfer)
-        case .abort(let transfer, let error):
+        case .fail(let transfer, let error):
             transfer.end(error)
             drop(transfer)
         case .feed(let transfer): feed(transfer)

@@ -133,8 +133,12 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// Ends the transfer because curl has completed it. The handle is still present, and the results are read
-    /// from it.
+    /// Takes the completion of the handle by curl (`CURLMSG_DONE`), or by this side in place of curl. The handle is still
+    /// present, and the results are read from it.
+    ///
+    /// This is not yet the end: the first checks run the transfer again or hand it on (lookup refused, unclean
+    /// connection, upgrade, 417, refused stream). Only then does ``TransferState`` decide. A new reason to try again
+    /// goes before that switch.
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
         multi.loop.assertCurrent()
         if attempts.isLookupRefused, !isOver { return multi.waitForLookup(self, handle) }

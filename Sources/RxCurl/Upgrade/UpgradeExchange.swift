@@ -216,7 +216,7 @@ final class UpgradeExchange {
             flush()
             watch()
         } onFailure: { [unowned self] error in
-            multi.perform(.abort(transfer, error))
+            multi.perform(.fail(transfer, error))
         }
     }
 
@@ -295,11 +295,11 @@ final class UpgradeExchange {
     }
 
     private func failLost(_ details: String) {
-        multi.perform(.abort(transfer, transfer.lostConnection(details)))
+        multi.perform(.fail(transfer, transfer.lostConnection(details)))
     }
 
     private func fail(_ code: NetworkError.Code, _ message: String) {
-        multi.perform(.abort(transfer, NetworkError(code, message)))
+        multi.perform(.fail(transfer, NetworkError(code, message)))
     }
 
     /// Sends as much as the network takes.
@@ -354,7 +354,7 @@ extension Transfer {
                 throw failure
             }
         } catch {
-            multi.perform(.abort(self, error))
+            multi.perform(.fail(self, error))
         }
     }
 }

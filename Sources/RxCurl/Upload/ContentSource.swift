@@ -203,12 +203,11 @@ final class ContentSource: @unchecked Sendable {
             let count = takenBytes + Int64(waitingBytes)
             if let length, count != length {
                 let message = "the body has \(count) bytes, but \(length) were announced"
-                return transfer.multi.perform(
-                    .abort(transfer, NetworkError(.bodyLength, message)))
+                return transfer.multi.perform(.fail(transfer, NetworkError(.bodyLength, message)))
             }
             hasEnded = true
             supply(transfer)
-        case .failed(let error): transfer.multi.perform(.abort(transfer, error))
+        case .failed(let error): transfer.multi.perform(.fail(transfer, error))
         }
     }
 
