@@ -15,6 +15,9 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     /// Operators with time use its clock by default.
     public let scheduler: (any Scheduler)?
 
+    /// Runs the stream directly in the observer's lane. Only where that lane has this stream's ``scheduler``, as in
+    /// operators with one input; anything else calls ``subscribe(_:)``, which relays between schedulers. Do not swap one
+    /// for the other.
     @usableFromInline
     let source: @Sendable (Observer<Element, Failure>) -> Void
 
