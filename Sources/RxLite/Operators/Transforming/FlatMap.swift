@@ -106,7 +106,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @usableFromInline let outerScope: Scope
     @safe @exclusivity(unchecked) @usableFromInline var latest: Scope?
     /// The teardowns in other lanes of the inner stream that ended or was replaced last, with `latest`.
-    @safe @exclusivity(unchecked) @usableFromInline var departure: Departure?
+    @safe @exclusivity(unchecked) @usableFromInline var pendingTeardown: PendingTeardown?
     /// The scopes of inner streams that have ended, for reuse by others once nobody else holds them. One of two is free
     /// when a stream starts at the end of another, whose scope its source still holds.
     @safe @exclusivity(unchecked) @usableFromInline var spare: Scope?
@@ -144,8 +144,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
 
     @inlinable var outer: Observer<Element, Failure> {
         scope.onClose {
-            if let departure = self.departure { self.scope.pass(departure) }
-            self.departure = nil
+            if let pendingTeardown = self.pendingTeardown { self.scope.pass(pendingTeardown) }
+            self.pendingTeardown = nil
             self.observer = nil
             self.receiveInner = nil
             self.target = nil
@@ -175,7 +175,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
                 self.latest = nil
                 close(latest)
             }
-            guard departure != nil else { return start(value) }
+            guard pendingTeardown != nil else { return start(value) }
             waiting.removeAll()
             waiting.append(value)
             causes?.removeAll()
@@ -235,16 +235,16 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @inlinable
     func close(_ innerScope: Scope) {
         guard case .latest = strategy else { return innerScope.close() }
-        departure = innerScope.closeBeforeSuccessor()
-        guard let departure else { return }
-        departure.whenOver { self.scope.enter { self.startLatest() } }
-        departure.followUp(in: scope.lane)
+        pendingTeardown = innerScope.closeBeforeSuccessor()
+        guard let pendingTeardown else { return }
+        pendingTeardown.whenOver { self.scope.enter { self.startLatest() } }
+        pendingTeardown.followUp(in: scope.lane)
     }
 
     /// Starts the last value that came while the inner stream before it was being torn down.
     @usableFromInline
     func startLatest() {
-        departure = nil
+        pendingTeardown = nil
         if let value = waiting.popFirst() {
             if let cause = causes?.popFirst(), let cause {
                 StreamCause.restore(cause) { start(value) }

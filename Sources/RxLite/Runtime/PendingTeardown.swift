@@ -2,13 +2,13 @@ import Synchronization
 
 /// The teardowns that a closed stream has left to do in other lanes, before another stream may take its place.
 @usableFromInline
-final class Departure: Sendable {
+final class PendingTeardown: Sendable {
     private struct Contents {
         var left = 0
         var successors: [Callback] = []
         /// Work that waits until the successor has begun.
         var followUps: [Callback] = []
-        /// Whether another departure, which this one is a part of, runs those.
+        /// Whether another teardown, which this one is a part of, runs those.
         var isPart = false
     }
 
@@ -69,35 +69,35 @@ extension Lane {
         case none
         /// No teardown in another lane so far.
         case awaited
-        case departing(Departure)
+        case tearingDown(PendingTeardown)
     }
 
     /// Runs `work` once the stream that replaces the one which is being closed now has begun; now if none replaces it.
     /// Only from inside the lane.
     package func afterSuccessor(_ work: @escaping @Sendable () -> Void) {
-        guard let departure = currentDeparture else { return work() }
-        departure.afterSuccessor(work)
+        guard let teardown = currentTeardown else { return work() }
+        teardown.afterSuccessor(work)
     }
 
     /// Runs `close`, whose teardowns in other lanes a successor awaits. `nil` if there are none.
-    fileprivate func departure(_ close: () -> Void) -> Departure? {
+    fileprivate func pendingTeardown(after close: () -> Void) -> PendingTeardown? {
         let former = unsafe succession
         unsafe succession = .awaited
         defer { unsafe succession = former }
         close()
-        guard case .departing(let departure) = unsafe succession else { return nil }
-        return departure
+        guard case .tearingDown(let teardown) = unsafe succession else { return nil }
+        return teardown
     }
 
-    /// The departure that a teardown in another lane has to join, if a successor awaits it.
-    fileprivate var currentDeparture: Departure? {
+    /// What a teardown in another lane has to join, if a successor awaits it.
+    fileprivate var currentTeardown: PendingTeardown? {
         switch unsafe succession {
         case .none: return nil
-        case .departing(let departure): return departure
+        case .tearingDown(let teardown): return teardown
         case .awaited:
-            let departure = Departure()
-            unsafe succession = .departing(departure)
-            return departure
+            let teardown = PendingTeardown()
+            unsafe succession = .tearingDown(teardown)
+            return teardown
         }
     }
 }
@@ -106,37 +106,37 @@ extension Scope {
     /// Closes the scope of a stream that another one will follow. Returns what is left to do in other lanes; `nil` if
     /// everything has been torn down.
     @usableFromInline
-    func closeBeforeSuccessor() -> Departure? {
-        guard let departure = lane.departure(close) else { return nil }
-        guard departure.isOver else { return departure }
-        if departure.hasFollowUps { departure.followUp(in: lane) }
+    func closeBeforeSuccessor() -> PendingTeardown? {
+        guard let teardown = lane.pendingTeardown(after: close) else { return nil }
+        guard teardown.isOver else { return teardown }
+        if teardown.hasFollowUps { teardown.followUp(in: lane) }
         return nil
     }
 
     /// Cancels the source that runs in this scope's lane for a stream in `lane`, which is being closed there.
     @usableFromInline
     func cancel(with lane: Lane) {
-        guard let departure = lane.currentDeparture else { return cancel() }
-        departure.begin()
+        guard let teardown = lane.currentTeardown else { return cancel() }
+        teardown.begin()
         self.lane.markCancelled()
         // Also if the source has ended: its teardowns may still be running, and come first.
         self.lane.enter {
-            let rest = self.lane.departure(self.close)
-            rest?.begin(within: departure)
-            departure.end()
+            let rest = self.lane.pendingTeardown(after: self.close)
+            rest?.begin(within: teardown)
+            teardown.end()
         }
     }
 
-    /// Has a successor that awaits the stream in this scope await `departure` as well.
+    /// Has a successor that awaits the stream in this scope await `teardown` as well.
     @usableFromInline
-    func pass(_ departure: Departure) {
-        lane.currentDeparture.map { departure.begin(within: $0) }
+    func pass(_ teardown: PendingTeardown) {
+        lane.currentTeardown.map { teardown.begin(within: $0) }
     }
 }
 
-extension Departure {
-    /// Makes this departure a part of `whole`.
-    fileprivate func begin(within whole: Departure) {
+extension PendingTeardown {
+    /// Makes this one a part of `whole`.
+    fileprivate func begin(within whole: PendingTeardown) {
         whole.begin()
         contents.withLock { $0.isPart = true }
         whenOver {
@@ -145,7 +145,7 @@ extension Departure {
         }
     }
 
-    private func adoptFollowUps(of part: Departure) {
+    private func adoptFollowUps(of part: PendingTeardown) {
         let followUps = part.contents.withLock { contents in
             defer { contents.followUps = [] }
             return contents.followUps
