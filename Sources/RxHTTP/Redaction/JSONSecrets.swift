@@ -1,7 +1,7 @@
 extension SecretFinder {
     /// The values of secret members and the secrets within strings, in JSON that may be cut off, in lines of JSON, or in
     /// a text around JSON.
-    func json(_ names: inout some SecretReplacement) -> TextEdits {
+    func json(_ placeholders: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
         var codes: Set<Int>?
         var position = 0
@@ -11,7 +11,7 @@ extension SecretFinder {
             // In a text around JSON, the quote that ends a string may be the one that begins the next.
             position = end - 1 > start && bytes[end - 1] == Self.quote ? end - 1 : end
             guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else {
-                if look(into: start..<end, &edits, &names) { position = end }
+                if look(into: start..<end, &edits, &placeholders) { position = end }
                 continue
             }
             let valueStart = skippingBlanks(from: colon + 1)
@@ -27,10 +27,14 @@ extension SecretFinder {
                 guard !found.contains(start) else { continue }
             }
             position =
-                names.keepsShape ? values(from: valueStart, &edits, &names) : endOfValue(from: valueStart)
+                if placeholders.keepsShape {
+                    values(from: valueStart, &edits, &placeholders)
+                } else {
+                    endOfValue(from: valueStart)
+                }
             let value = valueStart..<position
-            if !names.keepsShape, !value.isEmpty, !Self.isLiteral(bytes[value]) {
-                edits.replace(value, by: "\"\(names.placeholder(for: text(value)))\"")
+            if !placeholders.keepsShape, !value.isEmpty, !Self.isLiteral(bytes[value]) {
+                edits.replace(value, by: "\"\(placeholders.placeholder(for: text(value)))\"")
             }
             // A name without a value, whose brace or bracket has no part in it.
             position = max(position, colon + 1)
@@ -53,16 +57,16 @@ extension SecretFinder {
     /// Replaces the secrets of a string that is a text itself, such as JSON; returns whether it was replaced as a whole.
     /// Without escapes it contains no JSON, and the secrets of its URLs and its tokens are those of the whole text.
     private func look(
-        into quoted: Range<Int>, _ edits: inout TextEdits, _ names: inout some SecretReplacement
+        into quoted: Range<Int>, _ edits: inout TextEdits, _ placeholders: inout some SecretReplacement
     ) -> Bool {
         guard bytes[quoted].contains(UInt8(ascii: "\\")) else { return false }
         guard depth > 0 else {
-            edits.replace(quoted, by: "\"\(names.placeholder(for: string(quoted)))\"")
+            edits.replace(quoted, by: "\"\(placeholders.placeholder(for: string(quoted)))\"")
             return true
         }
         let plain = UnescapedText(json: bytes[inside(quoted)])
         let finder = SecretFinder(plain.bytes, redaction, depth: depth - 1)
-        edits.add(finder.text(&names), in: plain)
+        edits.add(finder.text(&placeholders), in: plain)
         return false
     }
 
@@ -120,7 +124,7 @@ extension SecretFinder {
 
     /// Replaces the strings and numbers of a value; returns its end. `null`, `true` and `false` stay.
     private func values(
-        from start: Int, _ edits: inout TextEdits, _ names: inout some SecretReplacement
+        from start: Int, _ edits: inout TextEdits, _ placeholders: inout some SecretReplacement
     ) -> Int {
         var (position, depth) = (start, 0)
         while position < bytes.count {
@@ -131,7 +135,7 @@ extension SecretFinder {
                 let isName = depth > 0 && next < bytes.count && bytes[next] == UInt8(ascii: ":")
                 if !isName {
                     edits.replace(
-                        position..<end, by: "\"\(names.placeholder(for: string(position..<end)))\"")
+                        position..<end, by: "\"\(placeholders.placeholder(for: string(position..<end)))\"")
                 }
                 position = end
             case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -146,7 +150,7 @@ extension SecretFinder {
                 position += 1
             default:
                 let end = endOfWord(from: position)
-                word(position..<end, &edits, &names)
+                word(position..<end, &edits, &placeholders)
                 position = end
             }
             if depth == 0 { return position }
@@ -163,9 +167,11 @@ extension SecretFinder {
         } ?? bytes.count
     }
 
-    private func word(_ range: Range<Int>, _ edits: inout TextEdits, _ names: inout some SecretReplacement) {
+    private func word(
+        _ range: Range<Int>, _ edits: inout TextEdits, _ placeholders: inout some SecretReplacement
+    ) {
         guard !Self.isLiteral(bytes[range]) else { return }
-        let placeholder = names.placeholder(for: text(range))
+        let placeholder = placeholders.placeholder(for: text(range))
         // A number in place of a number, so that the document still decodes.
         let isNumber = bytes[range].allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) }
         edits.replace(

@@ -32,20 +32,20 @@ package struct SecretFinder {
     ///
     /// - Parameter type: the `Content-Type`. Texts are searched whatever it is, and content without a type is taken
     ///   for text.
-    package func content(type: String?, _ names: inout some SecretReplacement) -> TextEdits {
+    package func content(type: String?, _ placeholders: inout some SecretReplacement) -> TextEdits {
         let media = MediaType(type)
-        if media.isForm { return form(&names) }
-        if let form = MultipartText(bytes, type: type) { return multipart(form, &names) }
-        if media.name == "text/event-stream" { return eventStream(&names) }
+        if media.isForm { return form(&placeholders) }
+        if let form = MultipartText(bytes, type: type) { return multipart(form, &placeholders) }
+        if media.name == "text/event-stream" { return eventStream(&placeholders) }
         guard media.isText || media.name.isEmpty || isUnicode else { return TextEdits() }
-        return text(&names)
+        return text(&placeholders)
     }
 
     /// The secrets of a text: of JSON, complete, truncated or in lines, of URLs, and tokens.
     ///
     /// - Parameter isInText: whether a URL ends before what does not belong to it in documents.
-    package func text(_ names: inout some SecretReplacement, isInText: Bool = true) -> TextEdits {
-        json(&names).merging(url(&names, isInText: isInText)).merging(tokens(&names))
+    package func text(_ placeholders: inout some SecretReplacement, isInText: Bool = true) -> TextEdits {
+        json(&placeholders).merging(url(&placeholders, isInText: isInText)).merging(tokens(&placeholders))
     }
 
     /// Whether the content is UTF-8, perhaps cut off within a character.
@@ -59,7 +59,7 @@ package struct SecretFinder {
 
     /// The JSON Web Tokens (RFC 7519 §3), signed or encrypted: base64url texts separated by points; the first is a JSON
     /// object. The end of the text may cut off a token after the first point.
-    package func tokens(_ names: inout some SecretReplacement) -> TextEdits {
+    package func tokens(_ placeholders: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
         var (position, headEnd) = (0, 0)
         var tokenEnd: (position: Int, isWhole: Bool)?
@@ -73,7 +73,7 @@ package struct SecretFinder {
             }
             let isWord = start == 0 || !Self.isBase64(bytes[start - 1])
             guard let end = tokenEnd, isWord && end.isWhole || isObject(start..<headEnd) else { continue }
-            edits.replace(start..<end.position, by: names.placeholder(for: text(start..<end.position)))
+            edits.replace(start..<end.position, by: placeholders.placeholder(for: text(start..<end.position)))
             position = end.position
             headEnd = position
         }
@@ -126,32 +126,34 @@ package struct SecretFinder {
 
     // MARK: - Parts
 
-    private func multipart(_ form: MultipartText, _ names: inout some SecretReplacement) -> TextEdits {
+    private func multipart(_ form: MultipartText, _ placeholders: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
         for part in form.parts {
-            head(part.head, &edits, &names)
+            head(part.head, &edits, &placeholders)
             let content = bytes[part.content]
             if depth == 0 || part.name.map({ redaction.hides(content, of: $0) }) == true {
-                edits.replace(part.content, by: names.placeholder(for: text(part.content)))
+                edits.replace(part.content, by: placeholders.placeholder(for: text(part.content)))
             } else {
                 let finder = SecretFinder(Array(content), redaction, depth: depth - 1)
-                edits.add(finder.content(type: part.type, &names), at: part.content.lowerBound)
+                edits.add(finder.content(type: part.type, &placeholders), at: part.content.lowerBound)
             }
         }
-        return edits.merging(tokens(&names))
+        return edits.merging(tokens(&placeholders))
     }
 
     /// Replaces the secrets of the header fields of a part.
-    private func head(_ range: Range<Int>, _ edits: inout TextEdits, _ names: inout some SecretReplacement) {
+    private func head(
+        _ range: Range<Int>, _ edits: inout TextEdits, _ placeholders: inout some SecretReplacement
+    ) {
         for line in bytes[range].split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
             let start = line[(colon + 1)...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? line.endIndex
             let value = start..<line.endIndex
             if let name = HTTPField.Name(text(line.startIndex..<colon)), redaction.hides(name) {
-                edits.replace(value, by: names.placeholder(for: text(value)))
+                edits.replace(value, by: placeholders.placeholder(for: text(value)))
             } else {
                 let finder = SecretFinder(Array(bytes[value]), redaction, depth: depth)
-                edits.add(finder.text(&names, isInText: false), at: start)
+                edits.add(finder.text(&placeholders, isInText: false), at: start)
             }
         }
     }
@@ -160,7 +162,7 @@ package struct SecretFinder {
 
     /// The secrets in the data of events, which is JSON in most cases, and in the other lines. The lines of one event's
     /// data are one text.
-    private func eventStream(_ names: inout some SecretReplacement) -> TextEdits {
+    private func eventStream(_ placeholders: inout some SecretReplacement) -> TextEdits {
         var edits = TextEdits()
         var data = UnescapedText()
         var position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -173,10 +175,10 @@ package struct SecretFinder {
             let endsEvent = position < bytes.count && (bytes[position] == 0x0A || bytes[position] == 0x0D)
             guard endsEvent || position >= bytes.count else { continue }
             let event = SecretFinder(data.bytes, redaction, depth: depth)
-            edits.add(event.text(&names), in: data)
+            edits.add(event.text(&placeholders), in: data)
             data = UnescapedText()
         }
-        return edits.merging(url(&names, isInText: true)).merging(tokens(&names))
+        return edits.merging(url(&placeholders, isInText: true)).merging(tokens(&placeholders))
     }
 }
 

@@ -19,9 +19,9 @@ struct Pseudonyms: SecretReplacement {
 
     /// Placeholders that make texts equal which differ in their secrets only.
     static var masking: Pseudonyms {
-        var names = Pseudonyms()
-        names.masked = []
-        return names
+        var pseudonyms = Pseudonyms()
+        pseudonyms.masked = []
+        return pseudonyms
     }
 
     /// Whether the text is a placeholder.

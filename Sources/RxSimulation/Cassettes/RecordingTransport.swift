@@ -22,7 +22,7 @@ import Synchronization
 /// Bodies are kept in memory until the cassette is written. A WebSocket is recorded without compression. Thread-safe.
 public final class RecordingTransport: Transport {
     private struct Contents {
-        var names: Pseudonyms
+        var pseudonyms: Pseudonyms
         var exchanges: [Int: Cassette.Exchange] = [:]
         var running: [Int: ExchangeDraft] = [:]
         var begun = 0
@@ -48,7 +48,7 @@ public final class RecordingTransport: Transport {
         self.former = former
         texts = replacements
         let highest = former.exchanges.isEmpty ? 0 : Pseudonyms.highestNumber(in: former.encoded)
-        contents = Mutex(Contents(names: Pseudonyms(after: highest)))
+        contents = Mutex(Contents(pseudonyms: Pseudonyms(after: highest)))
     }
 
     /// The scheduler of the recorded transport.
@@ -69,15 +69,15 @@ public final class RecordingTransport: Transport {
     /// The recording so far: the earlier exchanges, then the new ones in the order in which they began. An exchange
     /// that is running counts as cancelled.
     public var cassette: Cassette {
-        let (exchanges, names) = contents.withLock { contents in
+        let (exchanges, pseudonyms) = contents.withLock { contents in
             var exchanges = contents.exchanges
             // In order, so that placeholders are numbered as the requests are.
             for (number, draft) in contents.running.sorted(by: { $0.key < $1.key }) {
-                exchanges[number] = draft.exchange(&contents.names)
+                exchanges[number] = draft.exchange(&contents.pseudonyms)
             }
-            return (exchanges, contents.names)
+            return (exchanges, contents.pseudonyms)
         }
-        let known = KnownTexts(names.scattered.merging(texts) { _, text in text })
+        let known = KnownTexts(pseudonyms.scattered.merging(texts) { _, text in text })
         let new = exchanges.sorted { $0.key < $1.key }.map { _, exchange in
             var exchange = exchange
             exchange.replace(known)
@@ -127,7 +127,7 @@ public final class RecordingTransport: Transport {
         draft.close()
         contents.withLock { contents in
             contents.running[draft.number] = nil
-            contents.exchanges[draft.number] = draft.exchange(&contents.names)
+            contents.exchanges[draft.number] = draft.exchange(&contents.pseudonyms)
         }
     }
 }
@@ -279,28 +279,29 @@ final class ExchangeDraft: Sendable {
     // MARK: - The exchange
 
     /// The exchange so far, with placeholders for its secrets.
-    func exchange(_ names: inout Pseudonyms) -> Cassette.Exchange {
+    func exchange(_ pseudonyms: inout Pseudonyms) -> Cassette.Exchange {
         let (events, streamed, isWebSocket) = contents.withLock { ($0.events, $0.body, $0.isWebSocket) }
         let redaction = request.redaction
         var body = streamed
         if case .bytes(let bytes) = request.body { body = bytes }
         let type = request.headerFields[.contentType]
         var exchange = Cassette.Exchange(
-            startedAt: date, method: request.method, url: names.replaced(url: request.urlText, redaction),
-            headerFields: names.replaced(request.headerFields, redaction),
-            body: names.edits(in: body, type: type, redaction).applied(to: body), events: events,
+            startedAt: date, method: request.method,
+            url: pseudonyms.replaced(url: request.urlText, redaction),
+            headerFields: pseudonyms.replaced(request.headerFields, redaction),
+            body: pseudonyms.edits(in: body, type: type, redaction).applied(to: body), events: events,
             isWebSocket: isWebSocket)
-        exchange.replaceChunks { bytes, type in names.edits(in: bytes, type: type, redaction) }
+        exchange.replaceChunks { bytes, type in pseudonyms.edits(in: bytes, type: type, redaction) }
         for index in exchange.events.indices {
             if case .message(.binary(let bytes), let sender) = exchange.events[index].kind {
-                let edits = names.edits(in: bytes, type: "application/octet-stream", redaction)
+                let edits = pseudonyms.edits(in: bytes, type: "application/octet-stream", redaction)
                 exchange.events[index].kind = .message(.binary(edits.applied(to: bytes)), sender)
             }
             exchange.events[index].kind.replace(
-                fields: { names.replaced($0, redaction) },
+                fields: { pseudonyms.replaced($0, redaction) },
                 text: { text in
                     let bytes = Array(text.utf8)
-                    let edits = names.edits(in: bytes, type: nil, redaction)
+                    let edits = pseudonyms.edits(in: bytes, type: nil, redaction)
                     return String(decoding: edits.applied(to: bytes), as: UTF8.self)
                 })
         }

@@ -191,27 +191,28 @@ extension Cassette.Exchange {
     ///   - secrets: receives the secrets.
     func masked(_ rules: ReplayRules, _ redaction: Redaction, secrets: inout Set<String>) -> Cassette.Exchange
     {
-        var names = Pseudonyms.masking
+        var pseudonyms = Pseudonyms.masking
         var masked = Cassette.Exchange(method: method, url: "")
         masked.url = String(
-            decoding: names.masked(Array(names.replaced(url: url, redaction).utf8)), as: UTF8.self)
+            decoding: pseudonyms.masked(Array(pseudonyms.replaced(url: url, redaction).utf8)), as: UTF8.self)
         let type = headerFields[.contentType]
         for name in rules.comparedFields {
-            let fields = names.replaced(HTTPFields(headerFields[fields: name]), redaction)
+            let fields = pseudonyms.replaced(HTTPFields(headerFields[fields: name]), redaction)
             for field in fields {
-                let value = String(decoding: names.masked(Array(field.value.utf8)), as: UTF8.self)
+                let value = String(decoding: pseudonyms.masked(Array(field.value.utf8)), as: UTF8.self)
                 masked.headerFields.append(HTTPField(name: name, value: value))
             }
         }
         // The placeholders of all secret fields, compared or not, must be those of the cassette.
         for field in headerFields where redaction.hides(field.name) {
-            _ = names.replaced(HTTPFields([field]), redaction)
+            _ = pseudonyms.replaced(HTTPFields([field]), redaction)
         }
         masked.headerFields[.contentType] = type
         if rules.comparesBodies, !body.isEmpty {
-            masked.body = names.masked(names.edits(in: body, type: type, redaction).applied(to: body))
+            masked.body = pseudonyms.masked(
+                pseudonyms.edits(in: body, type: type, redaction).applied(to: body))
         }
-        secrets.formUnion(names.masked ?? [])
+        secrets.formUnion(pseudonyms.masked ?? [])
         return masked
     }
 }
