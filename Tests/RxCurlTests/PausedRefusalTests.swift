@@ -19,14 +19,14 @@ import Testing
             let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
                 if case .head = event { subscription.pause() }
             }
-            while await transport.loop.run({ transport.multi.running.heldCount }) == 0 {}
+            while await transport.loop.run({ transport.multi.running.receivePausedCount }) == 0 {}
             recording.resume()
             let log = try await recording.ended()
             #expect(log.error?.code == .tooLarge)
             #expect(log.ends.count == 1)
             #expect(await transport.loop.run { transport.multi.pool.take() == nil })
             for _ in 0..<2 { #expect(try await transport.get(server.baseURL).text == "well") }
-            #expect(await transport.loop.run { transport.multi.running.heldCount } == 0)
+            #expect(await transport.loop.run { transport.multi.running.receivePausedCount } == 0)
         }
         #expect(server.record.connections.count == 2)
     }

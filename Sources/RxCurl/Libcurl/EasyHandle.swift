@@ -24,7 +24,7 @@ final class EasyHandle {
     /// The index of the handle among the running ones.
     var slot = -1
     /// Whether curl holds bytes that its transfer cannot take yet.
-    var isHeld = false
+    var isReceivePaused = false
     /// Whether the handle must not be used again.
     var mustDiscard = false
     /// The host whose name libcurl is looking up; see ``NameLookups``.

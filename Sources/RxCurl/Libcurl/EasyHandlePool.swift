@@ -4,7 +4,7 @@ import RxHTTP
 struct RunningHandles {
     private var handles: [EasyHandle] = []
     /// The number of paused transfers for which curl keeps bytes.
-    private(set) var heldCount = 0
+    private(set) var receivePausedCount = 0
 
     var count: Int { handles.count }
     var first: EasyHandle? { handles.first }
@@ -27,25 +27,25 @@ struct RunningHandles {
     }
 
     /// Records that curl keeps bytes for a paused transfer.
-    mutating func hold(_ handle: EasyHandle) {
-        guard !handle.isHeld else { return }
-        handle.isHeld = true
-        heldCount += 1
+    mutating func markReceivePaused(_ handle: EasyHandle) {
+        guard !handle.isReceivePaused else { return }
+        handle.isReceivePaused = true
+        receivePausedCount += 1
     }
 
     /// Records that curl no longer keeps bytes for it.
-    mutating func release(_ handle: EasyHandle) {
-        guard handle.isHeld else { return }
-        handle.isHeld = false
-        heldCount -= 1
+    mutating func clearReceivePaused(_ handle: EasyHandle) {
+        guard handle.isReceivePaused else { return }
+        handle.isReceivePaused = false
+        receivePausedCount -= 1
     }
 
     /// Whether curl has left a message about a transfer whose request has been sent.
     var haveMessage: Bool { handles.contains { $0.hasMessage && $0.transfer?.state.isSent == true } }
 
     /// Whether curl keeps bytes from the connection with this local port.
-    func isHeld(on localPort: Int) -> Bool {
-        handles.contains { $0.isHeld && $0.transfer?.metrics.localPort == localPort }
+    func isReceivePaused(on localPort: Int) -> Bool {
+        handles.contains { $0.isReceivePaused && $0.transfer?.metrics.localPort == localPort }
     }
 }
 

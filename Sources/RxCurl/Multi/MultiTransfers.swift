@@ -90,7 +90,7 @@ extension Multi {
     func release(_ handle: EasyHandle) {
         loop.assertCurrent()
         if removeDetached(handle) { return }
-        running.release(handle)
+        running.clearReceivePaused(handle)
         handle.limits?.stop()
         if let transfer = handle.transfer.take() {
             transfer.upgrade.take()?.close()
@@ -112,7 +112,7 @@ extension Multi {
 extension Multi {
     /// Makes curl resume a paused transfer. curl may deliver bytes before this returns.
     func unpause(_ handle: EasyHandle) {
-        running.release(handle)
+        running.clearReceivePaused(handle)
         if let upgrade = handle.transfer?.upgrade { return upgrade.resume() }
         updatePause(of: handle)
     }
@@ -124,7 +124,7 @@ extension Multi {
 
     /// Tells curl which of the two directions are still paused (`curl_easy_pause`).
     private func updatePause(of handle: EasyHandle) {
-        let receiving = handle.isHeld ? CURLPAUSE_RECV : 0
+        let receiving = handle.isReceivePaused ? CURLPAUSE_RECV : 0
         let sending = handle.transfer?.content.source?.isStarved == true ? CURLPAUSE_SEND : 0
         let code = unsafe curl_easy_pause(handle.raw, receiving | sending)
         // An error comes from bytes that curl had kept and could not deliver; it ends the transfer in the

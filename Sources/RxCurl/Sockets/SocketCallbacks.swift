@@ -45,7 +45,8 @@ extension Multi {
     /// Whether an idle connection on which bytes have arrived is lost. curl also waits for nothing on the
     /// connection of a paused transfer for which it keeps bytes.
     private func isUnclean(_ socket: curl_socket_t) -> Bool {
-        running.heldCount == 0 || !running.isHeld(on: ConnectedSocket(descriptor: socket).localPort)
+        running.receivePausedCount == 0
+            || !running.isReceivePaused(on: ConnectedSocket(descriptor: socket).localPort)
     }
 
     /// Tells curl that a socket is ready.

@@ -304,7 +304,7 @@ extension Transfer {
             handleEarlyResponse()
             return .taken
         case .wait:
-            if let handle { multi.running.hold(handle) }
+            if let handle { multi.running.markReceivePaused(handle) }
             return .kept
         case .appendToBacklog:
             response.backlog.append(unsafe Array(bytes))

@@ -156,7 +156,7 @@ extension Transfer {
     /// Ends a transfer whose response is complete and unsuccessful.
     func finishEarly() {
         guard !isOver, let handle, !isContentSent else { return }
-        if isResponseComplete(handle), !handle.isHeld {
+        if isResponseComplete(handle), !handle.isReceivePaused {
             handle.mustDiscard = true
             complete(handle, CURLE_OK)
         } else {
