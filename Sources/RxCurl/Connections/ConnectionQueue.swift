@@ -250,7 +250,7 @@ struct QueueState {
         var limit: (any Cancellable)?
     }
 
-    /// The origin whose place the transfer has or waits for.
+    /// The origin at which the transfer has a place or waits for one.
     var origin: FairQueue<Transfer>.Origin?
     var waiting: Waiting?
     var negotiation: Negotiation?

@@ -14,12 +14,13 @@ import RxLoop
 struct NameLookups {
     /// What a transfer waits for.
     enum Wait {
-        /// The name of its host is being looked up.
+        /// The end of a lookup of its host.
         case host(String, WaitingList<Transfer>.Ticket)
-        /// The limit is reached.
-        case line(WaitingList<Transfer>.Ticket)
+        /// A free place for its own lookup.
+        case slot(WaitingList<Transfer>.Ticket)
     }
 
+    /// The lookups of one host under way, and the transfers that wait for one of them.
     private struct Host {
         var count = 0
         var waiting = WaitingList<Transfer>()
@@ -28,7 +29,7 @@ struct NameLookups {
     /// The maximum number of lookups under way.
     var limit: Int
     private var hosts: [String: Host] = [:]
-    private var line = WaitingList<Transfer>()
+    private var queue = WaitingList<Transfer>()
     /// The handles whose lookups are under way.
     private var handles: [ObjectIdentifier: EasyHandle] = [:]
     /// The handles in libcurl whose requests have ended.
@@ -50,9 +51,9 @@ struct NameLookups {
 
     /// Records that libcurl is about to look up a name; false if it must not.
     ///
-    /// - Parameter isShared: whether the transfer waits for a lookup of the same host.
-    mutating func begin(_ handle: EasyHandle, host: String, isShared: Bool) -> Bool {
-        guard count < limit, !isShared || hosts[host] == nil else { return false }
+    /// - Parameter joins: whether the transfer joins a lookup of the same host.
+    mutating func begin(_ handle: EasyHandle, host: String, joins: Bool) -> Bool {
+        guard count < limit, !joins || hosts[host] == nil else { return false }
         handle.lookup = host
         handles[ObjectIdentifier(handle)] = handle
         hosts[host, default: Host()].count += 1
@@ -99,10 +100,10 @@ struct NameLookups {
 
     /// Lets a transfer wait for a lookup of its host, or for a free place.
     mutating func wait(_ transfer: Transfer, for name: String) {
-        if transfer.attempts.sharesLookup, let ticket = hosts[name]?.waiting.append(transfer) {
+        if transfer.attempts.joinsLookup, let ticket = hosts[name]?.waiting.append(transfer) {
             transfer.attempts.lookupWait = .host(name, ticket)
         } else {
-            transfer.attempts.lookupWait = .line(line.append(transfer))
+            transfer.attempts.lookupWait = .slot(queue.append(transfer))
         }
     }
 
@@ -110,15 +111,15 @@ struct NameLookups {
     mutating func withdraw(_ transfer: Transfer) {
         switch transfer.attempts.lookupWait.take() {
         case .host(let name, let ticket): _ = hosts[name]?.waiting.remove(ticket)
-        case .line(let ticket): _ = line.remove(ticket)
+        case .slot(let ticket): _ = queue.remove(ticket)
         case nil: break
         }
     }
 
-    /// Returns as many transfers of the line as there are free places.
-    mutating func takeLine() -> [Transfer] {
+    /// Returns as many transfers of the queue as there are free places.
+    mutating func popQueued() -> [Transfer] {
         var taken: [Transfer] = []
-        while count + taken.count < limit, let transfer = line.popFirst() {
+        while count + taken.count < limit, let transfer = queue.popFirst() {
             transfer.attempts.lookupWait = nil
             taken.append(transfer)
         }
@@ -126,7 +127,7 @@ struct NameLookups {
     }
 
     /// Whether transfers wait for a free place.
-    var hasLine: Bool { !line.isEmpty }
+    var hasQueued: Bool { !queue.isEmpty }
 }
 
 extension Multi {
@@ -142,7 +143,7 @@ extension Multi {
             return true
         }
         let isBegun = lookups.begin(
-            handle, host: lookupHost(of: transfer), isShared: transfer.attempts.sharesLookup)
+            handle, host: lookupHost(of: transfer), joins: transfer.attempts.joinsLookup)
         transfer.attempts.isLookupRefused = !isBegun
         return isBegun
     }
@@ -166,7 +167,7 @@ extension Multi {
     /// Lets a transfer wait whose lookup has been refused. It keeps its place at the origin and its limits.
     func waitForLookup(_ transfer: Transfer, _ handle: EasyHandle) {
         transfer.attempts.isLookupRefused = false
-        transfer.attempts.hasWaited = true
+        transfer.attempts.wasPassedToCurl = true
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
         lookups.wait(transfer, for: lookupHost(of: transfer))
         startLookupsLater()
@@ -181,7 +182,7 @@ extension Multi {
                 if let handle { release(handle) }
             } else {
                 // The name is cached now, unless names are not cached.
-                transfer.attempts.sharesLookup = false
+                transfer.attempts.joinsLookup = false
                 proceed(transfer)
             }
         }
@@ -191,12 +192,12 @@ extension Multi {
     /// Continues transfers that wait for a free place. Some may not need it, because their name has been
     /// cached meanwhile; therefore more of them follow after the loop's other work.
     private func startLookups() {
-        for transfer in lookups.takeLine() { proceed(transfer) }
+        for transfer in lookups.popQueued() { proceed(transfer) }
         startLookupsLater()
     }
 
     private func startLookupsLater() {
-        guard !lookups.isStartPosted, lookups.hasLine, lookups.count < lookups.limit else { return }
+        guard !lookups.isStartPosted, lookups.hasQueued, lookups.count < lookups.limit else { return }
         lookups.isStartPosted = loop.post { [self] in
             lookups.isStartPosted = false
             perform(.endWait([], nil))

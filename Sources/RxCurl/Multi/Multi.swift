@@ -325,7 +325,7 @@ extension Multi {
         case .resume(let transfer): transfer.resume()
         case .timeOut(let transfer, let code):
             guard !transfer.isOver else { return }
-            if case .line = transfer.attempts.lookupWait, code == .connectTimeout {
+            if case .slot = transfer.attempts.lookupWait, code == .connectTimeout {
                 // Nothing has been asked about the host.
                 transfer.end(
                     .resources, "the resolver does not answer: \(lookups.count) name lookups are under way")

@@ -48,7 +48,7 @@ extension Multi {
     /// Passes a transfer that has a handle to curl.
     func proceed(_ transfer: Transfer) {
         guard !transfer.isOver, let handle = transfer.handle, let raw = unsafe raw else { return }
-        let isStarted = transfer.awaitsContent || transfer.attempts.hasWaited
+        let isStarted = transfer.awaitsContent || transfer.attempts.wasPassedToCurl
         if isStarted { transfer.timing.clock.restart(at: loop.nanoseconds) }
         if transfer.awaitsContent, transfer.content.source?.isEmpty == true {
             transfer.expectation.wait = nil
@@ -73,7 +73,7 @@ extension Multi {
     /// Passes a transfer to curl again, which has closed the connection that it had chosen for it.
     func leaveConnection(of transfer: Transfer, _ handle: EasyHandle) {
         transfer.attempts.isUnclean = false
-        transfer.attempts.hasWaited = true
+        transfer.attempts.wasPassedToCurl = true
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
         perform(.proceed(transfer))
     }

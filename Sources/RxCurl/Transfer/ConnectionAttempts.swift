@@ -1,7 +1,9 @@
 import CLibcurl
 import RxHTTP
 
-/// The connection attempts of a transfer and their results.
+/// The attempts of a transfer to get a connection and to send its request: name lookup, choice of the connection,
+/// refused streams. All of it survives ``Transfer/startOver(_:)``, except `sending`, which that resets; decide for each
+/// new field which of the two it needs.
 struct ConnectionAttempts {
     /// How the transfer asks for HTTP/3.
     var http3 = HTTP3Request.none
@@ -13,14 +15,15 @@ struct ConnectionAttempts {
     var sending = SendingAttempt()
     /// How often the transport has sent the request again because connections refused its stream.
     var refusals = 0
-    /// Whether the transfer waits for a lookup of its host by another one.
-    var sharesLookup = true
-    /// What the transfer waits for before its own lookup; `nil` if it does not wait.
+    /// Whether the transfer joins a lookup of its host that another has under way, instead of beginning one. False once
+    /// such a lookup has ended well: the name is cached, or it must be looked up again.
+    var joinsLookup = true
+    /// What the transfer waits for, after its lookup has been refused; `nil` if it does not wait.
     var lookupWait: NameLookups.Wait?
     /// Whether a lookup has been refused, so that the transfer must wait.
     var isLookupRefused = false
-    /// Whether the transfer has been passed to curl before.
-    var hasWaited = false
+    /// Whether the transfer has been passed to curl before, and taken back, so that its limits count already.
+    var wasPassedToCurl = false
     /// Whether the idle connection that curl has chosen is unclean, so that nothing was sent on it.
     var isUnclean = false
     /// The system's error number if a socket could not be opened for lack of descriptors or memory.

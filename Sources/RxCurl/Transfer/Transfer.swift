@@ -133,8 +133,8 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// Takes the completion of the handle by curl (`CURLMSG_DONE`), or by this side in place of curl. The handle is still
-    /// present, and the results are read from it.
+    /// Takes the completion of the handle by curl (`CURLMSG_DONE`), or by this side in place of curl. The handle is
+    /// still present, and the results are read from it.
     ///
     /// This is not yet the end: the first checks run the transfer again or hand it on (lookup refused, unclean
     /// connection, upgrade, 417, refused stream). Only then does ``TransferState`` decide. A new reason to try again

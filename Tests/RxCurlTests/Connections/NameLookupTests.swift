@@ -154,8 +154,8 @@ struct NameLookupTests {
         #expect(names.questions.count == 33)
     }
 
-    /// 100 names at once; the line advances with each answer.
-    @Test func allOfALineAreLookedUp() async throws {
+    /// 100 names at once; the queue advances with each answer.
+    @Test func allOfAQueueAreLookedUp() async throws {
         try await withResolver { transport in
             let recordings = try (0..<100).map { Recording(transport.send(try .to(url("n\($0).test")))) }
             try await names.receive(32)
@@ -166,7 +166,7 @@ struct NameLookupTests {
         #expect(Set(names.questions.map(\.name)).count == 100)
     }
 
-    @Test func nothingIsLeftOfALine() async throws {
+    @Test func nothingIsLeftOfAQueue() async throws {
         try await withResolver { transport in
             for number in 0..<40 {
                 withExtendedLifetime(Recording(transport.send(try .to(url("n\(number).test"))))) {}
