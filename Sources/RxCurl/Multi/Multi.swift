@@ -214,7 +214,7 @@ extension Multi {
         let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
         if code != CURLM_OK { breakDown(code) }
         continueAfterRefusals()
-        settle()
+        runCommands()
     }
 
     func readMessages() {
@@ -274,13 +274,13 @@ extension Multi {
         sockets.unmute()
         commands.append(command)
         guard !commands.isBusy else { return }
-        settle()
+        runCommands()
         alarm.ringIfDue()
     }
 
     /// Applies commands and reads messages until there are none, or continues after the loop's other work:
     /// transfers that fail immediately and are sent again immediately would otherwise block the loop forever.
-    func settle() {
+    func runCommands() {
         loop.assertCurrent()
         commands.begin()
         var count = 0
@@ -294,7 +294,7 @@ extension Multi {
             while let transfer = queue.next() { begin(transfer) }
         } while count < limit && !commands.isEmpty
         commands.end()
-        if !commands.isEmpty { settleLater() }
+        if !commands.isEmpty { runCommandsLater() }
     }
 
     /// The number of commands that are applied before the loop continues with other work: normally, and once
@@ -302,12 +302,12 @@ extension Multi {
     private static let batchLimit = 256
     private static let lastBatchLimit = 16
 
-    private func settleLater() {
+    private func runCommandsLater() {
         guard !commands.isPostponed else { return }
         let isPosted = loop.post { [self] in
             commands.resume()
             guard !commands.isBusy else { return }
-            settle()
+            runCommands()
             alarm.ringIfDue()
         }
         // A loop that ends drops commands that would create new ones without end.

@@ -98,7 +98,7 @@ final class UpgradeExchange {
         multi.commands.end()
         // Most bytes concern no other transfer, and curl has not been called.
         guard transfer.isOver || !multi.commands.isEmpty else { return }
-        multi.settle()
+        multi.runCommands()
         multi.alarm.ringIfDue()
     }
 
