@@ -23,9 +23,9 @@ struct TransferState {
     private(set) var headBytes = 0
     private var interimHeads = 0
     /// The number of informational responses that the content sent so far allows for.
-    private var reports = 0
+    private var interimAllowance = 0
     /// The size that each of these may have.
-    private static let reportSize = 512
+    private static let interimAllowanceSize = 512
     /// The number of body bytes that have been delivered.
     private(set) var decodedBytes = 0
 
@@ -78,7 +78,7 @@ struct TransferState {
     mutating func receiveStatusLine(
         status: Int?, byteCount: Int, asksFirst: Bool = false, sentBytes: Int64 = 0
     ) -> HeadAction {
-        reports = max(reports, Int(clamping: sentBytes / 4096))
+        interimAllowance = max(interimAllowance, Int(clamping: sentBytes / 4096))
         guard admit(byteCount) else { return .refuse }
         guard case .statusLine(let held) = phase else { return .skip }
         guard let status, (100...999).contains(status) else { return refuse(.malformedStatusLine) }
@@ -86,7 +86,9 @@ struct TransferState {
         if status == 417, asksFirst { return refuse(.expectation) }
         if status < 200, status != 101 {
             interimHeads += 1
-            guard interimHeads - reports <= limits.interimHeads else { return refuse(.tooManyInterimHeads) }
+            guard interimHeads - interimAllowance <= limits.interimHeads else {
+                return refuse(.tooManyInterimHeads)
+            }
             phase = .fieldLines(.interim, held: held)
         } else if status == 407, awaitsChallenge {
             awaitsChallenge = false
@@ -133,7 +135,9 @@ struct TransferState {
     private mutating func admit(_ byteCount: Int) -> Bool {
         guard !isOver, refusal == nil else { return false }
         headBytes += byteCount
-        if headBytes - reports * Self.reportSize > limits.headBytes { refusal = .headTooLarge }
+        if headBytes - interimAllowance * Self.interimAllowanceSize > limits.headBytes {
+            refusal = .headTooLarge
+        }
         return refusal == nil
     }
 

@@ -26,7 +26,8 @@ enum BodyFraming {
 
     /// The progress in the received bytes.
     enum Step {
-        /// This number of bytes does not belong to the content.
+        /// This number of bytes belongs to the framing (size or line end of a chunk, trailers): one at a time, or 0 if
+        /// more must arrive.
         case skip(Int)
         /// This number of bytes is content.
         case content(Int)
@@ -43,7 +44,8 @@ enum BodyFraming {
         }
     }
 
-    /// Records that a step has been made, to the bytes that it is about.
+    /// Moves past the step. `bytes` are those that ``step(in:)`` saw: the skipped byte decides the next position. A new
+    /// ``Step`` changes both functions, here and in ``ChunkedBody``.
     mutating func advance(by step: Step, in bytes: UnsafeRawBufferPointer) {
         switch (self, step) {
         case (.length(let left), .content(let count)): self = .length(left - count)

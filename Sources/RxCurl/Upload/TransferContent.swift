@@ -153,7 +153,8 @@ extension Transfer {
         multi.perform(.finishEarly(self))
     }
 
-    /// Ends a transfer whose response is complete and unsuccessful.
+    /// Stops the upload: ends the transfer if its response is complete, otherwise makes curl go on even if it waits for
+    /// content. Does nothing once all content has been sent.
     func finishEarly() {
         guard !isOver, let handle, !isContentSent else { return }
         if isResponseComplete(handle), !handle.isReceivePaused {
