@@ -20,7 +20,7 @@ import Testing
         #expect(first == nil)
         for phase in [Phase.connecting, .sending, .waiting, .receiving] {
             let later = Self.seconds(1_000_000_000)
-            #expect(clock.look(at: later, phase: phase, progress: 0, isWaived: false) == .unlimited)
+            #expect(clock.check(at: later, phase: phase, progress: 0, isWaived: false) == .unlimited)
         }
     }
 
@@ -33,11 +33,11 @@ import Testing
     func phases(phase: Phase, code: NetworkError.Code, limit: Double) {
         var (clock, _) = Self.clock(Timeouts())
         // Checked for the first time when it begins.
-        _ = clock.look(at: Self.seconds(100), phase: phase, progress: 0, isWaived: false)
-        let early = clock.look(
+        _ = clock.check(at: Self.seconds(100), phase: phase, progress: 0, isWaived: false)
+        let early = clock.check(
             at: Self.seconds(100 + limit) - 1, phase: phase, progress: 0, isWaived: false)
         #expect(early == .wait(until: Self.seconds(100 + limit)))
-        let late = clock.look(at: Self.seconds(100 + limit), phase: phase, progress: 0, isWaived: false)
+        let late = clock.check(at: Self.seconds(100 + limit), phase: phase, progress: 0, isWaived: false)
         #expect(late == .passed(code))
     }
 
@@ -46,23 +46,23 @@ import Testing
             Timeouts(connect: nil, firstByte: nil, idle: nil, attempt: .seconds(5)))
         #expect(first == Self.seconds(105))
         for step in 1...4 {
-            let finding = clock.look(
+            let result = clock.check(
                 at: Self.seconds(100 + Double(step)), phase: .receiving, progress: step, isWaived: false)
-            #expect(finding == .wait(until: Self.seconds(105)))
+            #expect(result == .wait(until: Self.seconds(105)))
         }
-        let finding = clock.look(at: Self.seconds(105), phase: .receiving, progress: 9, isWaived: false)
-        #expect(finding == .passed(.attemptTimeout))
+        let result = clock.check(at: Self.seconds(105), phase: .receiving, progress: 9, isWaived: false)
+        #expect(result == .passed(.attemptTimeout))
     }
 
     @Test func connectingCountsFromTheBeginningHoweverItMoves() {
         var (clock, _) = Self.clock(Timeouts())
         for step in 1...9 {
-            _ = clock.look(
+            _ = clock.check(
                 at: Self.seconds(100 + Double(step)), phase: .connecting, progress: step, isWaived: true)
             clock.restart(at: Self.seconds(100 + Double(step)))
         }
-        let finding = clock.look(at: Self.seconds(110), phase: .connecting, progress: 10, isWaived: true)
-        #expect(finding == .passed(.connectTimeout))
+        let result = clock.check(at: Self.seconds(110), phase: .connecting, progress: 10, isWaived: true)
+        #expect(result == .passed(.connectTimeout))
     }
 
     enum Event: CaseIterable { case progress, waiver, restart, otherPhase }
@@ -71,17 +71,17 @@ import Testing
     @Test(arguments: Event.allCases)
     func restarts(event: Event) {
         var (clock, _) = Self.clock(Timeouts())
-        _ = clock.look(at: Self.seconds(101), phase: .receiving, progress: 5, isWaived: false)
+        _ = clock.check(at: Self.seconds(101), phase: .receiving, progress: 5, isWaived: false)
         if event == .restart { clock.restart(at: Self.seconds(120)) }
-        let middle = clock.look(
+        let middle = clock.check(
             at: Self.seconds(120), phase: event == .otherPhase ? .sending : .receiving,
             progress: event == .progress ? 6 : 5, isWaived: event == .waiver)
         #expect(middle == .wait(until: Self.seconds(122.5)))
         let phase = event == .otherPhase ? Phase.sending : .receiving
         let progress = event == .progress ? 6 : 5
-        let early = clock.look(at: Self.seconds(140) - 1, phase: phase, progress: progress, isWaived: false)
+        let early = clock.check(at: Self.seconds(140) - 1, phase: phase, progress: progress, isWaived: false)
         #expect(early == .wait(until: Self.seconds(140)))
-        let late = clock.look(at: Self.seconds(140), phase: phase, progress: progress, isWaived: false)
+        let late = clock.check(at: Self.seconds(140), phase: phase, progress: progress, isWaived: false)
         #expect(late == .passed(.idleTimeout))
     }
 
@@ -89,7 +89,7 @@ import Testing
         var (clock, first) = Self.clock(Timeouts())
         var now = first ?? 0
         // Connected, sent and silent from just after the start.
-        while case .wait(let next) = clock.look(at: now, phase: .receiving, progress: 1, isWaived: false) {
+        while case .wait(let next) = clock.check(at: now, phase: .receiving, progress: 1, isWaived: false) {
             #expect(next > now)
             now = next
         }

@@ -145,7 +145,7 @@ final class ConnectionQueue {
         var times = (moving: queueLimit.nanoseconds - queued, resting: UInt64.max)
         if mayBeHeld { times.resting = transfer.timing.clock.connectingLimit - held }
         if negotiation?.held.isRunning == true { swap(&times.moving, &times.resting) }
-        let next = min(times.moving, max(times.resting, Self.shortestLook))
+        let next = min(times.moving, max(times.resting, Self.shortestCheck))
         guard next < Timeouts.Limit.none.nanoseconds / 2 else { return }
         // The multi handle of the transfer keeps this queue.
         transfer.queueState.waiting?.limit = loop.schedule(after: .nanoseconds(Int64(next))) {
@@ -154,7 +154,7 @@ final class ConnectionQueue {
     }
 
     /// The minimum time until a limit is checked whose time does not advance, in nanoseconds.
-    private static let shortestLook: UInt64 = 10_000_000
+    private static let shortestCheck: UInt64 = 10_000_000
 
     private func hasWaited(_ transfer: Transfer, _ nanoseconds: UInt64) -> Bool {
         transfer.queueState.waiting != nil && waitedTime(transfer).queued >= nanoseconds

@@ -87,7 +87,7 @@ struct NameLookups {
 
     /// Makes libcurl continue lookups beyond the limits of their requests, which the transport enforces.
     func liftLimits(at now: UInt64) {
-        for handle in handles.values where now >= handle.connectEnd { handle.liftConnectLimit() }
+        for handle in handles.values where now >= handle.connectDeadline { handle.liftConnectLimit() }
     }
 
     /// Forgets all lookups, and releases detached handles. Must be called without a multi handle.

@@ -46,8 +46,10 @@ final class EasyHandle {
     var firstLine = FirstLineGuard()
     /// Whether libcurl's log is read (``HTTP2Notice``).
     private(set) var isListening = false
-    /// When the connect timeout of the transfer has passed, in nanoseconds of the loop.
-    private(set) var connectEnd: UInt64 = 0
+    /// When the connect timeout of the transfer has passed, in nanoseconds of the loop. Only
+    /// ``NameLookups/liftLimits(at:)`` reads it, so that curl goes on with a lookup after it; the transfer itself is
+    /// ended by ``TransferClock``.
+    private(set) var connectDeadline: UInt64 = 0
 
     /// All settings that can differ between two transfers on one handle.
     private struct Settings {
@@ -86,7 +88,7 @@ final class EasyHandle {
         setConstants(multi)
         if let failure { throw failure }
         limits = LoopTimer(on: multi.loop) { [unowned multi, unowned self] in
-            if let transfer { multi.look(at: transfer, isSecond: false) }
+            if let transfer { multi.checkLimits(of: transfer, isSecond: false) }
         }
     }
 
@@ -129,7 +131,7 @@ final class EasyHandle {
         var connectTime = Self.milliseconds(connectTimeout)
         // The queries of a lookup over HTTPS get this time.
         if transfer.multi.configuration.dnsOverHTTPS != nil { connectTime = min(connectTime, 300_000) }
-        connectEnd = transfer.multi.loop.nanoseconds + UInt64(connectTime) * 1_000_000
+        connectDeadline = transfer.multi.loop.nanoseconds + UInt64(connectTime) * 1_000_000
         if settings.connectTimeout != .some(connectTimeout) {
             // The transport's limit comes first, so that libcurl gives up no lookup.
             set(CURLOPT_CONNECTTIMEOUT_MS, min(connectTime + Self.connectMargin, Int(Int32.max)))

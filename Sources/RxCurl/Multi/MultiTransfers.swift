@@ -70,8 +70,9 @@ extension Multi {
         }
     }
 
-    /// Passes a transfer to curl again, which has closed the connection that it had chosen for it.
-    func leaveConnection(of transfer: Transfer, _ handle: EasyHandle) {
+    /// Passes a transfer to curl again: nothing was sent, because the idle connection that curl had chosen was unclean
+    /// (``ConnectionAttempts/isUnclean``), and curl has closed it.
+    func retryOnAnotherConnection(_ transfer: Transfer, _ handle: EasyHandle) {
         transfer.attempts.isUnclean = false
         transfer.attempts.wasPassedToCurl = true
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
@@ -175,9 +176,9 @@ extension Multi {
 
     /// Checks whether a limit of the transfer has passed, and when to check next. Only the second check ends
     /// the transfer (``OverdueTransfers``).
-    func look(at transfer: Transfer, isSecond: Bool) {
+    func checkLimits(of transfer: Transfer, isSecond: Bool) {
         guard !transfer.isOver, let handle = transfer.handle else { return }
-        switch transfer.look() {
+        switch transfer.checkLimits() {
         case .unlimited: break
         case .wait(let time): handle.limits?.start(at: time)
         case .passed(let code) where isSecond: perform(.timeOut(transfer, code))
@@ -186,7 +187,7 @@ extension Multi {
     }
 
     func recheckOverdue() {
-        for transfer in overdue.takeAll() { look(at: transfer, isSecond: true) }
+        for transfer in overdue.takeAll() { checkLimits(of: transfer, isSecond: true) }
     }
 }
 
@@ -196,16 +197,16 @@ extension Multi {
 /// Therefore these transfers get a second check after the sockets have been read.
 struct OverdueTransfers {
     private var transfers: [Transfer] = []
-    private var secondLook: Immediate?
+    private var secondCheck: Immediate?
 
     /// Sets the closure to call for the second check.
-    mutating func open(on loop: EventLoop, look: @escaping () -> Void) throws(UVError) {
-        secondLook = try Immediate(on: loop, perform: look)
+    mutating func open(on loop: EventLoop, check: @escaping () -> Void) throws(UVError) {
+        secondCheck = try Immediate(on: loop, perform: check)
     }
 
     mutating func append(_ transfer: Transfer) {
         transfers.append(transfer)
-        secondLook?.request()
+        secondCheck?.request()
     }
 
     /// Returns and removes all transfers.
@@ -215,8 +216,8 @@ struct OverdueTransfers {
     }
 
     mutating func close() {
-        secondLook?.close()
-        secondLook = nil
+        secondCheck?.close()
+        secondCheck = nil
         transfers = []
     }
 }

@@ -142,7 +142,7 @@ final class Transfer: @unchecked Sendable {
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
         multi.loop.assertCurrent()
         if attempts.isLookupRefused, !isOver { return multi.waitForLookup(self, handle) }
-        if attempts.isUnclean, !isOver { return multi.leaveConnection(of: self, handle) }
+        if attempts.isUnclean, !isOver { return multi.retryOnAnotherConnection(self, handle) }
         if request.asksForUpgrade, upgrade == nil, result == CURLE_OK { return beginUpgrade(handle) }
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         if isRefused(handle, result) { return sendAfterRefusals(handle) }

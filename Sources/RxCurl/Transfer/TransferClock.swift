@@ -11,9 +11,9 @@ extension Transfer {
     }
 
     /// Checks whether a limit has passed.
-    func look() -> TransferClock.Finding {
+    func checkLimits() -> TransferClock.CheckResult {
         // The other protocol may be silent for as long as it likes.
-        if upgrade?.isOpen == true { return timing.clock.lookAtAttempt(at: multi.loop.nanoseconds) }
+        if upgrade?.isOpen == true { return timing.clock.checkAttempt(at: multi.loop.nanoseconds) }
         let phase: TransferClock.Phase =
             if content.source?.isAwaited == true {
                 .sending
@@ -27,7 +27,7 @@ extension Transfer {
         let moved =
             state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
             + (upgrade?.receivedBytes ?? 0)
-        return timing.clock.look(
+        return timing.clock.check(
             at: multi.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
     }
 
@@ -51,7 +51,7 @@ struct TransferClock {
     }
 
     /// The result of a check.
-    enum Finding: Equatable {
+    enum CheckResult: Equatable {
         /// No limit has passed; check again at this time.
         case wait(until: UInt64)
         /// No limit has passed, and no further check is needed.
@@ -62,8 +62,8 @@ struct TransferClock {
 
     private let limits: Timeouts.Limits
     private var start: UInt64 = 0
-    /// The first check since which there was no progress.
-    private var mark: UInt64 = 0
+    /// When progress was last seen; the limit of the phase counts from here. While connecting it stays at the start.
+    private var lastProgress: UInt64 = 0
     private var phase = Phase.connecting
     private var progress = 0
 
@@ -72,7 +72,7 @@ struct TransferClock {
     /// Records that the attempt begins at `now`; returns the time of the first check.
     mutating func begin(at now: UInt64) -> UInt64? {
         start = now
-        mark = now
+        lastProgress = now
         return next(after: now)
     }
 
@@ -81,20 +81,20 @@ struct TransferClock {
     /// - Parameters:
     ///   - progress: any number that grows when bytes move in either direction.
     ///   - isWaived: whether the transfer stands still because the client or its consumer wants it to.
-    mutating func look(at now: UInt64, phase: Phase, progress: Int, isWaived: Bool) -> Finding {
+    mutating func check(at now: UInt64, phase: Phase, progress: Int, isWaived: Bool) -> CheckResult {
         if phase != self.phase || progress != self.progress || isWaived {
             self.phase = phase
             self.progress = progress
             // The time to connect counts from the beginning.
-            if phase != .connecting { mark = now }
+            if phase != .connecting { lastProgress = now }
         }
         if now >= start + limits.attempt.nanoseconds { return .passed(.attemptTimeout) }
-        if now >= mark + phaseLimit.nanoseconds { return .passed(code) }
+        if now >= lastProgress + phaseLimit.nanoseconds { return .passed(code) }
         return next(after: now).map { .wait(until: $0) } ?? .unlimited
     }
 
     /// Checks only the limit of the whole attempt.
-    func lookAtAttempt(at now: UInt64) -> Finding {
+    func checkAttempt(at now: UInt64) -> CheckResult {
         if limits.attempt.isNone { return .unlimited }
         let end = start + limits.attempt.nanoseconds
         return now >= end ? .passed(.attemptTimeout) : .wait(until: end)
@@ -102,7 +102,7 @@ struct TransferClock {
 
     /// Records an event at `now` that restarts the time of the phase.
     mutating func restart(at now: UInt64) {
-        if phase != .connecting { mark = max(mark, now) }
+        if phase != .connecting { lastProgress = max(lastProgress, now) }
     }
 
     /// How long a transfer may take to connect before one of its limits has passed, in nanoseconds.
@@ -133,7 +133,7 @@ struct TransferClock {
     private func next(after now: UInt64) -> UInt64? {
         let interval = max(min(limits.firstByte.nanoseconds, limits.idle.nanoseconds) / 8, 1_000_000)
         let next = min(
-            start + limits.attempt.nanoseconds, mark + phaseLimit.nanoseconds, now + interval)
+            start + limits.attempt.nanoseconds, lastProgress + phaseLimit.nanoseconds, now + interval)
         return next >= now + Timeouts.Limit.none.nanoseconds / 8 ? nil : next
     }
 }
