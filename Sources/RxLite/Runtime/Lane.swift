@@ -150,7 +150,7 @@ package final class Lane: Sendable {
     /// Runs `work` once the lane has been left, by the caller that leaves it. For code outside the library
     /// that will send events into the lane: from inside the lane its events would pile up until it returns.
     @usableFromInline
-    func afterUnlock(_ work: @escaping @Sendable () -> Void) {
+    func afterLeaving(_ work: @escaping @Sendable () -> Void) {
         outside.withLock { $0.work.append(Callback(call: work)) }
         hasOutside.store(true, ordering: .relaxed)
     }
@@ -274,7 +274,7 @@ package final class Lane: Sendable {
         ).exchanged
     }
 
-    /// Runs the work added by ``afterUnlock(_:)``, in a loop that also runs work added meanwhile, so that
+    /// Runs the work added by ``afterLeaving(_:)``, in a loop that also runs work added meanwhile, so that
     /// streams which start at the end of another do not nest.
     @usableFromInline
     func runOutside() {

@@ -36,7 +36,7 @@ final class PendingTeardown: Sendable {
     @usableFromInline
     func followUp(in lane: Lane) {
         // A stream on another scheduler begins when the lane is left; what runs after that is added last.
-        whenOver { lane.enqueue { lane.afterUnlock { self.runFollowUps() } } }
+        whenOver { lane.enqueue { lane.afterLeaving { self.runFollowUps() } } }
     }
 
     private func runFollowUps() {

@@ -161,7 +161,7 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
             self.listeners = SlotList()
             listeners.forEach { $0.slot.index = nil }
             // What they hold may use the lane when it is released.
-            self.lane.afterUnlock { withExtendedLifetime(listeners) {} }
+            self.lane.afterLeaving { withExtendedLifetime(listeners) {} }
         }
     }
 

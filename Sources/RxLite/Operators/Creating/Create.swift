@@ -35,7 +35,7 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
     func begin(_ start: @escaping @Sendable (Emitter) -> Void) {
         let cause = StreamCause.ifAttached
-        observer.scope.lane.afterUnlock {
+        observer.scope.lane.afterLeaving {
             guard observer.scope.isOpen else { return }
             StreamCause.restore(cause) { observer.scope.lane.serve { start(self) } }
         }

@@ -73,7 +73,7 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         // be cancelled.
         subscriber.scope.onClose { self.leave(connection) }
         guard connection === new else { return }
-        observer.scope.lane.afterUnlock { self.start(connection) }
+        observer.scope.lane.afterLeaving { self.start(connection) }
     }
 
     @inlinable
@@ -231,7 +231,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     }
 
     private func countAfterLeaving() {
-        observer.scope.lane.afterUnlock { self.count() }
+        observer.scope.lane.afterLeaving { self.count() }
     }
 
     /// Counts the subscriber in its current state. From any lane.

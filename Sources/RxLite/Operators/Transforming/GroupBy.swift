@@ -110,7 +110,7 @@ final class Grouping<Key: Hashable & Sendable, Element: Sendable, Failure: Error
             scope: observer.scope, next: { group in self.deliver(group, to: observer) }, end: observer.end)
         join(receiver, outlet)
         observer.scope.onClose { self.scope.enter { self.closeOutlet() } }
-        observer.scope.lane.afterUnlock { self.start() }
+        observer.scope.lane.afterLeaving { self.start() }
     }
 
     private func join<Value>(_ observer: Observer<Value, Failure>, _ multicaster: Multicaster<Value, Failure>)

@@ -148,7 +148,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
         if let scheduler {
             scheduler.schedule { self.begin() }
         } else {
-            observer.scope.lane.afterUnlock { self.begin() }
+            observer.scope.lane.afterLeaving { self.begin() }
         }
     }
 
