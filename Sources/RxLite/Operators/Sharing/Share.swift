@@ -144,7 +144,7 @@ extension Observable {
         when notices: @escaping @Sendable (Completion<Failure>?) -> Observable<Notice, Never>
     ) -> Observable {
         let shared = SharedRun(
-            self, replay: replay, reset: reset, notices: { end in notices(end).map { _ in () } })
+            self, replay: replay, reset: reset, resetNotifiers: { end in notices(end).map { _ in () } })
         return Observable(scheduler: scheduler) { observer in
             shared.join(observer, policy, droppedCount)
         }

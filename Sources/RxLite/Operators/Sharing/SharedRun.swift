@@ -6,7 +6,7 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline typealias Connection = SharedConnection<Element, Failure>
     /// Makes the stream whose first value resets the run, from the run's end, or from `nil` when the last
     /// subscriber has left.
-    @usableFromInline typealias Notices = @Sendable (Completion<Failure>?) -> Observable<Void, Never>
+    @usableFromInline typealias ResetNotifiers = @Sendable (Completion<Failure>?) -> Observable<Void, Never>
 
     @usableFromInline
     struct Contents: Sendable {
@@ -14,19 +14,19 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         @usableFromInline var users = 0
         /// Whether the run has ended. Subscribers that leave because of the end do not reset the run.
         @usableFromInline var hasEnded = false
-        /// The notice that is being awaited.
-        @usableFromInline var notice: Subscription?
-        /// Distinguishes the awaited notice from those that have been withdrawn.
-        @usableFromInline var noticeNumber = 0
+        /// The subscription to the notifier that is being awaited.
+        @usableFromInline var resetWait: Subscription?
+        /// Distinguishes the awaited reset from those that have been withdrawn.
+        @usableFromInline var resetGeneration = 0
 
         @inlinable
         init() {}
 
-        /// Withdraws the awaited notice, if any. The caller cancels it after unlocking.
+        /// Withdraws the awaited reset, if any. The caller cancels its subscription after unlocking.
         @inlinable
-        mutating func withdrawNotice() -> Subscription? {
-            noticeNumber += 1
-            return notice.take()
+        mutating func withdrawReset() -> Subscription? {
+            resetGeneration += 1
+            return resetWait.take()
         }
     }
 
@@ -34,17 +34,18 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let replay: Int
     @usableFromInline let reset: ShareReset
     /// `nil` resets immediately.
-    @usableFromInline let notices: Notices?
+    @usableFromInline let resetNotifiers: ResetNotifiers?
     @usableFromInline let contents = Mutex(Contents())
 
     @inlinable
     init(
-        _ stream: Observable<Element, Failure>, replay: Int, reset: ShareReset, notices: Notices? = nil
+        _ stream: Observable<Element, Failure>, replay: Int, reset: ShareReset,
+        resetNotifiers: ResetNotifiers? = nil
     ) {
         self.stream = stream
         self.replay = replay
         self.reset = reset
-        self.notices = notices
+        self.resetNotifiers = resetNotifiers
     }
 
     /// Called inside the subscriber's lane. The caller that creates the run starts it, after leaving that
@@ -58,14 +59,14 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         guard observer.scope.isOpen else { return }
         let new = Connection(
             replaying: replay, on: stream.scheduler, startedIn: observer.scope.lane)
-        let (connection, notice) = contents.withLock { contents in
+        let (connection, withdrawn) = contents.withLock { contents in
             contents.users += 1
-            let notice = contents.hasEnded ? nil : contents.withdrawNotice()
+            let withdrawn = contents.hasEnded ? nil : contents.withdrawReset()
             let connection = contents.connection ?? new
             contents.connection = connection
-            return (connection, notice)
+            return (connection, withdrawn)
         }
-        notice?.cancel()
+        withdrawn?.cancel()
         let subscriber = SharedSubscriber(
             observer, of: connection.multicaster, connection, policy, droppedCount)
         subscriber.join()
@@ -95,13 +96,13 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
 
     @inlinable
     func leave(_ left: Connection) {
-        let number = contents.withLock { contents -> Int? in
+        let generation = contents.withLock { contents -> Int? in
             guard contents.connection === left else { return nil }
             contents.users -= 1
             guard contents.users == 0, !contents.hasEnded, reset.contains(.unused) else { return nil }
-            return contents.noticeNumber
+            return contents.resetGeneration
         }
-        if let number { awaitNotice(number, toForget: left, after: nil) }
+        if let generation { awaitReset(generation, toForget: left, after: nil) }
     }
 
     /// Forgets the run before its end is sent, so that a subscription made from within the end starts a new
@@ -113,35 +114,41 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
             case .finished: .finished
             case .failed: .failed
             }
-        let (number, notice) = contents.withLock { contents -> (Int?, Subscription?) in
+        let (generation, withdrawn) = contents.withLock { contents -> (Int?, Subscription?) in
             guard contents.connection === ended else { return (nil, nil) }
             contents.hasEnded = true
-            let notice = contents.withdrawNotice()
-            return (reset.contains(occasion) ? contents.noticeNumber : nil, notice)
+            let withdrawn = contents.withdrawReset()
+            return (reset.contains(occasion) ? contents.resetGeneration : nil, withdrawn)
         }
-        notice?.cancel()
-        if let number { awaitNotice(number, toForget: ended, after: completion) }
+        withdrawn?.cancel()
+        if let generation { awaitReset(generation, toForget: ended, after: completion) }
         ended.multicaster.end(completion)
     }
 
-    /// Forgets the run at the first notice, unless the notice is withdrawn before.
+    /// Forgets the run at the first value of the notifier, unless the reset is withdrawn before.
     @inlinable
-    func awaitNotice(_ number: Int, toForget connection: Connection, after completion: Completion<Failure>?) {
-        guard let notices else { return forget(connection, number) }
-        let notice = notices(completion).take(1).subscribe { self.forget(connection, number) }
+    func awaitReset(
+        _ generation: Int, toForget connection: Connection, after completion: Completion<Failure>?
+    ) {
+        guard let resetNotifiers else { return forget(connection, generation) }
+        let wait = resetNotifiers(completion).take(1).subscribe { self.forget(connection, generation) }
         let isAwaited = contents.withLock { contents in
-            guard contents.connection === connection, contents.noticeNumber == number else { return false }
-            contents.notice = notice
+            guard contents.connection === connection, contents.resetGeneration == generation else {
+                return false
+            }
+            contents.resetWait = wait
             return true
         }
-        if !isAwaited { notice.cancel() }
+        if !isAwaited { wait.cancel() }
     }
 
-    /// Forgets the run, and cancels its source, unless the notice has been withdrawn.
+    /// Forgets the run, and cancels its source, unless the reset has been withdrawn.
     @inlinable
-    func forget(_ connection: Connection, _ number: Int) {
+    func forget(_ connection: Connection, _ generation: Int) {
         let forgotten = contents.withLock { contents -> Contents? in
-            guard contents.connection === connection, contents.noticeNumber == number else { return nil }
+            guard contents.connection === connection, contents.resetGeneration == generation else {
+                return nil
+            }
             let forgotten = contents
             contents = Contents()
             return forgotten
