@@ -228,7 +228,7 @@ final class SharedConnection<Element: Sendable, Failure: Error>: SharedSource, @
 struct SharedDemand: Sendable {
     /// The state of one subscriber.
     @usableFromInline
-    enum Part: UInt8, AtomicRepresentable, Sendable {
+    enum Status: UInt8, AtomicRepresentable, Sendable {
         case joining
         case listening
         case paused
@@ -248,12 +248,12 @@ struct SharedDemand: Sendable {
     /// A paused subscriber pauses the source only if no other subscriber takes values.
     @usableFromInline var mustPause: Bool { full > 0 || paused > 0 && listening == 0 }
 
-    mutating func add(_ part: Part) { change(part, by: 1) }
+    mutating func add(_ status: Status) { change(status, by: 1) }
 
-    mutating func remove(_ part: Part) { change(part, by: -1) }
+    mutating func remove(_ status: Status) { change(status, by: -1) }
 
-    private mutating func change(_ part: Part, by difference: Int) {
-        switch part {
+    private mutating func change(_ status: Status, by difference: Int) {
+        switch status {
         case .listening: listening += difference
         case .paused: paused += difference
         case .joining, .gone: break

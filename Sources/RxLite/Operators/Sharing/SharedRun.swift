@@ -197,7 +197,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let isDelivering: LaneState<Bool>
     /// The state in which the subscriber is counted. Accessed only while the source's demand is being
     /// changed, which is under a lock.
-    @usableFromInline let part = Atomic(SharedDemand.Part.joining)
+    @usableFromInline let status = Atomic(SharedDemand.Status.joining)
 
     /// Only from inside the observer's lane.
     @inlinable
@@ -230,7 +230,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         scope.onClose {
             let wasFull = self.leave()
             self.source.changeDemand { demand in
-                demand.remove(self.part.exchange(.gone, ordering: .relaxed))
+                demand.remove(self.status.exchange(.gone, ordering: .relaxed))
                 if wasFull { demand.full -= 1 }
             }
         }
@@ -244,12 +244,12 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     /// Counts the subscriber in its current state. From any lane.
     private func count() {
         source.changeDemand { demand in
-            let former = self.part.load(ordering: .relaxed)
+            let former = self.status.load(ordering: .relaxed)
             guard former != .gone else { return }
-            let part = self.scope.isPaused ? SharedDemand.Part.paused : .listening
-            self.part.store(part, ordering: .relaxed)
+            let status = self.scope.isPaused ? SharedDemand.Status.paused : .listening
+            self.status.store(status, ordering: .relaxed)
             demand.remove(former)
-            demand.add(part)
+            demand.add(status)
         }
     }
 
