@@ -7,6 +7,10 @@ import Synchronization
 /// and ``valueLimit`` of all tracks between two calls of ``drain(_:)``, and only as long as their texts take less than
 /// ``textShare`` of the time; the others are counted. All other events are recorded, and ``StreamBatch/lost`` counts
 /// what exceeds ``recordLimit``.
+///
+/// A *watcher* is one open page, with a backlog of its own. A *period* lasts from one drain to the next and has its
+/// allowance of values, tracks and text time. A *late* stream is older than the inspector; *untracked* streams got no
+/// track because the limit was reached.
 package final class StreamLog: Sendable {
     /// The log of all streams of the process.
     package static let shared = StreamLog()
@@ -61,14 +65,14 @@ package final class StreamLog: Sendable {
     #endif
     private let origin = ContinuousClock.now
     private let contents = Mutex(Contents())
-    private let currentSlice = Atomic<Int>(0)
-    private let slices = Atomic<Int>(0)
+    private let currentPeriod = Atomic<Int>(0)
+    private let periods = Atomic<Int>(0)
 
     /// Whether an inspector is attached.
     @inline(__always) static var isAttached: Bool { attachments.load(ordering: .relaxed) > 0 }
 
     /// The number of the period between two calls of ``drain(_:)``; 0 while no page is open.
-    var slice: Int { currentSlice.load(ordering: .relaxed) }
+    var period: Int { currentPeriod.load(ordering: .relaxed) }
 
     /// The time since the log was first used.
     package var now: Duration { ContinuousClock.now - origin }
@@ -97,7 +101,7 @@ package final class StreamLog: Sendable {
                 contents.textTime = .zero
                 contents.textLimit = textLimit
                 contents.lastDrain = now
-                beginSlice(&contents, after: .milliseconds(100))
+                beginPeriod(&contents, after: .milliseconds(100))
             }
             contents.lastWatcher += 1
             contents.backlogs[contents.lastWatcher] = Backlog()
@@ -109,7 +113,7 @@ package final class StreamLog: Sendable {
     package func endWatching(_ watcher: Int) {
         // Ends outside of the lock, since it may release the program's objects, whose streams report that.
         _ = contents.withLock { contents in
-            defer { if !contents.isWatched { currentSlice.store(0, ordering: .relaxed) } }
+            defer { if !contents.isWatched { currentPeriod.store(0, ordering: .relaxed) } }
             return contents.backlogs.removeValue(forKey: watcher)
         }
     }
@@ -147,7 +151,7 @@ package final class StreamLog: Sendable {
             let backlog = contents.backlogs[watcher] ?? Backlog()
             if contents.isWatched {
                 contents.backlogs[watcher] = Backlog()
-                beginSlice(&contents, after: now - contents.lastDrain)
+                beginPeriod(&contents, after: now - contents.lastDrain)
             }
             contents.lastDrain = now
             return StreamBatch(
@@ -157,12 +161,12 @@ package final class StreamLog: Sendable {
         }
     }
 
-    private func beginSlice(_ contents: inout Contents, after time: Duration) {
+    private func beginPeriod(_ contents: inout Contents, after time: Duration) {
         contents.valuesLeft = Self.valueLimit
         contents.tracksLeft = Self.newTrackLimit
         let allowance = contents.textLimit ?? min(time, .seconds(1)) * Self.textShare
         contents.textTime = min(contents.textTime + allowance, max(allowance, .milliseconds(2)))
-        currentSlice.store(slices.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+        currentPeriod.store(periods.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
     }
 
     // MARK: - Streams

@@ -83,7 +83,7 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
     private let showing: (@Sendable (Element) -> String)?
     private let log = StreamLog.shared
     /// The period of the log in which `left` values may still be recorded.
-    private var slice = 0
+    private var period = 0
     private var left = 0
     private var hasEnded = false
 
@@ -111,9 +111,9 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
     /// Records the value, or only counts it. Returns the number of its marble if it is recorded.
     func record(_ value: Element) -> Int? {
         track.countValue()
-        let current = log.slice
+        let current = log.period
         guard current != 0 else { return nil }
-        if slice != current { (slice, left) = (current, StreamLog.trackLimit) }
+        if period != current { (period, left) = (current, StreamLog.trackLimit) }
         guard left > 0 else { return nil }
         left -= 1
         return log.take(track) {
