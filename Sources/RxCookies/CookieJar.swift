@@ -23,7 +23,7 @@ import Synchronization
 /// several changes together; ``flush()`` saves immediately.
 public final class CookieJar: Sendable {
     struct Contents {
-        var cookies: AcceptedCookies
+        var cookies: CookieTable
         /// Whether the cookies of the storage have been added to `cookies`.
         var isRestored: Bool
         /// The cookies that were removed before the restoration, and must not be restored.
@@ -47,7 +47,7 @@ public final class CookieJar: Sendable {
     let keepsSessionCookies: Bool
     let saveDelay: Duration
     package let clock: SharedClock
-    let noCookies: AcceptedCookies
+    let noCookies: CookieTable
     private let signal = Signal<CookieEvent>()
     /// Delivers events in the order in which they occurred.
     private let delivery = Lane()
@@ -83,7 +83,7 @@ public final class CookieJar: Sendable {
         publicSuffixes: PublicSuffixes, limits: CookieLimits, storage: CookieStorage? = nil,
         keepsSessionCookies: Bool = false, saveDelay: Duration = .seconds(1), clock: (any Scheduler)? = nil
     ) {
-        noCookies = AcceptedCookies(publicSuffixes, limits)
+        noCookies = CookieTable(publicSuffixes, limits)
         contents = Mutex(Contents(cookies: noCookies, isRestored: storage == nil))
         self.storage = storage
         self.keepsSessionCookies = keepsSessionCookies

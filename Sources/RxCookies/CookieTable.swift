@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The cookies that a jar has accepted, and the rules for them (RFC 6265 §5.3 and §5.4; RFC 6265bis where current practice is
 /// stricter). A plain value: no clock, no lock, no files.
-struct AcceptedCookies {
+struct CookieTable {
     /// The cookies of each domain, in the order of their creation.
     private var domains: [String: [Cookie]] = [:]
     private(set) var count = 0
