@@ -88,8 +88,7 @@ import Testing
         #expect(screen == nil)
     }
 
-    /// What a signal has sent before its release arrives: values that wait for a delivery, for a timer or for another
-    /// scheduler.
+    /// Values that wait for a delivery, for a timer or for another scheduler when the signal is released still arrive.
     @Test func whatAReleasedSignalHasSentArrives() throws {
         let clock = VirtualScheduler()
         func use() {
