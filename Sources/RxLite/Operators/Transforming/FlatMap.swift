@@ -198,7 +198,9 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
 
     @inlinable
     func takeScope() -> Scope {
-        guard let spare = Self.take(&spare) ?? Self.take(&otherSpare) else { return innerScope.child(of: self) }
+        guard let spare = Self.take(&spare) ?? Self.take(&otherSpare) else {
+            return innerScope.child(of: self)
+        }
         innerScope.adopt(spare)
         return spare
     }
