@@ -130,13 +130,13 @@ extension ResponseHead {
         }
         let names = Set(new.map(\.name))
         let old = headerFields.filter { !names.contains($0.name) }
-        guard old.count + new.count <= Self.mostFields else { return nil }
+        guard old.count + new.count <= Self.maxFields else { return nil }
         let updated = ResponseHead(status: status, headerFields: old + new)
-        return updated.fieldLines.count <= Self.mostBytes ? updated : nil
+        return updated.fieldLines.count <= Self.maxBytes ? updated : nil
     }
 
     /// The most bytes that a transport accepts in a header section.
-    private static let mostBytes = 256 << 10
+    private static let maxBytes = 256 << 10
 
     /// Fields that describe the stored body.
     private static let ofTheBody: Set<String> = ["content-length", "content-encoding", "content-range"]

@@ -72,8 +72,8 @@ package final class CacheHistory: Sendable {
 /// A log of the latest changes by selection. When the log is full it starts again, and everything requested
 /// before counts as changed: this loses stored responses, but never keeps an outdated one.
 struct CacheChanges {
-    private static let mostNames = 4096
-    private static let mostInvalidated = 1024
+    private static let maxNames = 4096
+    private static let maxInvalidated = 1024
 
     /// The number of changes.
     private(set) var count = 0
@@ -88,13 +88,13 @@ struct CacheChanges {
     /// Records a change of everything selected.
     mutating func record(_ selection: CacheSelection) {
         count += 1
-        if selection == .all || latest.count >= Self.mostNames {
+        if selection == .all || latest.count >= Self.maxNames {
             floor = count
             latest = [:]
         }
         if selection != .all { latest[selection] = count }
         for (id, names) in storing where selection == .all || names.contains(selection) {
-            if invalidated.count >= Self.mostInvalidated { invalidated.removeFirst(Self.mostInvalidated / 2) }
+            if invalidated.count >= Self.maxInvalidated { invalidated.removeFirst(Self.maxInvalidated / 2) }
             invalidated.append(id)
         }
     }

@@ -154,7 +154,7 @@ extension CacheVariant: RedactedDescription {
 
 extension CacheVariant {
     /// A `Vary` with more names counts as `*`.
-    private static let mostNames = 64
+    private static let maxNames = 64
 
     /// The fields by which a response was selected; `nil` if no other request can match (`*`).
     ///
@@ -173,7 +173,7 @@ extension CacheVariant {
         var names = Set(
             vary.split(separator: ",").map { $0.trimmingBlanks().lowercased() }.filter { !$0.isEmpty })
         if ignoringAny { names.remove("*") }
-        guard !names.contains("*"), names.count <= Self.mostNames else { return nil }
+        guard !names.contains("*"), names.count <= Self.maxNames else { return nil }
         var fields: [String: String?] = [:]
         for name in names { fields[name] = .some(Self.value(of: name, in: sent, secret)) }
         self.init(fields)

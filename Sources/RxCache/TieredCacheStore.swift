@@ -116,7 +116,7 @@ struct TierContents {
     private var variants: [CacheKey: Set<CacheVariant>] = [:]
     private var lookups: [CacheKey: Lookup] = [:]
     /// The most keys to remember. Forgetting them costs lookups in the lower store.
-    private static let mostKeys = 10_000
+    private static let maxKeys = 10_000
 
     /// Begins a lookup in the lower store, unless `upper` is complete. If this returns true,
     /// ``endLookup(of:)`` must follow.
@@ -139,7 +139,7 @@ struct TierContents {
     /// Records the result of a lookup, unless it is outdated.
     mutating func completes(_ key: CacheKey, with entries: [CacheEntry]) -> Bool {
         guard !isOutdated(key) else { return false }
-        if variants.count >= Self.mostKeys { variants = [:] }
+        if variants.count >= Self.maxKeys { variants = [:] }
         variants[key] = Set(entries.map(\.metadata.variant))
         return true
     }

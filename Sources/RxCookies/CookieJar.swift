@@ -204,7 +204,7 @@ public final class CookieJar: Sendable {
         let own = request.headerFields[values: .cookie].joined(separator: "; ")
         let names = own.isEmpty ? [] : Set(own.split(separator: ";").map(\.cookieName))
         let added = cookies.filter { !names.contains($0.name[...]) }.map(\.pair)
-            .prefix(Self.mostSent)
+            .prefix(Self.maxCookiesPerRequest)
         let text = added.joined(separator: "; ")
         var request = request
         // The field is split into one field per cookie, and their number is limited.
@@ -213,7 +213,7 @@ public final class CookieJar: Sendable {
     }
 
     /// The maximum number of cookies in one request, regardless of the jar's limits.
-    private static let mostSent = 3000
+    private static let maxCookiesPerRequest = 3000
 
     /// Stores the cookies that the response to `request` sets.
     package func store(

@@ -36,7 +36,7 @@ struct CacheTable {
     }
 
     /// One more drops the least recently used variant of the key. A lookup reads all variants.
-    private static let mostVariants = 32
+    private static let maxVariants = 32
     private static let isOfKey = "url = ? AND rules = ? AND method = ? AND identity = ? AND content = ?"
 
     /// A row and its entry; the entry is `nil` if it differs from what was written.
@@ -81,7 +81,7 @@ struct CacheTable {
         try setTags(metadata.tags, of: row)
         let variants = try drop(
             """
-            SELECT id FROM entry WHERE \(Self.isOfKey) ORDER BY used DESC LIMIT -1 OFFSET \(Self.mostVariants)
+            SELECT id FROM entry WHERE \(Self.isOfKey) ORDER BY used DESC LIMIT -1 OFFSET \(Self.maxVariants)
             """, arguments(of: metadata.key))
         return try variants + makeRoom()
     }

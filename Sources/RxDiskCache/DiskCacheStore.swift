@@ -56,7 +56,7 @@ public final class DiskCacheStore: CacheStore {
         self.folder = folder
         let limits = DiskCacheLimits(
             bytes: limit, entries: countLimit,
-            entryBytes: min(entryLimit ?? limit / 16, limit, DiskCacheLimits.mostEntryBytes))
+            entryBytes: min(entryLimit ?? limit / 16, limit, DiskCacheLimits.maxEntryBytes))
         cache = OpenCache(CacheFolder(SQLiteFolder(path: folder, patience: patience)), limits: limits)
         thread.add { [cache] _ in cache.open() }
     }
@@ -121,7 +121,7 @@ struct DiskCacheLimits {
 
     /// SQLite accepts no blob larger than 1,000,000,000 bytes, or fewer if it was built with a lower limit
     /// (https://www.sqlite.org/limits.html).
-    static let mostEntryBytes = 512 << 20
+    static let maxEntryBytes = 512 << 20
 }
 
 /// The failures of a ``DiskCacheStore`` since its creation. None of them fails a request.

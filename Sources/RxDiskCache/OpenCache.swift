@@ -16,7 +16,7 @@ final class OpenCache: Sendable {
     private let state: Mutex<State>
     private let counts = Mutex((usage: CacheUsage(), statistics: DiskCacheStatistics()))
     /// The number of uses to write at once, unless a change comes first.
-    private static let mostUses = 64
+    private static let maxUses = 64
 
     init(_ folder: CacheFolder, limits: DiskCacheLimits) {
         self.limits = limits
@@ -61,7 +61,7 @@ final class OpenCache: Sendable {
     private func settle(_ found: [CacheTable.Found], _ state: inout State) {
         let broken = found.filter { $0.entry == nil }.map(\.row)
         state.uses += found.filter { $0.entry != nil }.map(\.row)
-        guard !broken.isEmpty || state.uses.count > Self.mostUses else { return }
+        guard !broken.isEmpty || state.uses.count > Self.maxUses else { return }
         counts.withLock { $0.statistics.brokenEntries += broken.count }
         do throws(SQLiteFailure) {
             try write(&state) { try $0.remove(rows: broken) }

@@ -30,7 +30,7 @@ extension Parser {
             let fields = updated.telling(age: 1).headerFields
             try demand(updated.status == .ok, "\(updated.status)")
             try demand(updated.fieldLines.count <= 256 << 10, "\(updated.fieldLines.count) bytes")
-            try demand(fields.count <= ResponseHead.mostFields, "\(fields.count) fields")
+            try demand(fields.count <= ResponseHead.maxFields, "\(fields.count) fields")
             let confirmation = new.storable
             for name in Set(confirmation.headerFields.map(\.name)).prefix(4)
             where !["content-length", "content-encoding", "content-range"].contains(name.canonicalName) {

@@ -397,7 +397,7 @@ import Testing
             cache.store(entry("l\(number)", "\(number)")).subscribe(onFailure: { Issue.record("\($0)") })
             try clock.run()
         }
-        #expect(try found().count == VariantList.mostVariants)
+        #expect(try found().count == VariantList.maxVariants)
         let last = entry("x", "x")
         cache.store(last).subscribe(onFailure: { Issue.record("\($0)") })
         try clock.run()

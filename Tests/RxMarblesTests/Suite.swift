@@ -8,9 +8,9 @@ import Testing
         "no recordings: there is no file \(Recording.file.path); RX_MARBLES can name another"))
 struct RecordedMarbles {
     /// The minimum share of all cases that RxLite's operators can express.
-    private static let leastApplicable = 0.9
+    private static let minApplicable = 0.9
     /// The minimum share of the applicable cases that pass.
-    private static let leastPassed = 0.99
+    private static let minPassed = 0.99
 
     @Test func casesPass() throws {
         let report = Report(on: try Recording.all())
@@ -18,8 +18,8 @@ struct RecordedMarbles {
         for failure in report.failures {
             Issue.record("\(failure.title)\n\(failure.problems.joined(separator: "\n"))")
         }
-        #expect(report.applicablePart >= Self.leastApplicable)
-        #expect(report.passedPart >= Self.leastPassed)
+        #expect(report.applicablePart >= Self.minApplicable)
+        #expect(report.passedPart >= Self.minPassed)
     }
 
     /// Every passing case fails when its last expected event is expected a millisecond later.

@@ -9,24 +9,24 @@ struct CrashKill: Sendable, Equatable {
     /// The longest time to the kill, in microseconds.
     let longestDelay: Int
     /// The place is reached up to so many times before.
-    let mostTurns: Int
+    let maxTurns: Int
     /// Whether it is killed only once it sends.
     var asSender = false
 
-    static let start = CrashKill(place: "start", longestDelay: 40_000, mostTurns: 1)
-    static let open = CrashKill(place: "open", longestDelay: 60_000, mostTurns: 1)
-    static let standby = CrashKill(place: "standby", longestDelay: 60_000, mostTurns: 1)
-    static let takeover = CrashKill(place: "takeover", longestDelay: 4000, mostTurns: 1)
-    static let add = CrashKill(place: "add", longestDelay: 3000, mostTurns: 12)
-    static let begin = CrashKill(place: "begin", longestDelay: 3000, mostTurns: 12)
-    static let exchange = CrashKill(place: "exchange", longestDelay: 2000, mostTurns: 12)
-    static let settle = CrashKill(place: "settle", longestDelay: 3000, mostTurns: 12)
+    static let start = CrashKill(place: "start", longestDelay: 40_000, maxTurns: 1)
+    static let open = CrashKill(place: "open", longestDelay: 60_000, maxTurns: 1)
+    static let standby = CrashKill(place: "standby", longestDelay: 60_000, maxTurns: 1)
+    static let takeover = CrashKill(place: "takeover", longestDelay: 4000, maxTurns: 1)
+    static let add = CrashKill(place: "add", longestDelay: 3000, maxTurns: 12)
+    static let begin = CrashKill(place: "begin", longestDelay: 3000, maxTurns: 12)
+    static let exchange = CrashKill(place: "exchange", longestDelay: 2000, maxTurns: 12)
+    static let settle = CrashKill(place: "settle", longestDelay: 3000, maxTurns: 12)
 
     /// The arguments of the probe. One kill in four has no delay: nothing of what begins at the place happens.
     func arguments(_ random: inout SeededRandom) -> [String] {
         let isAtOnce = Int.random(in: 0..<4, using: &random) == 0
         let delay = isAtOnce ? 0 : Int.random(in: 1...longestDelay, using: &random)
-        let turn = Int.random(in: 1...mostTurns, using: &random)
+        let turn = Int.random(in: 1...maxTurns, using: &random)
         return [place, "\(turn)", "\(delay)"] + (asSender ? ["sender"] : [])
     }
 }

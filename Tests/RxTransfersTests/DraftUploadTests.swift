@@ -567,7 +567,7 @@ import Testing
 
         let machine = UploadMachine(
             DraftDialect(isCareful: true, isKnown: true), base: URL(string: "https://shop.test/films")!,
-            total: 10, partSize: nil, isRepeatable: false, mostFailures: 1)
+            total: 10, partSize: nil, isRepeatable: false, maxRetries: 1)
         var downgraded = machine
         _ = downgraded.receive(.begin(location: nil))
         let head = ResponseHead(

@@ -234,7 +234,7 @@ import Testing
     /// Lists of parts that lead back to an earlier one come to an end.
     @Test func alternatingMarkers() {
         var machine = MultipartMachine(
-            total: 100, partSize: 20, concurrency: 1, algorithm: nil, mostFailures: 1)
+            total: 100, partSize: 20, concurrency: 1, algorithm: nil, maxRetries: 1)
         _ = machine.receive(.begin(uploadID: "u"))
         var lists = 0
         for marker in [2, 1, 2, 1] {

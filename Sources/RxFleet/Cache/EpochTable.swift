@@ -10,9 +10,9 @@ struct EpochTable: Sendable {
         fileprivate let change: Int
     }
 
-    private static let mostEpochs = 10_000
+    private static let maxEpochs = 10_000
     private var known: [String: UInt64] = [:]
-    /// Those that were known before `known` was full. Both together have at most ``mostEpochs``, and what has just been learned
+    /// Those that were known before `known` was full. Both together have at most ``maxEpochs``, and what has just been learned
     /// stays for as long as half of them are learned: it is about to be used.
     private var older: [String: UInt64] = [:]
     /// The number of the change that last replaced an epoch, for reads that began before.
@@ -51,7 +51,7 @@ struct EpochTable: Sendable {
     /// An epoch has been read from the store, by a read that began at `start`. Returns `false` if a removal has overtaken it.
     mutating func learn(_ name: String, _ epoch: UInt64, since start: Moment) -> Bool {
         guard start.change >= floor, replaced[name].map({ $0 <= start.change }) ?? true else { return false }
-        if known.count >= Self.mostEpochs / 2 { (older, known) = (known, [:]) }
+        if known.count >= Self.maxEpochs / 2 { (older, known) = (known, [:]) }
         known[name] = epoch
         return true
     }
@@ -59,7 +59,7 @@ struct EpochTable: Sendable {
     /// A removal has replaced an epoch.
     mutating func replace(_ name: String, by epoch: UInt64?) {
         changes += 1
-        if replaced.count >= Self.mostEpochs {
+        if replaced.count >= Self.maxEpochs {
             replaced = [:]
             floor = changes
         }
@@ -84,7 +84,7 @@ struct EpochTable: Sendable {
 struct FetchMemory: Sendable {
     /// How long a key is fetched without waiting after a fetch that stored nothing.
     static let memory = Duration.seconds(60)
-    private static let mostKeys = 4096
+    private static let maxKeys = 4096
 
     /// The keys whose responses have turned out not to be stored, and until when that is remembered.
     private var unshared: [String: Duration] = [:]
@@ -96,8 +96,8 @@ struct FetchMemory: Sendable {
 
     /// A fetch has ended, or its time is over, without a stored response.
     mutating func recordFailure(of name: String, at now: Duration) {
-        if unshared.count >= Self.mostKeys { unshared = unshared.filter { $0.value > now } }
-        if unshared.count >= Self.mostKeys { unshared = [:] }
+        if unshared.count >= Self.maxKeys { unshared = unshared.filter { $0.value > now } }
+        if unshared.count >= Self.maxKeys { unshared = [:] }
         unshared[name] = now + Self.memory
     }
 

@@ -217,7 +217,7 @@ public final class SharedCacheStore: CacheStore {
 
     /// Longer than any response is kept. A response whose epoch is gone is not used.
     private static let epochTime = Duration.seconds(30 * 86400)
-    private static let mostRetention = Duration.seconds(7 * 86400)
+    private static let maxRetention = Duration.seconds(7 * 86400)
 
     private static func bytes(of epoch: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: epoch >> (56 - $0 * 8)) }
@@ -305,8 +305,8 @@ public final class SharedCacheStore: CacheStore {
         let useful =
             freshness.lifetime - freshness.initialAge
             + max(freshness.staleWhileRevalidate, freshness.staleIfError)
-        let seconds = useful.isFinite ? min(max(useful, 0), Self.mostRetention / .seconds(1)) : 0
-        return min(.seconds(seconds) + retention, Self.mostRetention)
+        let seconds = useful.isFinite ? min(max(useful, 0), Self.maxRetention / .seconds(1)) : 0
+        return min(.seconds(seconds) + retention, Self.maxRetention)
     }
 
     /// Replaces the metadata of a response, and keeps its body.

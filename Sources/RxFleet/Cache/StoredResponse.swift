@@ -17,7 +17,7 @@ struct StoredResponse: Sendable {
     private static let version: UInt8 = 1
     private static let digestLength = 32
     /// A header with more is not one of ours.
-    private static let mostMetadata = 1 << 20
+    private static let maxMetadata = 1 << 20
 
     private struct Head: Codable {
         var epochs: [String: UInt64]
@@ -53,7 +53,7 @@ struct StoredResponse: Sendable {
         let corrupt = NetworkError(.corruptEntry, "the entry \(entryName) is not a stored response")
         guard plain.count >= 4 else { throw corrupt }
         let length = plain.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-        guard length <= Self.mostMetadata, plain.count >= 4 + length else { throw corrupt }
+        guard length <= Self.maxMetadata, plain.count >= 4 + length else { throw corrupt }
         let head: Head
         do {
             head = try JSONDecoder().decode(Head.self, from: Data(plain.dropFirst(4).prefix(length)))
@@ -68,7 +68,7 @@ struct StoredResponse: Sendable {
         do {
             head = Array(try JSONEncoder().encode(Head(epochs: epochs, metadata: entry.metadata)))
         } catch { throw NetworkError(.corruptEntry, "the response \(entryName) cannot be encoded: \(error)") }
-        guard head.count <= Self.mostMetadata else {
+        guard head.count <= Self.maxMetadata else {
             throw NetworkError(
                 .tooLarge, "the header fields of the response \(entryName) are too large to be stored")
         }

@@ -8,7 +8,7 @@ struct VariantList: Sendable {
     private static let magic = Array("RXV".utf8)
     private static let version: UInt8 = 1
     /// A key with more variants keeps the latest.
-    static let mostVariants = 16
+    static let maxVariants = 16
 
     /// The bytes of each variant, the latest first.
     var variants: [[UInt8]] = []
@@ -26,7 +26,7 @@ struct VariantList: Sendable {
         var rest = bytes[4...]
         while !rest.isEmpty {
             let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-            guard rest.count >= 4 + length, variants.count < Self.mostVariants else {
+            guard rest.count >= 4 + length, variants.count < Self.maxVariants else {
                 throw NetworkError(.corruptEntry, "the entry \(entryName) is cut off")
             }
             variants.append(Array(rest.dropFirst(4).prefix(length)))
@@ -46,7 +46,7 @@ struct VariantList: Sendable {
 
     /// Drops the oldest variants until the list has at most that many bytes.
     mutating func limit(to most: Int) {
-        if variants.count > Self.mostVariants { variants.removeLast(variants.count - Self.mostVariants) }
+        if variants.count > Self.maxVariants { variants.removeLast(variants.count - Self.maxVariants) }
         while variants.count > 1, bytes.count > most { variants.removeLast() }
     }
 }

@@ -13,7 +13,7 @@ struct LeaseTable {
     /// How long the first in the queue may take for its turn before the next one takes it, in nanoseconds.
     static let grace: Int64 = 1_000_000_000
     /// The most waiters that are looked at.
-    private static let mostWaiters = 4096
+    private static let maxWaiters = 4096
 
     /// The next step of a store that waits for a lease.
     enum Turn: Sendable, Equatable {
@@ -50,7 +50,7 @@ struct LeaseTable {
                     SELECT number, store, request, isLate FROM waiter WHERE lease = ?1 AND (isLate = 0 OR store = ?2)
                     ORDER BY number LIMIT ?3
                     """),
-            arguments: [Data(name.utf8), store, Self.mostWaiters])
+            arguments: [Data(name.utf8), store, Self.maxWaiters])
         guard let index = try queue.firstIndex(where: { try $0.text(1) == store }) else { return nil }
         let due = StoreTable.sum(end, Self.grace * Int64(index))
         guard isReturned || end <= now, due <= now else {

@@ -16,7 +16,7 @@ struct StoreTable {
     /// How long messages are kept for stores that are slow to read them, in nanoseconds.
     static let messageTime: Int64 = 60_000_000_000
     /// The most messages that are kept.
-    static let mostMessages: Int64 = 4096
+    static let maxMessages: Int64 = 4096
 
     static let statements = [
         // Names are blobs, which are compared by all of their bytes.
@@ -203,7 +203,7 @@ struct StoreTable {
             try Int64.fetchOne(
                 db.cachedStatement(sql: "SELECT max(number) FROM message WHERE end <= ?"), arguments: [now])
             ?? 0
-        let removed = max(last, number - Self.mostMessages)
+        let removed = max(last, number - Self.maxMessages)
         try db.cachedStatement(sql: "DELETE FROM message WHERE number <= ?").execute(arguments: [removed])
         try db.cachedStatement(
             sql: "UPDATE counter SET removedMessage = max(removedMessage, ?)"

@@ -31,7 +31,7 @@ public final class FleetQuota: Sendable {
 
     private let contents = Mutex(Contents())
     private static let channel = "limits"
-    private static let mostScopes = 1024
+    private static let maxScopes = 1024
 
     /// Creates a quota.
     ///
@@ -83,7 +83,7 @@ public final class FleetQuota: Sendable {
         return store.read(Self.closure(of: scope)).map { [self] entry in
             guard entry == nil else { return true }
             contents.withLock { contents in
-                if contents.checked.count >= Self.mostScopes { contents.checked = [] }
+                if contents.checked.count >= Self.maxScopes { contents.checked = [] }
                 contents.checked.insert(scope)
             }
             return false
@@ -163,7 +163,7 @@ extension RequestLimits {
 struct Reservation: Sendable, Equatable {
     /// How far ahead permits are reserved at most.
     static let horizon = Duration.seconds(30)
-    private static let mostTokens = 1 << 30
+    private static let maxTokens = 1 << 30
 
     let count: Int
     let budget: SharedBudget
@@ -172,7 +172,7 @@ struct Reservation: Sendable, Equatable {
     init(_ count: Int, at rate: RequestRate) {
         let perSecond = rate.perSecond.isFinite ? min(max(rate.perSecond, 1 / 86400), 1e6) : 1e6
         // So that the store can keep the budget with its horizon.
-        let refill = Int(min(perSecond * CellRate.longestRefill / 2, Double(Self.mostTokens)))
+        let refill = Int(min(perSecond * CellRate.longestRefill / 2, Double(Self.maxTokens)))
         burst = min(max(1, rate.burst), max(1, refill))
         let ahead = Int((perSecond * (Self.horizon / .seconds(1))).rounded(.up))
         budget = SharedBudget(perSecond: perSecond, burst: burst + max(1, ahead))

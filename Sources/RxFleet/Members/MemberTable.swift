@@ -28,7 +28,7 @@ struct MemberTable: Sendable, Codable, Equatable {
         var beats: UInt64
     }
 
-    private static let mostRows = 4096
+    private static let maxRows = 4096
 
     var version = 1
     /// A random number of the first who wrote this part; 0 for a part that nobody has written. Another number means that the
@@ -41,7 +41,7 @@ struct MemberTable: Sendable, Codable, Equatable {
     /// Reads a part. What is not one is empty: members write it again with their next heartbeat.
     init(bytes: [UInt8]?) {
         guard let bytes, let read = try? JSONDecoder().decode(MemberTable.self, from: Data(bytes)),
-            read.version == 1, read.rows.count <= Self.mostRows
+            read.version == 1, read.rows.count <= Self.maxRows
         else { return }
         self = read
     }
@@ -61,7 +61,7 @@ struct MemberTable: Sendable, Codable, Equatable {
     mutating func beat(_ member: FleetMember) {
         if let index = rows.firstIndex(where: { $0.member.id == member.id }) {
             rows[index].beats &+= 1
-        } else if rows.count < Self.mostRows {
+        } else if rows.count < Self.maxRows {
             rows.append(Row(member: member, beats: 1))
         }
     }

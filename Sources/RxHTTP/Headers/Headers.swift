@@ -144,9 +144,9 @@ extension Request {
                 "the value of \(name) begins or ends with a blank, or contains a control or non-ASCII character",
                 request: self)
         }
-        guard headerFields.count < ResponseHead.mostFields else {
+        guard headerFields.count < ResponseHead.maxFields else {
             throw NetworkError(
-                .invalidHeader, "the request has more than \(ResponseHead.mostFields) header fields",
+                .invalidHeader, "the request has more than \(ResponseHead.maxFields) header fields",
                 request: self)
         }
     }

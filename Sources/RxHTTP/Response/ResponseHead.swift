@@ -27,7 +27,7 @@ public struct ResponseHead: Sendable {
     package var remainder: BodyRemainder?
 
     /// The most fields to parse. `HTTPFields` stops the process at one more.
-    package static let mostFields = Int(UInt16.max) - 1
+    package static let maxFields = Int(UInt16.max) - 1
 
     /// Creates a head from the field lines as received, each ending in CR LF or LF, without the status line.
     public init(status: HTTPResponse.Status, fieldLines: [UInt8], httpVersion: HTTPVersion? = nil) {
@@ -52,7 +52,7 @@ public struct ResponseHead: Sendable {
     public var headerFields: HTTPFields {
         var fields = HTTPFields()
         for (name, value) in lines {
-            guard fields.count < Self.mostFields else { break }
+            guard fields.count < Self.maxFields else { break }
             guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { continue }
             fields.append(HTTPField(name: name, value: String(decoding: value, as: UTF8.self)))
         }

@@ -106,8 +106,8 @@ extension FixtureNode {
             }
             let value = try object.required("value").text()
             for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
-                guard fields.count < ResponseHead.mostFields else {
-                    throw error(.invalid("there are more than \(ResponseHead.mostFields) fields"))
+                guard fields.count < ResponseHead.maxFields else {
+                    throw error(.invalid("there are more than \(ResponseHead.maxFields) fields"))
                 }
                 fields.append(HTTPField(name: fieldName, value: String(line)))
             }

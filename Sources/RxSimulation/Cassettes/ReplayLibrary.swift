@@ -5,7 +5,7 @@ import RxJSON
 /// The exchanges of a cassette, and which of them have been used.
 struct ReplayLibrary {
     /// The rules of few requests differ; those of more than these are found again and again.
-    private static let mostIndexes = 8
+    private static let maxIndexes = 8
 
     private let exchanges: [Cassette.Exchange]
     private let rules: ReplayRules
@@ -63,7 +63,7 @@ struct ReplayLibrary {
     /// The number of the index for the rules of a request.
     private mutating func number(of redaction: Redaction) -> Int {
         if let known = indexes.lastIndex(where: { $0.redaction == redaction }) { return known }
-        if indexes.count == Self.mostIndexes {
+        if indexes.count == Self.maxIndexes {
             indexes.removeFirst()
             usedCounts.removeFirst()
         }

@@ -24,7 +24,8 @@ public enum PartedDownload {
         /// This number of parts from the start, up to 64, of whatever size, unless the server refuses ranges.
         public static func count(_ count: Int) -> Parts {
             Parts(
-                most: max(1, min(count, PartedPlan.mostParts)), least: 1, asksFirst: false, isGradual: false)
+                most: max(1, min(count, PartedPlan.maxPartCount)), least: 1, asksFirst: false,
+                isGradual: false)
         }
     }
 

@@ -19,7 +19,7 @@ extension PartedRun {
                 unsplit(error)
             } else if plan?.parts.isEmpty == false, !isWhole {
                 // A request without a range shows whether the ranges were the reason.
-                (isWhole, maySplit, mostWritten) = (true, false, 0)
+                (isWhole, maySplit, highestWritten) = (true, false, 0)
                 emit(.startedOver)
                 requestWhole()
             } else {

@@ -79,14 +79,14 @@ struct PartedPlan: Sendable, Equatable {
 
     /// The plan of a record; `nil` if it is none, or that of another file. Nothing of it is written yet.
     init?(_ bytes: [UInt8], url: String) {
-        guard let record = DownloadRecord(bytes), record.url == url, record.length ?? 0 <= Self.mostLength,
+        guard let record = DownloadRecord(bytes), record.url == url, record.length ?? 0 <= Self.maxLength,
             let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes))
         else { return nil }
         self.record = record
         length = record.length
         digests = (stored.digests ?? []).compactMap(TransferDigest.init(stored:))
         let starts = [0] + (stored.starts ?? [])
-        guard starts.count <= Self.mostSlots, zip(starts, starts.dropFirst()).allSatisfy({ $0 < $1 }),
+        guard starts.count <= Self.maxSlotCount, zip(starts, starts.dropFirst()).allSatisfy({ $0 < $1 }),
             starts.count == 1 || record.length.map({ $0 > starts[starts.count - 1] }) == true
         else { return nil }
         slots = starts
@@ -105,7 +105,7 @@ struct PartedPlan: Sendable, Equatable {
     func fits(_ size: Int64) -> Bool {
         guard let length else { return true }
         if let draftSize { return size == draftSize || size < length }
-        return size <= (isJoined ? length + DownloadRecord.markSize * Int64(Self.mostSlots) : length)
+        return size <= (isJoined ? length + DownloadRecord.markSize * Int64(Self.maxSlotCount) : length)
     }
 
     /// The offset of a slot's mark in the draft; `nil` if there is one slot.
@@ -159,14 +159,14 @@ struct PartedPlan: Sendable, Equatable {
     }
 
     /// The most bytes of a file, so that its marks have offsets, too.
-    static let mostLength = Int64.max / 2
+    static let maxLength = Int64.max / 2
     /// The most parts at a time.
-    static let mostParts = 64
+    static let maxPartCount = 64
     /// The most slots for each part, so that what one part leaves over is split again.
     private static let slotsPerPart: Int64 = 16
-    private static let mostSlots = mostParts * Int(slotsPerPart)
+    private static let maxSlotCount = maxPartCount * Int(slotsPerPart)
     /// The least size of a slot, unless fewer slots than parts would remain.
-    static let leastSlot: Int64 = 1 << 20
+    static let minSlotSize: Int64 = 1 << 20
 
     /// The members of ``DownloadRecord``, by the same names, and two that only this plan reads.
     private struct Stored: Codable {
@@ -204,10 +204,10 @@ struct PartedPlan: Sendable, Equatable {
     mutating func divide(for count: Int, least: Int64) {
         guard slots.count == 1, parts.count == 1, let length, record?.etag != nil else { return }
         let (first, missing) = (parts[0].position, length - parts[0].position)
-        let count = min(Int64(min(count, Self.mostParts)), missing / max(1, least))
+        let count = min(Int64(min(count, Self.maxPartCount)), missing / max(1, least))
         guard count > 1 else { return }
         // The slots of each part are equal in number, so that the parts are equal in size.
-        let each = max(1, min(Self.slotsPerPart, missing / count / Self.leastSlot))
+        let each = max(1, min(Self.slotsPerPart, missing / count / Self.minSlotSize))
         slots = [0] + (1..<(count * each)).map { first + missing / (count * each) * $0 }
     }
 

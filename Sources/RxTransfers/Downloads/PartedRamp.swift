@@ -18,7 +18,7 @@ struct PartedRamp: Sendable {
     /// The least gain of a growth that justifies another one.
     private static let gain = 1.25
     /// The time that must be left for another request, in seconds.
-    private static let leastTime = 1.0
+    private static let minRemainingSeconds = 1.0
 
     private let most: Int
     private var count = 1
@@ -42,7 +42,7 @@ struct PartedRamp: Sendable {
         guard now > start.time else { return .wait }
         let rate = Double(bytes - start.bytes) / ((now - start.time) / .seconds(1))
         if let before, rate < before * Self.gain { return .enough }
-        guard count < most, rate > 0, Double(left) / rate > Self.leastTime else { return .enough }
+        guard count < most, rate > 0, Double(left) / rate > Self.minRemainingSeconds else { return .enough }
         before = rate
         count = min(most, count * 4)
         self.start = nil

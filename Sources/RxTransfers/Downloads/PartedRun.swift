@@ -33,7 +33,7 @@ final class PartedRun: @unchecked Sendable {
     /// The retries of each part since the last progress: one broken connection interrupts all.
     var retries: [Int: RetryHistory] = [:]
     /// The most bytes that have been on the disk in this run, since the parts were given up: only more are progress.
-    var mostWritten: Int64 = 0
+    var highestWritten: Int64 = 0
     /// Whether several parts may be requested; false for good once the server has not served a range as it must.
     var maySplit = true
     /// Whether the parts have been given up, and the draft still has what they have written: it is cut off behind the
@@ -146,7 +146,7 @@ final class PartedRun: @unchecked Sendable {
 
     private func begin() {
         guard let plan else { return }
-        mostWritten = plan.written
+        highestWritten = plan.written
         let missing = plan.parts.filter { !$0.isComplete }
         most = wanted.isGradual ? 1 : wanted.most
         emit(.started(from: plan.written, parts: max(1, min(missing.count, most))))
@@ -165,17 +165,17 @@ final class PartedRun: @unchecked Sendable {
             if let idle {
                 request(idle.slot)
             } else {
-                guard maySplit, let slot = self.plan?.split(least: leastPart) else { return }
+                guard maySplit, let slot = self.plan?.split(least: minPartSize) else { return }
                 request(slot)
             }
         }
     }
 
     /// The least part that is worth a request: what arrives in a quarter of a second.
-    private var leastPart: Int64 {
-        guard let arrival, clock.now > arrival.since else { return PartedPlan.leastSlot }
+    private var minPartSize: Int64 {
+        guard let arrival, clock.now > arrival.since else { return PartedPlan.minSlotSize }
         let rate = Double(arrival.bytes) / ((clock.now - arrival.since) / .seconds(1))
-        return max(PartedPlan.leastSlot, Int64(min(rate / Double(max(1, running.count)) / 4, 1e12)))
+        return max(PartedPlan.minSlotSize, Int64(min(rate / Double(max(1, running.count)) / 4, 1e12)))
     }
 
     /// Measures the rate for a while, and adds requests as long as each time more arrives.
@@ -224,7 +224,7 @@ final class PartedRun: @unchecked Sendable {
         whole body: Observable<TransferEvent, NetworkError>, _ head: ResponseHead
     ) -> Observable<Int64, NetworkError> {
         var plan = PartedPlan(of: url, from: head)
-        guard plan.length ?? 0 <= PartedPlan.mostLength else {
+        guard plan.length ?? 0 <= PartedPlan.maxLength else {
             return .fail(.invalid("the server announces a file that no disk can hold", head))
         }
         let isRefused = head[.acceptRanges]?.lowercased().trimmingBlanks() == "none"
@@ -237,7 +237,7 @@ final class PartedRun: @unchecked Sendable {
             self.laid(laid).flatMap { _ in .empty() },
             .deferred {
                 self.plan = laid
-                if self.isUncut { (self.isUncut, self.mostWritten) = (false, 0) }
+                if self.isUncut { (self.isUncut, self.highestWritten) = (false, 0) }
                 self.most = self.wanted.isGradual ? 1 : self.wanted.most
                 self.emit(.started(from: 0, parts: laid.parts.count))
                 for part in laid.parts.dropFirst() { self.request(part.slot) }
@@ -277,7 +277,7 @@ final class PartedRun: @unchecked Sendable {
         .concat([
             cut(to: plan).flatMap { _ in .empty() },
             .deferred {
-                (self.isUncut, self.mostWritten) = (false, plan.written)
+                (self.isUncut, self.highestWritten) = (false, plan.written)
                 return self.write(body, to: 0, end: end)
             },
         ])
@@ -350,7 +350,9 @@ final class PartedRun: @unchecked Sendable {
     private func record(_ offset: Int64, of slot: Int) {
         guard let part = plan?.part(at: slot) else { return }
         plan?.record(offset - part.start, of: slot)
-        if let written = plan?.written, written > mostWritten { (mostWritten, retries) = (written, [:]) }
+        if let written = plan?.written, written > highestWritten {
+            (highestWritten, retries) = (written, [:])
+        }
         report()
     }
 

@@ -22,10 +22,10 @@ extension House {
                 describing: { $0.text })
             process.every(.seconds(2), until: quietTime) { turn in commands.send(shop.command(turn)) }
             // Even a slow reader gets both states of a load before the next one.
-            for turn in 0..<PagedShop.mostPages {
+            for turn in 0..<PagedShop.maxPages {
                 let start = quietTime - process.scheduler.now + .seconds(7 * turn)
                 process.after(start) { commands.send(.previous) }
-                process.after(start + .seconds(7 * PagedShop.mostPages)) { commands.send(.next) }
+                process.after(start + .seconds(7 * PagedShop.maxPages)) { commands.send(.next) }
             }
             let options = PagingOptions<Int>(ahead: shop.ahead, start: shop.position)
             process.every(.seconds(8)) { _ in
@@ -82,7 +82,7 @@ extension House {
         }
         simulation.invariant("the list reaches both ends") { log in
             guard let list = log.subscriptions("list").last, list.isCutOff else { return [] }
-            let half = quietTime + .seconds(7 * PagedShop.mostPages)
+            let half = quietTime + .seconds(7 * PagedShop.maxPages)
             let values = log.events.compactMap { event -> (time: Duration, state: ListState)? in
                 guard event.subject == list.place, case .value(let text) = event.kind else { return nil }
                 return (event.time, ListState(text))
@@ -126,7 +126,7 @@ private struct PagedShop: Sendable, CustomStringConvertible {
     }
 
     /// More than any list has.
-    static let mostPages = 24
+    static let maxPages = 24
 
     var division: Division
     var items: [Int]

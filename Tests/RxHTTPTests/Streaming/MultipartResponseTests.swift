@@ -153,7 +153,7 @@ import Testing
         try clock.run()
         #expect(parts.isFinished)
         #expect(parts.values.map(\.text) == ["x"])
-        #expect(parts.values.first?.headerFields.count == ResponseHead.mostFields)
+        #expect(parts.values.first?.headerFields.count == ResponseHead.maxFields)
     }
 
     @Test func aLongPreambleCostsNoMemoryAndIsSkipped() throws {

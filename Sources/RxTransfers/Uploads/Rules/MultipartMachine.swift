@@ -36,19 +36,17 @@ struct MultipartMachine: Sendable {
     }
 
     /// The most parts of an object.
-    static let mostParts = 10_000
-    /// The least size of each part but the last.
-    static let leastPart: Int64 = 5 << 20
+    static let maxPartCount = 10_000
 
     /// The sizes that a part may have.
     static let partSizes: ClosedRange<Int64> = 1...(5 << 30)
 
-    /// The size of the parts of an object: a whole number of MiB, so that there are at most ``mostParts``.
+    /// The size of the parts of an object: a whole number of MiB, so that there are at most ``maxPartCount``.
     ///
     /// - Parameter wanted: the size that the caller wants.
     static func partSize(of total: Int64?, wanted: Int64?) -> Int64 {
         var size = wanted ?? 0
-        let least = count(of: total ?? 0, by: Int64(mostParts))
+        let least = count(of: total ?? 0, by: Int64(maxPartCount))
         if wanted == nil || size < least {
             let mebibyte: Int64 = 1 << 20
             size = max(8 * mebibyte, count(of: least, by: mebibyte) * mebibyte)
@@ -65,7 +63,7 @@ struct MultipartMachine: Sendable {
     let partSize: Int64
     private let concurrency: Int
     private let algorithm: TransferDigest.Algorithm?
-    private let mostFailures: Int
+    private let maxRetries: Int
 
     private var uploadID: String?
     private var done: [Int: ObjectParts.Part] = [:]
@@ -85,13 +83,13 @@ struct MultipartMachine: Sendable {
 
     init(
         total: Int64?, partSize: Int64, concurrency: Int, algorithm: TransferDigest.Algorithm?,
-        mostFailures: Int
+        maxRetries: Int
     ) {
         self.total = total
         self.partSize = partSize
         self.concurrency = max(1, concurrency)
         self.algorithm = algorithm
-        self.mostFailures = mostFailures
+        self.maxRetries = maxRetries
     }
 
     /// Takes an input, and returns what to do.
@@ -176,8 +174,8 @@ struct MultipartMachine: Sendable {
         }
         guard isAtEnd else {
             guard !isLoading, running.count < concurrency else { return [] }
-            guard next <= Self.mostParts else {
-                return fail(NetworkError(.tooLarge, "the content has more than \(Self.mostParts) parts"))
+            guard next <= Self.maxPartCount else {
+                return fail(NetworkError(.tooLarge, "the content has more than \(Self.maxPartCount) parts"))
             }
             isLoading = true
             return [.load(part: next, from: Int64(next - 1) * partSize, limit: partSize)]
@@ -214,7 +212,7 @@ struct MultipartMachine: Sendable {
             return [.save(uploadID: uploadID), .started(bytes: 0)] + proceed()
         case .query:
             let (parts, marker) = ObjectParts.list(body, algorithm)
-            for part in parts where (1...Self.mostParts).contains(part.number) {
+            for part in parts where (1...Self.maxPartCount).contains(part.number) {
                 // A part of another size is sent again, which replaces it.
                 if let size = part.size, let length = length(of: part.number), size == length {
                     done[part.number] = part
@@ -266,7 +264,7 @@ struct MultipartMachine: Sendable {
     private mutating func retry(_ kind: UploadRequest.Kind, _ error: NetworkError) -> [Output] {
         let count = failures[kind, default: 0] + 1
         failures[kind] = count
-        guard count <= mostFailures else { return fail(error) }
+        guard count <= maxRetries else { return fail(error) }
         return [.wait(kind, failures: count, error)]
     }
 

@@ -66,13 +66,13 @@ struct UploadMachine: Sendable {
     private(set) var total: Int64?
     /// The number of bytes that the server has confirmed.
     private(set) var offset: Int64 = 0
-    /// The most bytes that the server has ever confirmed: only more than these are progress.
-    private var mostConfirmed: Int64 = 0
+    /// The highest offset that the server has ever confirmed: only more than that is progress.
+    private var highestConfirmed: Int64 = 0
     /// The end of the furthest content that was sent to the upload; not known of one in a record.
     private var reach: Int64 = 0
 
     private let isRepeatable: Bool
-    private let mostFailures: Int
+    private let maxRetries: Int
     private var phase = Phase.idle
     private var location: URL?
     /// The most content of one request; a 413 makes it smaller.
@@ -93,16 +93,16 @@ struct UploadMachine: Sendable {
     ///   - total: the number of bytes of the content, if it is known.
     ///   - partSize: the most content of one request; `nil` for no limit but the server's.
     ///   - isRepeatable: whether the request that creates the upload may be sent again after it may have been processed.
-    ///   - mostFailures: the most failures in a row without progress.
+    ///   - maxRetries: the most retries in a row without progress.
     init(
         _ dialect: any UploadDialect, base: URL, total: Int64?, partSize: Int64?, isRepeatable: Bool,
-        mostFailures: Int
+        maxRetries: Int
     ) {
         self.dialect = dialect
         self.base = base
         self.total = total
         self.isRepeatable = isRepeatable
-        self.mostFailures = mostFailures
+        self.maxRetries = maxRetries
         partLimit = partSize
     }
 
@@ -338,7 +338,7 @@ struct UploadMachine: Sendable {
             }
             if isBeyond(offset) { return fail(.beyond(offset, head), isTerminating: true) }
             failures += 1
-            guard failures <= mostFailures else { return fail(error ?? .unexpected(head)) }
+            guard failures <= maxRetries else { return fail(error ?? .unexpected(head)) }
             return rewind(to: offset) + proceed(head, body)
         case .tooLarge:
             guard let outputs = shrink(piece, error, head) else { return fail(error ?? .unexpected(head)) }
@@ -413,7 +413,7 @@ struct UploadMachine: Sendable {
 
     private mutating func recover(_ error: NetworkError) -> [Output] {
         failures += 1
-        guard failures <= mostFailures else { return fail(error) }
+        guard failures <= maxRetries else { return fail(error) }
         phase = .waiting
         isPaused = true
         return [.wait(failures: failures, error)]
@@ -427,7 +427,7 @@ struct UploadMachine: Sendable {
         guard restarts == 0, isRepeatable || !mayBeDone else { return fail(error) }
         restarts += 1
         // The record stays until that of the new upload replaces it.
-        (location, offset, mostConfirmed, reach) = (nil, 0, 0, 0)
+        (location, offset, highestConfirmed, reach) = (nil, 0, 0, 0)
         return startAnew()
     }
 
@@ -476,7 +476,7 @@ struct UploadMachine: Sendable {
     }
 
     private mutating func confirm(_ offset: Int64) -> [Output] {
-        if offset > mostConfirmed { (mostConfirmed, failures) = (offset, 0) }
+        if offset > highestConfirmed { (highestConfirmed, failures) = (offset, 0) }
         return rewind(to: offset)
     }
 

@@ -87,7 +87,7 @@ final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
             let machine = UploadMachine(
                 dialect, base: sender.url, total: Int64(range.count), partSize: method.options.partSize,
                 // Partial uploads that nobody concatenates expire, and do no harm.
-                isRepeatable: count > 1 || sender.isRepeatable, mostFailures: method.options.retries)
+                isRepeatable: count > 1 || sender.isRepeatable, maxRetries: method.options.retries)
             return Partial(
                 range: range, machine: machine,
                 location: locations.indices.contains(Int(index)) ? URL(string: locations[Int(index)]) : nil)

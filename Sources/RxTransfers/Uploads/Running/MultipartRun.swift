@@ -50,7 +50,7 @@ final class MultipartRun: UploadRunning, @unchecked Sendable {
         machine = MultipartMachine(
             total: source?.total, partSize: partSize, concurrency: min(concurrency, most),
             algorithm: method.options.partDigest,
-            mostFailures: method.options.retries)
+            maxRetries: method.options.retries)
         take(.begin(uploadID: record?.location))
     }
 

@@ -41,7 +41,7 @@ final class UploadRun: UploadRunning, @unchecked Sendable {
         }
         machine = UploadMachine(
             dialect, base: sender.url, total: source?.total, partSize: method.options.partSize,
-            isRepeatable: sender.isRepeatable, mostFailures: method.options.retries)
+            isRepeatable: sender.isRepeatable, maxRetries: method.options.retries)
         take(.begin(location: record.flatMap { URL(string: $0.location) }))
     }
 
