@@ -292,7 +292,7 @@ import Testing
     func killedBetweenSteps(isComplete: Bool) throws {
         let head = ResponseHead(status: .ok, headerFields: [.eTag: "\"v1\"", .contentLength: "200"])
         var plan = PartedPlan(of: "http://shop.test/f", from: head)
-        plan.divide(for: 4, least: 1)
+        plan.divide(for: 4, minPartSize: 1)
         let marks = plan.marks
         if isComplete { plan.join() }
         files["/d/f.part.json"] = try plan.encoded()
@@ -408,7 +408,7 @@ import Testing
 
     /// The steps of a download over connections that carry `each` bytes a second, and `all` together, with `left` bytes left.
     private static func steps(each: Double, all: Double, left: Int64) -> [PartedRamp.Step] {
-        var ramp = PartedRamp(most: 16)
+        var ramp = PartedRamp(maxConcurrency: 16)
         ramp.begin(at: .zero)
         var (count, bytes, now) = (1, 0.0, Duration.zero)
         var steps: [PartedRamp.Step] = []
@@ -446,7 +446,7 @@ import Testing
         let head = ResponseHead(
             status: .ok, headerFields: [.eTag: "\"v1\"", .contentLength: "\(length)"])
         var plan = PartedPlan(of: "http://shop.test/f", from: head)
-        plan.divide(for: count, least: 1)
+        plan.divide(for: count, minPartSize: 1)
         return plan
     }
 
@@ -468,13 +468,13 @@ import Testing
         var plan = plan()
         plan.spread(over: 2)
         #expect(plan.receive(20 << 20, of: plan.parts[0].slot) == 20 << 20)
-        let given = plan.split(least: 1 << 20)
+        let given = plan.split(minPartSize: 1 << 20)
         let slot = try #require(given)
         #expect(plan.parts.map(\.start) == [0, Self.size / 2, Self.size * 3 / 4])
         #expect(plan.part(at: slot)?.start == Self.size * 3 / 4)
         // Its old end is not reached any more.
         #expect(plan.receive(32 << 20, of: plan.parts[1].slot) == 16 << 20)
-        #expect(plan.split(least: 16 << 20) == nil)
+        #expect(plan.split(minPartSize: 16 << 20) == nil)
     }
 
     /// A record with a length that leaves no offsets for marks is none.

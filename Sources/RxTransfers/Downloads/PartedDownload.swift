@@ -8,8 +8,8 @@ public import RxLite
 public enum PartedDownload {
     /// The number of parts.
     public struct Parts: Sendable {
-        let most: Int
-        let least: Int64
+        let maxConcurrency: Int
+        let minPartSize: Int64
         /// Whether the file is split only if the server says that it offers ranges.
         let asksFirst: Bool
         /// Whether there is one request at first, and more if they make the download faster.
@@ -19,12 +19,13 @@ public enum PartedDownload {
         ///
         /// The download starts with one request. As long as it has more than a second left, and has become faster by a
         /// quarter since the last time, it gets four times as many.
-        public static let automatic = Parts(most: 16, least: 1 << 20, asksFirst: true, isGradual: true)
+        public static let automatic = Parts(
+            maxConcurrency: 16, minPartSize: 1 << 20, asksFirst: true, isGradual: true)
 
         /// This number of parts from the start, up to 64, of whatever size, unless the server refuses ranges.
         public static func count(_ count: Int) -> Parts {
             Parts(
-                most: max(1, min(count, PartedPlan.maxPartCount)), least: 1, asksFirst: false,
+                maxConcurrency: max(1, min(count, PartedPlan.maxPartCount)), minPartSize: 1, asksFirst: false,
                 isGradual: false)
         }
     }

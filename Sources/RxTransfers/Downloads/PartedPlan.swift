@@ -199,12 +199,12 @@ struct PartedPlan: Sendable, Equatable {
 
     // MARK: - Parts
 
-    /// Divides what is missing of the only part into slots for up to `count` parts of at least `least` bytes, if the file has
-    /// a strong entity tag and a length.
-    mutating func divide(for count: Int, least: Int64) {
+    /// Divides what is missing of the only part into slots for up to `count` parts of at least `minPartSize` bytes, if the
+    /// file has a strong entity tag and a length.
+    mutating func divide(for count: Int, minPartSize: Int64) {
         guard slots.count == 1, parts.count == 1, let length, record?.etag != nil else { return }
         let (first, missing) = (parts[0].position, length - parts[0].position)
-        let count = min(Int64(min(count, Self.maxPartCount)), missing / max(1, least))
+        let count = min(Int64(min(count, Self.maxPartCount)), missing / max(1, minPartSize))
         guard count > 1 else { return }
         // The slots of each part are equal in number, so that the parts are equal in size.
         let each = max(1, min(Self.slotsPerPart, missing / count / Self.minSlotSize))
@@ -225,16 +225,16 @@ struct PartedPlan: Sendable, Equatable {
 
     /// Splits the part of which most is missing near its middle.
     ///
-    /// - Parameter least: the least number of bytes that the part keeps, besides that it gives away as many.
+    /// - Parameter minPartSize: the least number of bytes that the part keeps, besides that it gives away as many.
     /// - Returns: the slot of the new part; `nil` if no part has so much left.
-    mutating func split(least: Int64) -> Int? {
+    mutating func split(minPartSize: Int64) -> Int? {
         guard let index = parts.indices.max(by: { parts[$0].left < parts[$1].left }) else { return nil }
         let part = parts[index]
         guard let end = part.end, part.left > 0 else { return nil }
         let arrived = part.start + part.received
         let middle = arrived + part.left / 2
         let candidates = slots.indices.filter {
-            slots[$0] >= arrived + max(1, least) && slots[$0] <= end - max(1, least)
+            slots[$0] >= arrived + max(1, minPartSize) && slots[$0] <= end - max(1, minPartSize)
         }
         guard let slot = candidates.min(by: { abs(slots[$0] - middle) < abs(slots[$1] - middle) }) else {
             return nil

@@ -20,14 +20,14 @@ struct PartedRamp: Sendable {
     /// The time that must be left for another request, in seconds.
     private static let minRemainingSeconds = 1.0
 
-    private let most: Int
+    private let maxConcurrency: Int
     private var count = 1
     private var start: (bytes: Int64, time: Duration)?
     /// The bytes per second before the last growth.
     private var before: Double?
 
-    /// - Parameter most: the most requests.
-    init(most: Int) { self.most = most }
+    /// - Parameter maxConcurrency: the most requests at a time.
+    init(maxConcurrency: Int) { self.maxConcurrency = maxConcurrency }
 
     /// Begins the first measurement, with the first bytes.
     mutating func begin(at now: Duration) { start = (0, now) }
@@ -42,9 +42,11 @@ struct PartedRamp: Sendable {
         guard now > start.time else { return .wait }
         let rate = Double(bytes - start.bytes) / ((now - start.time) / .seconds(1))
         if let before, rate < before * Self.gain { return .enough }
-        guard count < most, rate > 0, Double(left) / rate > Self.minRemainingSeconds else { return .enough }
+        guard count < maxConcurrency, rate > 0, Double(left) / rate > Self.minRemainingSeconds else {
+            return .enough
+        }
         before = rate
-        count = min(most, count * 4)
+        count = min(maxConcurrency, count * 4)
         self.start = nil
         return .grow(count)
     }

@@ -24,7 +24,7 @@ final class PartedRun: @unchecked Sendable {
     /// The scopes of the running parts and of their waits, by slot.
     var running: [Int: Scope] = [:]
     /// The requests that may run at the same time.
-    private var most = 1
+    private var concurrency = 1
     private let timer: OperatorTimer
     private var ramp: PartedRamp?
     /// When the first bytes of this run arrived, and how many have arrived since.
@@ -127,8 +127,8 @@ final class PartedRun: @unchecked Sendable {
     /// The plan with slots for the parts that are wanted, and as many parts as are wanted at once.
     private func divided(_ plan: PartedPlan) -> PartedPlan {
         var plan = plan
-        plan.divide(for: wanted.most, least: wanted.least)
-        if !wanted.isGradual { plan.spread(over: wanted.most) }
+        plan.divide(for: wanted.maxConcurrency, minPartSize: wanted.minPartSize)
+        if !wanted.isGradual { plan.spread(over: wanted.maxConcurrency) }
         return plan
     }
 
@@ -148,8 +148,8 @@ final class PartedRun: @unchecked Sendable {
         guard let plan else { return }
         highestWritten = plan.written
         let missing = plan.parts.filter { !$0.isComplete }
-        most = wanted.isGradual ? 1 : wanted.most
-        emit(.started(from: plan.written, parts: max(1, min(missing.count, most))))
+        concurrency = wanted.isGradual ? 1 : wanted.maxConcurrency
+        emit(.started(from: plan.written, parts: max(1, min(missing.count, concurrency))))
         report()
         guard !missing.isEmpty else { return complete() }
         guard plan.length != nil else { return request(0) }
@@ -160,12 +160,12 @@ final class PartedRun: @unchecked Sendable {
     /// Requests parts until there are enough requests: those that are missing, then halves of others.
     private func advance() {
         observer.scope.lane.assertInside()
-        while running.count < most, !isEnding, observer.scope.isOpen, let plan {
+        while running.count < concurrency, !isEnding, observer.scope.isOpen, let plan {
             let idle = plan.parts.first { $0.end != nil && !$0.isComplete && running[$0.slot] == nil }
             if let idle {
                 request(idle.slot)
             } else {
-                guard maySplit, let slot = self.plan?.split(least: minPartSize) else { return }
+                guard maySplit, let slot = self.plan?.split(minPartSize: minPartSize) else { return }
                 request(slot)
             }
         }
@@ -181,7 +181,7 @@ final class PartedRun: @unchecked Sendable {
     /// Measures the rate for a while, and adds requests as long as each time more arrives.
     private func grow() {
         guard wanted.isGradual, maySplit, ramp == nil, (plan?.slots.count ?? 1) > 1 else { return }
-        ramp = PartedRamp(most: wanted.most)
+        ramp = PartedRamp(maxConcurrency: wanted.maxConcurrency)
         timer.set(after: PartedRamp.interval) { self.measure() }
     }
 
@@ -191,7 +191,7 @@ final class PartedRun: @unchecked Sendable {
         switch ramp?.take(arrival?.bytes ?? 0, left: left, at: clock.now) {
         case .wait: timer.set(after: PartedRamp.interval) { self.measure() }
         case .grow(let count):
-            most = count
+            concurrency = count
             advance()
             timer.set(after: PartedRamp.interval) { self.measure() }
         case .enough, nil: break
@@ -238,7 +238,7 @@ final class PartedRun: @unchecked Sendable {
             .deferred {
                 self.plan = laid
                 if self.isUncut { (self.isUncut, self.highestWritten) = (false, 0) }
-                self.most = self.wanted.isGradual ? 1 : self.wanted.most
+                self.concurrency = self.wanted.isGradual ? 1 : self.wanted.maxConcurrency
                 self.emit(.started(from: 0, parts: laid.parts.count))
                 for part in laid.parts.dropFirst() { self.request(part.slot) }
                 self.grow()
@@ -292,7 +292,7 @@ final class PartedRun: @unchecked Sendable {
         let chunks = arriving.admitted { self.admit($0, to: slot, end: end) }
         // Each write is a switch of threads, of which many connections make many. What a killed process has not written yet
         // must be small beside the file.
-        let size = max(64 << 10, min(128 << 10, wanted.most << 13))
+        let size = max(64 << 10, min(128 << 10, wanted.maxConcurrency << 13))
         let pace = Appending.Pace(size: size, interval: .milliseconds(20), on: clock)
         return plan.mark(of: slot).map {
             file.write(chunks, at: position, mark: $0, highWater: 2 * size, pace: pace)
@@ -305,8 +305,8 @@ final class PartedRun: @unchecked Sendable {
     private func admit(_ count: Int, to slot: Int, end: Int64?) -> (count: Int, isLast: Bool) {
         observer.scope.lane.assertInside()
         guard let part = plan?.part(at: slot) else { return (0, true) }
-        let most = end.map { Int(max(0, min(Int64(count), $0 - part.start - part.received))) } ?? count
-        let taken = plan?.receive(most, of: slot) ?? 0
+        let limit = end.map { Int(max(0, min(Int64(count), $0 - part.start - part.received))) } ?? count
+        let taken = plan?.receive(limit, of: slot) ?? 0
         if arrival == nil {
             arrival = (clock.now, 0)
             ramp?.begin(at: clock.now)
