@@ -17,8 +17,8 @@ struct TransferSender: Sendable {
     private let fields: Headers
     /// Whether the endpoint's request may be sent twice.
     let isRepeatable: Bool
-    /// Identifies the endpoint's request in records.
-    let identity: String
+    /// The digest of the endpoint's method and URL; stored as the record's target. Not the content's identity.
+    let targetID: String
 
     /// - Throws: the errors of the endpoint's request, and `invalidParameters` if it has a body of its own.
     init(_ endpoint: some Endpoint, of client: Client) throws(NetworkError) {
@@ -41,7 +41,7 @@ struct TransferSender: Sendable {
         options.headers = [:]
         self.options = options
         isRepeatable = endpoint.isRepeatable
-        identity = HexDigest.sha256("\(request.method.rawValue) \(request.url.absoluteString)".utf8)
+        targetID = HexDigest.sha256("\(request.method.rawValue) \(request.url.absoluteString)".utf8)
     }
 
     /// The events of a request. A status that is no success fails with `status`.

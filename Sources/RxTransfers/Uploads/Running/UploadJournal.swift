@@ -9,7 +9,7 @@ struct UploadJournal: Sendable {
 
     /// - Returns: `nil` for an upload without a record.
     init?(
-        _ records: UploadRecords, of content: UploadContent, method: String, identity: String,
+        _ records: UploadRecords, of content: UploadContent, method: String, targetID: String,
         in files: any FileSystem
     ) {
         // A stream cannot prove that it has the content of an earlier one.
@@ -26,7 +26,7 @@ struct UploadJournal: Sendable {
             guard case .file(let path) = content.kind else { return nil }
             store = UploadRecordFiles(files: files)
             // One file can be uploaded to several places at once.
-            key = path + ".upload-" + HexDigest.sha256("\(method) \(identity)".utf8).prefix(12)
+            key = path + ".upload-" + HexDigest.sha256("\(method) \(targetID)".utf8).prefix(12)
         }
     }
 
@@ -35,11 +35,11 @@ struct UploadJournal: Sendable {
 
     /// The record of an upload with this protocol to this endpoint, unless it is out of date.
     func load(
-        method: String, identity: String, now: Date
+        method: String, targetID: String, now: Date
     ) -> Observable<UploadRecord?, NetworkError> {
         store.load(key).map { bytes in
             guard let record = bytes.flatMap(UploadRecord.read), record.method == method,
-                record.target == identity, record.expires ?? .infinity > now.timeIntervalSince1970
+                record.target == targetID, record.expires ?? .infinity > now.timeIntervalSince1970
             else { return nil }
             return record
         }

@@ -49,7 +49,7 @@ class UploadRunning: @unchecked Sendable {
         reporter = RateReporter(on: clock, in: observer.scope) { rate in
             if observer.scope.isOpen { observer.next(.progress(rate)) }
         }
-        journal = UploadJournal(records, of: content, method: name, identity: sender.identity, in: files)
+        journal = UploadJournal(records, of: content, method: name, targetID: sender.targetID, in: files)
     }
 
     // MARK: - For each protocol
@@ -90,7 +90,7 @@ class UploadRunning: @unchecked Sendable {
         perform(journal.lock()) { unlock in
             self.unlock = unlock
             let load = journal.load(
-                method: self.name, identity: self.sender.identity, now: self.clock.currentDate)
+                method: self.name, targetID: self.sender.targetID, now: self.clock.currentDate)
             self.perform(load) { self.identify($0) }
         }
     }
@@ -210,7 +210,7 @@ class UploadRunning: @unchecked Sendable {
     ) {
         guard let journal else { return }
         let record = UploadRecord(
-            method: name, target: sender.identity, location: location, size: identity.size,
+            method: name, target: sender.targetID, location: location, size: identity.size,
             modified: identity.modified?.inNanoseconds,
             number: identity.number == 0 ? nil : identity.number, digest: identity.digest?.description,
             expires: age.map { clock.currentDate.timeIntervalSince1970 + $0 / .seconds(1) },
