@@ -68,7 +68,7 @@ extension UploadMethod {
     fileprivate func run(
         _ content: UploadContent, _ sender: TransferSender, _ records: UploadRecords,
         in files: any FileSystem, into observer: Observer<UploadEvent<UploadResult>, NetworkError>
-    ) -> UploadRunning {
+    ) -> UploadRunBase {
         let dialect: any UploadDialect
         switch kind {
         case .draft(let isCareful, let isKnown):

@@ -7,7 +7,7 @@ import RxLite
 /// One running upload by tus in several partial uploads side by side, which the server concatenates at the end
 /// ("Concatenation"). Each of them has its own ``UploadMachine``, for its range of the content. A server that does not offer
 /// this gets one upload.
-final class ConcatenatedRun: UploadRunning, @unchecked Sendable {
+final class ConcatenatedRun: UploadRunBase, @unchecked Sendable {
     // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check that.
 
     /// A partial upload.

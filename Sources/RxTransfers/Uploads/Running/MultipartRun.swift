@@ -5,7 +5,7 @@ import RxHTTP
 import RxLite
 
 /// One running multipart upload of S3: performs what the ``MultipartMachine`` decides.
-final class MultipartRun: UploadRunning, @unchecked Sendable {
+final class MultipartRun: UploadRunBase, @unchecked Sendable {
     // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check that.
 
     private let concurrency: Int

@@ -5,7 +5,7 @@ import RxHTTP
 import RxLite
 
 /// One running upload whose content is appended in order: performs what the ``UploadMachine`` decides.
-final class UploadRun: UploadRunning, @unchecked Sendable {
+final class UploadRun: UploadRunBase, @unchecked Sendable {
     // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check that.
 
     private let dialect: any UploadDialect

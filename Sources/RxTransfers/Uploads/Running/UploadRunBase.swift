@@ -8,7 +8,10 @@ import RxLite
 typealias UploadResult = (head: ResponseHead, body: [UInt8])
 
 /// The common part of all running uploads: holds the record, examines the content, and reports the outcome.
-class UploadRunning: @unchecked Sendable {
+///
+/// Order of a start: lock the record, load it, identify, digest, compare, ``begin(_:)``; each step calls the next. A new
+/// protocol overrides the members under "For each protocol".
+class UploadRunBase: @unchecked Sendable {
     // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check
     // that where a callback enters.
 
@@ -74,13 +77,13 @@ class UploadRunning: @unchecked Sendable {
     /// Ends the upload on the server, if it exists there.
     func terminate() { if let request = termination { sender.sendDetached(request) } }
 
-    /// Debug builds stop if this runs outside of the upload's lane.
-    func assertInside() { observer.scope.lane.assertInside() }
-
     /// Whether the server has compared the digests of all requests.
     var isChecked: Bool { false }
 
     // MARK: - Start
+
+    /// Debug builds stop if this runs outside of the upload's lane.
+    func assertInside() { observer.scope.lane.assertInside() }
 
     /// Starts. To be called once, inside the lane.
     func start() {
@@ -95,7 +98,8 @@ class UploadRunning: @unchecked Sendable {
         }
     }
 
-    /// Finds out what the content is.
+    /// Fills in the content's identity (size, and for a file its modification time and inode), then continues with
+    /// `digest(_:_:)`.
     private func identify(_ record: UploadRecord?) {
         guard case .file(let path) = content.kind else {
             if case .bytes(let bytes) = content.kind { identity.size = Int64(bytes.count) }
@@ -122,6 +126,8 @@ class UploadRunning: @unchecked Sendable {
         }
     }
 
+    /// Computes the digest of the whole content if one is wanted, then continues with `compare(_:_:)`. Streams are hashed
+    /// while they are sent.
     private func digest(_ record: UploadRecord?, _ status: FileStatus?) {
         guard let algorithm else { return compare(record, status) }
         switch content.kind {
@@ -143,7 +149,7 @@ class UploadRunning: @unchecked Sendable {
         compare(record, status)
     }
 
-    /// Compares the content with that of the record.
+    /// Compares the content with that of the record, then makes the source and begins.
     private func compare(_ record: UploadRecord?, _ status: FileStatus?) {
         if let record, !identity.matches(record) {
             return fail(changed)
