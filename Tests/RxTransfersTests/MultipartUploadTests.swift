@@ -218,7 +218,7 @@ import Testing
             (nil, Int64.max, 5 << 30),
         ] as [(Int64?, Int64?, Int64)])
     func partSizes(total: Int64?, wanted: Int64?, size: Int64) {
-        let found = MultipartMachine.partSize(of: total, wanted: wanted)
+        let found = S3MultipartMachine.partSize(of: total, wanted: wanted)
         #expect(found == size)
         if let total { #expect(total / found < 10_000 || total % found == 0) }
     }
@@ -233,7 +233,7 @@ import Testing
 
     /// Lists of parts that lead back to an earlier one come to an end.
     @Test func alternatingMarkers() {
-        var machine = MultipartMachine(
+        var machine = S3MultipartMachine(
             total: 100, partSize: 20, concurrency: 1, algorithm: nil, maxRetries: 1)
         _ = machine.receive(.begin(uploadID: "u"))
         var lists = 0

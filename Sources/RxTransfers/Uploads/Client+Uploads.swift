@@ -86,7 +86,7 @@ extension UploadMethod {
             }
             dialect = tus
         case .multipart(let concurrency):
-            return MultipartRun(
+            return S3MultipartRun(
                 content, sender, self, concurrency: concurrency, records, in: files, into: observer)
         }
         return UploadRun(content, sender, self, dialect, records, in: files, into: observer)

@@ -119,7 +119,7 @@ struct UploadRecord: Codable, Equatable, Sendable {
         guard bytes.count <= sizeLimit,
             // Any error means that there is nothing to go on from.
             let record = try? JSONDecoder().decode(Self.self, from: Data(bytes)), record.version == 1,
-            record.size ?? 0 >= 0, record.partSize.map({ MultipartMachine.partSizes.contains($0) }) ?? true
+            record.size ?? 0 >= 0, record.partSize.map({ S3MultipartMachine.partSizes.contains($0) }) ?? true
         else { return nil }
         return record
     }

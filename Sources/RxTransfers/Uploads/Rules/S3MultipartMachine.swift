@@ -3,7 +3,7 @@ import HTTPTypes
 import RxHTTP
 
 /// The rules of a multipart upload of S3: parts side by side, which are joined at the end. A pure state machine.
-struct MultipartMachine: Sendable {
+struct S3MultipartMachine: Sendable {
     /// An event of the upload.
     enum Input: Sendable {
         /// Begins, with the upload in a record or anew.
@@ -23,14 +23,17 @@ struct MultipartMachine: Sendable {
         case send(UploadRequest)
         /// Cancel all running requests.
         case stop
-        case terminate(UploadRequest)
+        /// Write the record before anything that follows.
         case save(uploadID: String)
+        /// Remove the record.
         case forget
+        /// Wait after so many failures of this kind of request since the last progress, then report `waited`.
         case wait(UploadRequest.Kind, failures: Int, NetworkError)
         /// The server has so many bytes from earlier runs.
         case started(bytes: Int64)
         /// The part has arrived.
         case confirmed(part: Int, bytes: Int64)
+        /// The object is complete, with this response.
         case finish(ResponseHead, [UInt8])
         case fail(NetworkError)
     }
@@ -73,6 +76,7 @@ struct MultipartMachine: Sendable {
     private var next = 1
     private var isLoading = false
     private var isAtEnd = false
+    /// The `NextPartNumberMarker` of the last page of the parts (ListParts).
     private var marker: String?
     /// The failures of each request since the last progress: one broken connection interrupts several.
     private var failures: [UploadRequest.Kind: Int] = [:]

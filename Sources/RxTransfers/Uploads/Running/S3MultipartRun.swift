@@ -4,13 +4,13 @@ import RxClient
 import RxHTTP
 import RxLite
 
-/// One running multipart upload of S3: performs what the ``MultipartMachine`` decides.
-final class MultipartRun: UploadRunBase, @unchecked Sendable {
+/// One running multipart upload of S3: performs what the ``S3MultipartMachine`` decides.
+final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
     // Unchecked: the variables are accessed only from inside the observer's lane, which is serial. Debug builds check that.
 
     private let concurrency: Int
-    private var machine: MultipartMachine?
-    private var queue: [MultipartMachine.Output] = []
+    private var machine: S3MultipartMachine?
+    private var queue: [S3MultipartMachine.Output] = []
     private var retries: [UploadRequest.Kind: RetryHistory] = [:]
     private var running: [Int: Scope] = [:]
     /// The bodies of the parts of a stream, which cannot be read again.
@@ -40,21 +40,21 @@ final class MultipartRun: UploadRunBase, @unchecked Sendable {
     }
 
     private func partSize(of total: Int64?) -> Int64 {
-        MultipartMachine.partSize(of: total, wanted: method.options.partSize)
+        S3MultipartMachine.partSize(of: total, wanted: method.options.partSize)
     }
 
     override func begin(_ record: UploadRecord?) {
         let partSize = record?.partSize ?? self.partSize(of: source?.total)
         // The parts of a stream that are being sent are in memory, and the next one, too: 32 MiB in all.
         let most = content.isStream ? max(1, Int(clamping: Self.streamMemory / partSize - 1)) : concurrency
-        machine = MultipartMachine(
+        machine = S3MultipartMachine(
             total: source?.total, partSize: partSize, concurrency: min(concurrency, most),
             algorithm: method.options.partDigest,
             maxRetries: method.options.retries)
         take(.begin(uploadID: record?.location))
     }
 
-    private func take(_ input: MultipartMachine.Input) {
+    private func take(_ input: S3MultipartMachine.Input) {
         assertInside()
         queue += machine?.receive(input) ?? []
         drain()
@@ -68,7 +68,7 @@ final class MultipartRun: UploadRunBase, @unchecked Sendable {
         return true
     }
 
-    private func perform(_ output: MultipartMachine.Output) {
+    private func perform(_ output: S3MultipartMachine.Output) {
         switch output {
         case .load(let part, let offset, let limit):
             source?.load(from: offset, limit: limit) { result in
@@ -82,7 +82,6 @@ final class MultipartRun: UploadRunBase, @unchecked Sendable {
             let scopes = running.sorted { $0.key < $1.key }.map(\.value)
             running = [:]
             for scope in scopes { scope.close() }
-        case .terminate(let request): sender.sendDetached(request)
         case .save(let uploadID): save(uploadID, partSize: machine?.partSize)
         case .forget: forget()
         case .wait(let kind, let failures, let error):
