@@ -48,6 +48,8 @@ struct UploadMachine: Sendable {
         case fail(NetworkError)
     }
 
+    /// What the machine waits for. The switches over it have defaults: a new case needs its branch in `receive(_:)`, in
+    /// `take(_:_:)` for responses, in `take(_:sent:)` for refusals, and in `take(failure:_:)` for all other failures.
     private enum Phase {
         case idle
         case discovering
@@ -114,11 +116,11 @@ struct UploadMachine: Sendable {
         case (.begin(nil), _): startAnew()
         case (.loaded(let piece, let total), .loading(let isCreation)):
             send(piece, total, isCreation: isCreation)
-        case (.interim(let head), .creating(let piece)): take(head, creating: piece)
-        case (.interim(let head), .appending(let piece)): take(head, appending: piece)
+        case (.interim(let head), .creating(let piece)): takeInterim(head, creating: piece)
+        case (.interim(let head), .appending(let piece)): takeInterim(head, appending: piece)
         case (.responded(let head, let body), _): take(head, body)
         case (.failed(let error, let sent), _): take(error, sent: sent)
-        case (.waited, .waiting): goOn()
+        case (.waited, .waiting): retry()
         case (.loaded, _), (.interim, _), (.waited, _): []
         }
     }
@@ -359,7 +361,7 @@ struct UploadMachine: Sendable {
 
     // MARK: - Informational responses
 
-    private mutating func take(_ head: ResponseHead, creating piece: UploadPiece) -> [Output] {
+    private mutating func takeInterim(_ head: ResponseHead, creating piece: UploadPiece) -> [Output] {
         guard dialect.reads(interim: head) else { return [] }
         dialect.learn(head)
         var outputs: [Output] = []
@@ -372,16 +374,17 @@ struct UploadMachine: Sendable {
                 outputs += begin()
             }
         }
-        return outputs + take(limitsAnd: head, piece)
+        return outputs + takeInterimProgress(head, piece)
     }
 
-    private mutating func take(_ head: ResponseHead, appending piece: UploadPiece) -> [Output] {
+    private mutating func takeInterim(_ head: ResponseHead, appending piece: UploadPiece) -> [Output] {
         guard dialect.reads(interim: head) else { return [] }
         dialect.learn(head)
-        return take(limitsAnd: head, piece)
+        return takeInterimProgress(head, piece)
     }
 
-    private mutating func take(limitsAnd head: ResponseHead, _ piece: UploadPiece) -> [Output] {
+    /// Takes the limits and the offset that an informational response brings.
+    private mutating func takeInterimProgress(_ head: ResponseHead, _ piece: UploadPiece) -> [Output] {
         if let error = excess() { return fail(error, isTerminating: true) }
         if let most = dialect.limits.maxAppend, piece.count > most, let location {
             // Its request would be refused at its end.
@@ -419,7 +422,7 @@ struct UploadMachine: Sendable {
         return [.wait(failures: failures, error)]
     }
 
-    private mutating func goOn() -> [Output] {
+    private mutating func retry() -> [Output] {
         location.map { ask(at: $0) } ?? startAnew()
     }
 
