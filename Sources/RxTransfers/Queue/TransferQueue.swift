@@ -201,8 +201,9 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     /// Whether the file has been read.
     private var isLoaded = false
     /// Why the file must not be written: it could not be read.
-    private var obstacle: NetworkError?
-    private var early: [() -> Void] = []
+    private var loadError: NetworkError?
+    /// What was asked for before the file was read.
+    private var pendingWork: [() -> Void] = []
 
     init(
         on clock: any Scheduler, limit: Int, path: String?, files: (any FileSystem)?,
@@ -219,6 +220,8 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         plan = QueuePlan(limit: limit)
     }
 
+    /// The JSON form of a transfer in the queue's file. Files of older releases must stay readable: new properties must be
+    /// optional.
     private struct Stored: Codable {
         var id: Int
         var job: Job
@@ -227,7 +230,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     }
 
     /// A transfer of the file, if it can be decoded.
-    private struct Entry: Decodable {
+    private struct LenientStored: Decodable {
         let stored: Stored?
 
         init(from decoder: any Decoder) { stored = try? Stored(from: decoder) }
@@ -272,7 +275,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     /// replaced.
     private func read(_ bytes: [UInt8]?, of path: String, in files: any FileSystem) {
         guard let bytes else { return load([]) }
-        let entries = try? JSONDecoder().decode([Entry].self, from: Data(bytes))
+        let entries = try? JSONDecoder().decode([LenientStored].self, from: Data(bytes))
         let stored = entries?.compactMap(\.stored) ?? []
         guard stored.count != entries?.count else { return load(stored) }
         let copy = path + ".unreadable"
@@ -292,7 +295,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     private func load(_ stored: [Stored], _ error: NetworkError? = nil, isChanged: Bool = false) {
         guard !isLoaded else { return }
         isLoaded = true
-        obstacle = error
+        loadError = error
         plan = QueuePlan(
             limit: plan.limit,
             restoring: stored.map { stored in
@@ -300,9 +303,9 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
                     id: stored.id, job: stored.job, priority: stored.priority,
                     state: stored.isPaused ? .paused : .waiting)
             })
-        let early = early
-        self.early = []
-        for work in early { work() }
+        let pendingWork = pendingWork
+        self.pendingWork = []
+        for work in pendingWork { work() }
         advance(isChanged: isChanged)
     }
 
@@ -311,7 +314,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     /// Runs work in the lane, after the file has been read.
     private func enter(_ work: @escaping @Sendable () -> Void) {
         scope.enter {
-            if self.isLoaded { work() } else { self.early.append(work) }
+            if self.isLoaded { work() } else { self.pendingWork.append(work) }
         }
     }
 
@@ -347,13 +350,13 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Starts and stops transfers as the plan says, and shows and stores it.
+    /// Starts and stops transfers as the plan says, and publishes and stores it.
     private func advance(isChanged: Bool) {
         scope.lane.assertInside()
         let (stopped, started) = plan.schedule { [status, allows] job in allows(job, status) }
         for id in stopped { running.removeValue(forKey: id)?.cancel() }
         for item in plan.items where !item.wantsToRun { running.removeValue(forKey: item.id)?.cancel() }
-        show()
+        publish()
         if isChanged { save() }
         for id in started { run(id) }
     }
@@ -369,7 +372,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         scope.lane.assertInside()
         guard running[id] != nil else { return }
         plan.change(id) { $0.progress = rate }
-        show()
+        publish()
     }
 
     private func end(_ id: Int, _ completion: Completion<NetworkError>) {
@@ -383,7 +386,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         advance(isChanged: true)
     }
 
-    private func show() {
+    private func publish() {
         items.value = plan.items
         let (bytes, expected) = plan.total
         reporter.report(bytes, of: expected)
@@ -393,7 +396,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     private func whenSaved(_ report: @escaping @Sendable (Result<Void, NetworkError>) -> Void) {
         guard path != nil else { return report(.success(())) }
-        if let obstacle { return report(.failure(obstacle)) }
+        if let loadError { return report(.failure(loadError)) }
         let saved = Observable<Void, NetworkError>.create { emitter in
             self.scope.enter {
                 // After a failed write, or a change that could not be encoded, nobody else writes.
@@ -409,7 +412,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     }
 
     private func save() {
-        guard path != nil, obstacle == nil else { return }
+        guard path != nil, loadError == nil else { return }
         saver.recordChange(isUrgent: true)
         write()
     }
