@@ -283,7 +283,7 @@ import Testing
         let store = fixture.store(checkInterval: .seconds(5))
         let messages = Journal(store.messages(of: "m"))
         try await subject.until { messages.values == [.connected] }
-        // As by a process that was killed before it could ring.
+        // As by a process that was killed before it could wake the others.
         let queue = try DatabaseQueue(path: fixture.database)
         try await queue.write { db in
             try db.execute(

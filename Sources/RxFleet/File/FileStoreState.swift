@@ -9,14 +9,16 @@ import RxSQLite
 ///
 /// Methods block. Events for subscribers wait in ``reports``, which are called without a lock.
 struct FileStoreState {
-    private struct Request {
+    /// A request of this store for a lease: waiting while `held` is `nil`.
+    private struct LeaseRequest {
         let name: String
         let time: Duration
         let emitter: Emitter<SharedLease, NetworkError>
-        var held: Held?
+        var held: HeldLease?
     }
 
-    private struct Held {
+    /// A lease that this store holds and extends at `extendAt`.
+    private struct HeldLease {
         let lease: SharedLease
         /// When the lease ends if it is not extended.
         var end: Duration
@@ -28,19 +30,19 @@ struct FileStoreState {
     private let checkInterval: Duration
     private var database: StoreDatabase
     private var members: StoreMembers?
-    private var requests: [Int64: Request] = [:]
+    private var requests: [Int64: LeaseRequest] = [:]
     /// When to look at a lease that a request waits for, if nothing happens before.
-    private var turns: [String: Duration] = [:]
+    private var nextAttempts: [String: Duration] = [:]
     private var subscriptions: [Int64: (channel: String, emitter: Emitter<SharedMessage, Never>)] = [:]
     private var isConnected = false
     /// The number of the last message that was delivered.
     private var lastMessage: Int64 = 0
     private var nextCheck: Duration = .zero
     /// Whether something may have changed.
-    private var isRung = false
+    private var hasNews = false
     /// When to find out whether another store has ended. The kernel announces the end of a process shortly before it
     /// unlocks its files.
-    private var suspicions: [Duration] = []
+    private var endChecks: [Duration] = []
     private var isClosed = false
     /// Calls to make without a lock.
     private(set) var reports: [@Sendable () -> Void] = []
@@ -98,7 +100,7 @@ struct FileStoreState {
 
     mutating func publish(_ message: [UInt8], to channel: String) throws(NetworkError) {
         try write { try $0.publish(message, to: channel) }
-        ring()
+        wake()
     }
 
     private mutating func perform<Value>(
@@ -125,9 +127,9 @@ struct FileStoreState {
         nextCheck = clock.now() + checkInterval
     }
 
-    private mutating func ring() {
-        members?.ring()
-        isRung = true
+    private mutating func wake() {
+        members?.wake()
+        hasNews = true
     }
 
     // MARK: - Leases
@@ -137,8 +139,8 @@ struct FileStoreState {
     ) {
         do throws(NetworkError) {
             try perform { state throws(SQLiteFailure) in
-                state.requests[number] = Request(name: name, time: time, emitter: emitter)
-                try state.takeTurn(of: name, entering: number)
+                state.requests[number] = LeaseRequest(name: name, time: time, emitter: emitter)
+                try state.tryAcquire(name, entering: number)
             }
         } catch {
             requests[number] = nil
@@ -158,14 +160,14 @@ struct FileStoreState {
                     try leases.leave(request.name, members.id, number)
                 }
             }
-            ring()
+            wake()
         } catch {
             // It ends by itself, since it is not extended any more.
         }
     }
 
     /// Takes a lease if it is free and the turn of a request of this store.
-    private mutating func takeTurn(of name: String, entering number: Int64? = nil) throws(SQLiteFailure) {
+    private mutating func tryAcquire(_ name: String, entering number: Int64? = nil) throws(SQLiteFailure) {
         guard let id = members?.id else { return }
         if number == nil {
             // Those whose turn it is not, write nothing.
@@ -193,24 +195,24 @@ struct FileStoreState {
         guard let taken, let request = requests[taken.request] else { return }
         let lease = SharedLease(name: name, fence: taken.fence)
         let start = Duration.nanoseconds(taken.now)
-        self.requests[taken.request]?.held = Held(
+        self.requests[taken.request]?.held = HeldLease(
             lease: lease, end: start + request.time, extendAt: start + request.time / 3)
         report { request.emitter.send(lease) }
     }
 
     private mutating func wait(for name: String, _ turn: LeaseTable.Turn?) {
         switch turn {
-        case nil: turns[name] = nil
-        case .now: turns[name] = clock.now()
-        case .later(let time, _): turns[name] = .nanoseconds(time)
+        case nil: nextAttempts[name] = nil
+        case .now: nextAttempts[name] = clock.now()
+        case .later(let time, _): nextAttempts[name] = .nanoseconds(time)
         }
     }
 
-    private mutating func takeTurns(of names: some Sequence<String>) {
+    private mutating func tryAcquireAll(_ names: some Sequence<String>) {
         for name in names {
-            do throws(SQLiteFailure) { try takeTurn(of: name) } catch {
+            do throws(SQLiteFailure) { try tryAcquire(name) } catch {
                 if error.kind == .busy {
-                    turns[name] = clock.now() + min(checkInterval, .milliseconds(200))
+                    nextAttempts[name] = clock.now() + min(checkInterval, .milliseconds(200))
                 } else {
                     fail(error, where: { $0.name == name && $0.held == nil })
                 }
@@ -218,17 +220,19 @@ struct FileStoreState {
         }
     }
 
-    private mutating func fail(_ failure: SQLiteFailure, where isMet: (Request) -> Bool) {
+    private mutating func fail(_ failure: SQLiteFailure, where isMet: (LeaseRequest) -> Bool) {
         for (number, request) in requests where isMet(request) {
             requests[number] = nil
             let error = failure.networkError
             report { request.emitter.fail(error) }
         }
         let waiting = Set(requests.values.filter { $0.held == nil }.map(\.name))
-        turns = turns.filter { waiting.contains($0.key) }
+        nextAttempts = nextAttempts.filter { waiting.contains($0.key) }
     }
 
-    private mutating func extend(_ number: Int64, _ request: Request, _ held: Held, at now: Duration) {
+    private mutating func extend(
+        _ number: Int64, _ request: LeaseRequest, _ held: HeldLease, at now: Duration
+    ) {
         guard let id = members?.id else { return }
         let time = request.time
         do throws(SQLiteFailure) {
@@ -238,7 +242,7 @@ struct FileStoreState {
             }
             if let extended {
                 let start = Duration.nanoseconds(extended)
-                requests[number]?.held = Held(
+                requests[number]?.held = HeldLease(
                     lease: held.lease, end: start + time, extendAt: start + time / 3)
                 return
             }
@@ -265,7 +269,7 @@ struct FileStoreState {
                 try LeaseTable(db: table.db, now: table.now).remove(store)
             }
             members.remove(store)
-            ring()
+            wake()
         }
     }
 
@@ -355,34 +359,34 @@ struct FileStoreState {
         let now = clock.now()
         let waiting = Set(requests.values.filter { $0.held == nil }.map(\.name))
         if news.isClosed, !waiting.isEmpty {
-            suspicions = [now, now + .milliseconds(20), now + .milliseconds(250)]
+            endChecks = [now, now + .milliseconds(20), now + .milliseconds(250)]
         }
         var isCheck = false
         if nextCheck <= now, !waiting.isEmpty || !subscriptions.isEmpty {
             (isCheck, nextCheck) = (true, now + checkInterval)
         }
-        if isCheck || suspicions.contains(where: { $0 <= now }) {
-            suspicions.removeAll { $0 <= now }
+        if isCheck || endChecks.contains(where: { $0 <= now }) {
+            endChecks.removeAll { $0 <= now }
             removeEnded(waitedForBy: waiting)
         }
         for (number, request) in requests {
             if let held = request.held, held.extendAt <= now { extend(number, request, held, at: now) }
         }
-        if isCheck || news.isWritten || isRung {
-            isRung = false
+        if isCheck || news.isWritten || hasNews {
+            hasNews = false
             deliver()
-            takeTurns(of: waiting.sorted())
+            tryAcquireAll(waiting.sorted())
         } else {
-            takeTurns(of: turns.filter { $0.value <= now }.keys.sorted())
+            tryAcquireAll(nextAttempts.filter { $0.value <= now }.keys.sorted())
         }
     }
 
     /// When there is something to do, if nothing happens before.
     var deadline: Duration? {
         guard !isClosed else { return nil }
-        if isRung { return clock.now() }
-        var times = requests.values.compactMap { $0.held?.extendAt } + turns.values + suspicions
-        if !turns.isEmpty || !subscriptions.isEmpty { times.append(nextCheck) }
+        if hasNews { return clock.now() }
+        var times = requests.values.compactMap { $0.held?.extendAt } + nextAttempts.values + endChecks
+        if !nextAttempts.isEmpty || !subscriptions.isEmpty { times.append(nextCheck) }
         return times.min()
     }
 
@@ -397,7 +401,7 @@ struct FileStoreState {
         }
         send(.disconnected)
         subscriptions = [:]
-        turns = [:]
+        nextAttempts = [:]
         members?.leave()
         members = nil
         database.close()

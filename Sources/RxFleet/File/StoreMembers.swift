@@ -44,7 +44,7 @@ struct StoreMembers {
     }
 
     /// Wakes all stores that watch the folder.
-    func ring() {
+    func wake() {
         // What is written does not matter. If it is lost, the others look again after a while.
         _ = unsafe pwrite(bell, [1 as UInt8], 1, 0)
     }

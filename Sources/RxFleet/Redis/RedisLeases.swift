@@ -16,14 +16,15 @@ final class RedisLeases: @unchecked Sendable {
     private let keys: RedisKeys
     /// Begins the tokens of this process.
     private let process = RandomSource.uuid().uuidString
-    private var latest = 0
+    private var lastID = 0
     /// The requests that are not over, by token.
-    private var requests: [String: Request] = [:]
+    private var requests: [String: LeaseRequest] = [:]
     private var isListening = false
     /// The messages of returned leases, as long as this object exists.
     private var listening: Subscription?
 
-    private final class Request: @unchecked Sendable {
+    /// A request of this process for a lease, until its subscription ends.
+    private final class LeaseRequest: @unchecked Sendable {
         // Unchecked: constants, and variables that are accessed only inside the lane of the client.
         enum State { case waiting, asking, held, over }
 
@@ -71,8 +72,8 @@ final class RedisLeases: @unchecked Sendable {
 
     private func join(_ name: String, _ time: Duration, _ emitter: Emitter<SharedLease, NetworkError>) {
         guard !emitter.isCancelled else { return }
-        latest += 1
-        let request = Request(name, "\(process):\(latest)", time, emitter)
+        lastID += 1
+        let request = LeaseRequest(name, "\(process):\(lastID)", time, emitter)
         // The lease keeps this object, and with it the connection.
         emitter.onClose { [self] in client.perform { self.leave(request) } }
         listen()
@@ -108,9 +109,9 @@ final class RedisLeases: @unchecked Sendable {
         }
     }
 
-    private var sortedRequests: [Request] { requests.sorted { $0.key < $1.key }.map(\.value) }
+    private var sortedRequests: [LeaseRequest] { requests.sorted { $0.key < $1.key }.map(\.value) }
 
-    private func ask(_ request: Request) {
+    private func ask(_ request: LeaseRequest) {
         switch request.state {
         case .waiting: break
         case .asking:
@@ -133,7 +134,9 @@ final class RedisLeases: @unchecked Sendable {
 
     private func leaseKeys(_ name: String) -> [[UInt8]] { [keys.lease(name), keys.clock, keys.queue(name)] }
 
-    private func receive(_ result: Result<RESPValue, NetworkError>, for request: Request, askedAt: Duration) {
+    private func receive(
+        _ result: Result<RESPValue, NetworkError>, for request: LeaseRequest, askedAt: Duration
+    ) {
         let reply: (isGranted: Bool, number: UInt64)
         do throws(NetworkError) {
             reply = try Self.reply(result.get())
@@ -168,7 +171,7 @@ final class RedisLeases: @unchecked Sendable {
     // MARK: - Holding
 
     /// Extends the lease three times in its time.
-    private func extend(_ request: Request) {
+    private func extend(_ request: LeaseRequest) {
         let rest = request.end - client.clock.now
         request.timer = schedule(after: min(request.time / 3, rest)) { leases in
             guard request.state == .held else { return }
@@ -201,14 +204,14 @@ final class RedisLeases: @unchecked Sendable {
 
     // MARK: - The end
 
-    private func leave(_ request: Request) {
+    private func leave(_ request: LeaseRequest) {
         let state = request.state
         end(request)
         // A request that is being asked is released with its reply.
         if state == .held || state == .waiting { release(request.token, of: request.name) }
     }
 
-    private func fail(_ request: Request, _ error: NetworkError) {
+    private func fail(_ request: LeaseRequest, _ error: NetworkError) {
         let state = request.state
         guard state != .over else { return }
         end(request)
@@ -216,7 +219,7 @@ final class RedisLeases: @unchecked Sendable {
         if state == .held { release(request.token, of: request.name) }
     }
 
-    private func end(_ request: Request) {
+    private func end(_ request: LeaseRequest) {
         request.state = .over
         request.timer?.cancel()
         requests[request.token] = nil

@@ -11,7 +11,8 @@ final class RedisMemory: Sendable {
         fileprivate let number: UInt64
     }
 
-    fileprivate struct Held {
+    /// An entry that is held; without a value if it is known that there is none.
+    fileprivate struct HeldEntry {
         let entry: SharedEntry?
         let end: Duration?
         let size: Int
@@ -19,7 +20,7 @@ final class RedisMemory: Sendable {
     }
 
     fileprivate struct Contents {
-        var held: [String: Held] = [:]
+        var held: [String: HeldEntry] = [:]
         /// The latest request for each entry that is under way.
         var requested: [String: UInt64] = [:]
         /// The held entries in the order in which they came, among others that are gone.
@@ -63,7 +64,7 @@ final class RedisMemory: Sendable {
             contents.remove(key)
             let size = key.utf8.count + (entry?.bytes.count ?? 0) + 128
             guard size <= limit / 4 else { return }
-            contents.held[key] = Held(entry: entry, end: end, size: size, number: ticket.number)
+            contents.held[key] = HeldEntry(entry: entry, end: end, size: size, number: ticket.number)
             contents.order.append((key, ticket.number))
             contents.size += size
             contents.shrink(to: limit)
