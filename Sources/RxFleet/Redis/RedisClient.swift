@@ -50,7 +50,7 @@ final class RedisClient: @unchecked Sendable {
     }
 
     /// What enters the lane from outside: one queue for all, so that each caller's order is kept.
-    private enum Entry: Sendable {
+    private enum Submission: Sendable {
         case call(RedisCall)
         case work(@Sendable () -> Void)
     }
@@ -70,8 +70,9 @@ final class RedisClient: @unchecked Sendable {
     private let transport: any Transport
 
     @safe @exclusivity(unchecked) private var state = State.idle
-    @safe @exclusivity(unchecked) private var number = 0
-    @safe @exclusivity(unchecked) private var exchange: Scope?
+    /// Incremented by each connect and loss: callbacks of former connections compare it and do nothing.
+    @safe @exclusivity(unchecked) private var connectionNumber = 0
+    @safe @exclusivity(unchecked) private var connection: Scope?
     @safe @exclusivity(unchecked) private var output: Emitter<[UInt8], NetworkError>?
     @safe @exclusivity(unchecked) private var parser: RESPParser
     /// The commands that cannot be written yet.
@@ -85,20 +86,21 @@ final class RedisClient: @unchecked Sendable {
     /// Keeps the client until the replies are there, also if nobody else holds it; for all calls together, because its
     /// weak references make retaining it slow.
     @safe @exclusivity(unchecked) private var retained: RedisClient?
-    @safe @exclusivity(unchecked) private var isFlushing = false
-    @safe @exclusivity(unchecked) private var isTimed = false
+    @safe @exclusivity(unchecked) private var isFlushScheduled = false
+    @safe @exclusivity(unchecked) private var hasTimeoutTimer = false
+    /// Whether bytes have arrived since the last ping check.
     @safe @exclusivity(unchecked) private var hasReceived = false
     @safe @exclusivity(unchecked) private var readySince: Duration?
     @safe @exclusivity(unchecked) private var backoff = RedisBackoff()
     @safe @exclusivity(unchecked) private var timer: (any Cancellable)?
     @safe @exclusivity(unchecked) private var channels: [String: Channel] = [:]
-    @safe @exclusivity(unchecked) private var latest = 0
+    @safe @exclusivity(unchecked) private var lastID = 0
     @safe @exclusivity(unchecked) private var observers: [@Sendable (Event) -> Void] = []
     private let counter = Atomic<Int>(0)
     /// An empty array for the next ones.
-    @safe @exclusivity(unchecked) private var spare: [Entry] = []
+    @safe @exclusivity(unchecked) private var spare: [Submission] = []
     /// What has arrived while the lane was taken.
-    private let inbox = Mutex<[Entry]>([])
+    private let inbox = Mutex<[Submission]>([])
 
     init(_ settings: Settings, over transport: any Transport) {
         self.settings = settings
@@ -110,7 +112,7 @@ final class RedisClient: @unchecked Sendable {
 
     deinit {
         timer?.cancel()
-        exchange?.cancel()
+        connection?.cancel()
     }
 
     /// The number of commands sent so far, those of handshakes included. From any thread.
@@ -139,14 +141,14 @@ final class RedisClient: @unchecked Sendable {
     /// Runs `work` inside the lane, after the commands and the work that the caller has entered before. From any thread.
     func perform(_ work: @escaping @Sendable () -> Void) { enter(.work(work)) }
 
-    private func enter(_ entry: Entry) {
+    private func enter(_ submission: Submission) {
         if lane.tryEnter() {
             takeInbox()
-            take(entry)
+            take(submission)
             return lane.leave()
         }
         let isFirst = inbox.withLock { inbox in
-            inbox.append(entry)
+            inbox.append(submission)
             return inbox.count == 1
         }
         // All that arrive until then are taken together.
@@ -162,8 +164,8 @@ final class RedisClient: @unchecked Sendable {
     func messages(of channel: String) -> Observable<SharedMessage, Never> {
         .create { [self] emitter in
             perform {
-                self.latest += 1
-                let id = self.latest
+                self.lastID += 1
+                let id = self.lastID
                 guard !emitter.isCancelled else { return }
                 self.listen(to: channel, as: id) { emitter.send($0) }
                 emitter.onClose { [weak self] in
@@ -183,16 +185,16 @@ final class RedisClient: @unchecked Sendable {
 
     private func takeInbox() {
         // The array is used again. A call that fails may lead to others, which then need one of their own.
-        var entries: [Entry] = []
-        swap(&entries, &spare)
-        inbox.withLock { swap(&$0, &entries) }
-        for entry in entries { take(entry) }
-        entries.removeAll(keepingCapacity: entries.count <= 2 * Self.earlyCount)
-        spare = entries
+        var submissions: [Submission] = []
+        swap(&submissions, &spare)
+        inbox.withLock { swap(&$0, &submissions) }
+        for submission in submissions { take(submission) }
+        submissions.removeAll(keepingCapacity: submissions.count <= 2 * Self.earlyCount)
+        spare = submissions
     }
 
-    private func take(_ entry: Entry) {
-        switch entry {
+    private func take(_ submission: Submission) {
+        switch submission {
         case .call(let call): take(call)
         case .work(let work): work()
         }
@@ -248,12 +250,12 @@ final class RedisClient: @unchecked Sendable {
 
     /// Sends the commands of this turn of the scheduler together.
     private func flushSoon() {
-        guard !isFlushing else { return }
-        isFlushing = true
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
         clock.schedule { [weak self] in
             guard let self else { return }
             lane.enter {
-                self.isFlushing = false
+                self.isFlushScheduled = false
                 self.flush()
             }
         }
@@ -269,7 +271,7 @@ final class RedisClient: @unchecked Sendable {
         bytes.reserveCapacity(min(pending.count, Self.earlySize))
         swap(&bytes, &pending)
         output.send(bytes)
-        watch()
+        startCommandTimeout()
     }
 
     /// Writes the commands that have waited for the connection, or for the network.
@@ -284,8 +286,8 @@ final class RedisClient: @unchecked Sendable {
     // MARK: - Connecting
 
     private func connect() {
-        number += 1
-        let current = number
+        connectionNumber += 1
+        let current = connectionNumber
         state = .connecting
         parser = RESPParser(limits: settings.limits)
         let handshake = RedisHandshake(
@@ -307,7 +309,7 @@ final class RedisClient: @unchecked Sendable {
         request.timeouts.connect = settings.connectTimeout
         request.upgrade = ProtocolUpgrade(opening: opening, output: outgoing(of: current))
         let scope = Scope(lane: lane)
-        exchange = scope
+        connection = scope
         transport.send(request).subscribe(
             Observer(
                 scope: scope, next: { [weak self] event in self?.receive(event) },
@@ -317,16 +319,16 @@ final class RedisClient: @unchecked Sendable {
                 }))
         // A server that accepts the connection and says nothing.
         schedule(after: settings.connectTimeout + settings.commandTimeout) { client in
-            guard client.number == current, case .connecting = client.state else { return }
+            guard client.connectionNumber == current, case .connecting = client.state else { return }
             client.lose(client.timeout)
         }
     }
 
-    private func outgoing(of connection: Int) -> Observable<[UInt8], NetworkError> {
+    private func outgoing(of current: Int) -> Observable<[UInt8], NetworkError> {
         .create { [weak self] emitter in
             guard let self else { return }
             lane.enter {
-                guard self.number == connection else { return }
+                guard self.connectionNumber == current else { return }
                 self.output = emitter
                 self.writeUnsent()
             }
@@ -337,8 +339,8 @@ final class RedisClient: @unchecked Sendable {
         }
     }
 
-    private func end(_ completion: Completion<NetworkError>, of connection: Int) {
-        guard number == connection else { return }
+    private func end(_ completion: Completion<NetworkError>, of current: Int) {
+        guard connectionNumber == current else { return }
         switch completion {
         case .finished: lose(NetworkError(.connectionLost, "\(settings.address) has closed the connection"))
         case .failed(let cause):
@@ -355,12 +357,12 @@ final class RedisClient: @unchecked Sendable {
     private func lose(_ error: NetworkError, forGood: Bool = false) {
         lane.assertInside()
         if case .closed = state { return }
-        number += 1
-        exchange?.close()
-        (exchange, output) = (nil, nil)
+        connectionNumber += 1
+        connection?.close()
+        (connection, output) = (nil, nil)
         timer?.cancel()
         parser = RESPParser(limits: settings.limits)
-        let wasReady = readySince.map { clock.now - $0 > .seconds(5) } ?? false
+        let wasStable = readySince.map { clock.now - $0 > .seconds(5) } ?? false
         readySince = nil
         let written = sent.elements
         let (lost, kept) = (written.dropLast(pendingCount), written.suffix(pendingCount) + unsent.elements)
@@ -372,8 +374,9 @@ final class RedisClient: @unchecked Sendable {
             state = .closed
         } else {
             state = .waiting(error)
-            if wasReady { backoff.reset() }
-            let wait = backoff.next(isLasting: RedisErrors.isLasting(error), fraction: RandomSource.fraction())
+            if wasStable { backoff.reset() }
+            let wait = backoff.next(
+                isLasting: RedisErrors.isLasting(error), fraction: RandomSource.fraction())
             timer = schedule(after: wait) { client in
                 if case .waiting = client.state { client.connect() }
             }
@@ -409,12 +412,12 @@ final class RedisClient: @unchecked Sendable {
     private func receive(_ event: TransferEvent) {
         lane.assertInside()
         guard case .chunk(let bytes) = event else { return }
-        let current = number
+        let current = connectionNumber
         hasReceived = true
         parser.append(bytes)
         do throws(RESPError) {
             var count = 0
-            while number == current, try receiveNext() {
+            while connectionNumber == current, try receiveNext() {
                 count += 1
                 // The server can work on the commands that these replies have led to while the others are read.
                 if count.isMultiple(of: Self.earlyCount) { takeInbox() }
@@ -514,8 +517,8 @@ final class RedisClient: @unchecked Sendable {
             }
             return
         }
-        latest += 1
-        channels[name] = Channel(number: latest, listeners: [id: listener])
+        lastID += 1
+        channels[name] = Channel(number: lastID, listeners: [id: listener])
         switch state {
         case .idle: connect()
         case .ready: subscribe(to: name)
@@ -543,16 +546,16 @@ final class RedisClient: @unchecked Sendable {
     // MARK: - Time
 
     /// Watches the command that has waited longest.
-    private func watch() {
-        guard !isTimed, let first = sent.first else { return }
-        isTimed = true
+    private func startCommandTimeout() {
+        guard !hasTimeoutTimer, let first = sent.first else { return }
+        hasTimeoutTimer = true
         schedule(after: first.sentAt + settings.commandTimeout - clock.now) { client in
-            client.isTimed = false
+            client.hasTimeoutTimer = false
             guard case .ready = client.state, let first = client.sent.first else { return }
             guard client.clock.now - first.sentAt < client.settings.commandTimeout else {
                 return client.lose(client.timeout)
             }
-            client.watch()
+            client.startCommandTimeout()
         }
     }
 
@@ -563,9 +566,9 @@ final class RedisClient: @unchecked Sendable {
 
     /// Asks a silent server whether it is there.
     private func ping() {
-        let current = number
+        let current = connectionNumber
         timer = schedule(after: settings.pingInterval) { client in
-            guard client.number == current, case .ready = client.state else { return }
+            guard client.connectionNumber == current, case .ready = client.state else { return }
             if !client.hasReceived, client.sent.isEmpty { client.take(RedisCall(RedisCommand("PING"))) }
             client.hasReceived = false
             client.ping()
