@@ -9,18 +9,19 @@ import Synchronization
 /// Each simulated process has its own connection; ``connection(on:latency:)`` makes one more to the same data. A connection
 /// can be cut (``isConnected``), and can lose replies (``losesReplies``): a command that has been executed then fails.
 public final class MemoryStore: SharedStore {
-    private let data: Data
+    private let data: SharedData
     private let scheduler: any Scheduler
     private let latency: Duration
 
-    private struct Line {
+    /// The state of one connection.
+    private struct Connection {
         var isConnected = true
         var losesReplies = false
         var subscriptions: [Int: Emitter<SharedMessage, Never>] = [:]
         var commandCount = 0
     }
 
-    private let line = Mutex(Line())
+    private let state = Mutex(Connection())
 
     /// Creates an empty store, and a connection to it.
     ///
@@ -28,10 +29,10 @@ public final class MemoryStore: SharedStore {
     ///   - scheduler: the time of the store and of the connection.
     ///   - latency: the time that a command takes in each direction. Default zero.
     public convenience init(on scheduler: any Scheduler, latency: Duration = .zero) {
-        self.init(Data(on: scheduler), scheduler, latency)
+        self.init(SharedData(on: scheduler), scheduler, latency)
     }
 
-    private init(_ data: Data, _ scheduler: any Scheduler, _ latency: Duration) {
+    private init(_ data: SharedData, _ scheduler: any Scheduler, _ latency: Duration) {
         self.data = data
         self.scheduler = scheduler
         self.latency = latency
@@ -48,12 +49,12 @@ public final class MemoryStore: SharedStore {
 
     /// Whether commands and messages get through.
     public var isConnected: Bool {
-        get { line.withLock { $0.isConnected } }
+        get { state.withLock { $0.isConnected } }
         set {
-            let (changed, emitters) = line.withLock { line in
-                let changed = line.isConnected != newValue
-                line.isConnected = newValue
-                return (changed, line.subscriptions.sorted { $0.key < $1.key }.map(\.value))
+            let (changed, emitters) = state.withLock { state in
+                let changed = state.isConnected != newValue
+                state.isConnected = newValue
+                return (changed, state.subscriptions.sorted { $0.key < $1.key }.map(\.value))
             }
             guard changed else { return }
             for emitter in emitters { emitter.send(newValue ? .connected : .disconnected) }
@@ -62,12 +63,12 @@ public final class MemoryStore: SharedStore {
 
     /// Whether replies to commands that have been executed are lost.
     public var losesReplies: Bool {
-        get { line.withLock { $0.losesReplies } }
-        set { line.withLock { $0.losesReplies = newValue } }
+        get { state.withLock { $0.losesReplies } }
+        set { state.withLock { $0.losesReplies = newValue } }
     }
 
     /// The number of commands of this connection so far.
-    public var commandCount: Int { line.withLock { $0.commandCount } }
+    public var commandCount: Int { state.withLock { $0.commandCount } }
 
     /// Removes an entry, as a store does that has no memory left.
     public func evict(_ key: String) { data.contents.withLock { $0.entries[key] = nil } }
@@ -104,7 +105,7 @@ public final class MemoryStore: SharedStore {
     public func shutDown() {
         let contents = data.contents.withLock { contents in
             defer {
-                contents = Data.Contents()
+                contents = SharedData.Contents()
                 contents.isShutDown = true
             }
             return contents
@@ -122,14 +123,14 @@ public final class MemoryStore: SharedStore {
     ///   - effect: called once the command is executed, even if the reply is lost.
     private func command<Value: Sendable>(
         checking check: @escaping @Sendable () throws(NetworkError) -> Void,
-        _ execute: @escaping @Sendable (inout Data.Contents, _ now: Duration) -> Value,
+        _ execute: @escaping @Sendable (inout SharedData.Contents, _ now: Duration) -> Value,
         effect: @escaping @Sendable (Value) -> Void = { _ in }
     ) -> Observable<Value, NetworkError> {
         let way = Observable<Void, Never>.timer(latency, on: scheduler).setFailureType(to: NetworkError.self)
         return .deferred { [self] () throws(NetworkError) in
             try check()
             guard !data.isShutDown else { throw Self.failure }
-            line.withLock { $0.commandCount += 1 }
+            state.withLock { $0.commandCount += 1 }
             return way.map { [self] () throws(NetworkError) in
                 guard isConnected else { throw Self.failure }
                 let now = data.clock.now
@@ -227,12 +228,12 @@ public final class MemoryStore: SharedStore {
             data.contents.withLock { contents in
                 if !contents.isShutDown { contents.listeners[channel, default: []].append(listener) }
             }
-            let isConnected = line.withLock { line in
-                line.subscriptions[number] = emitter
-                return line.isConnected
+            let isConnected = state.withLock { state in
+                state.subscriptions[number] = emitter
+                return state.isConnected
             }
             emitter.onClose { [weak self] in
-                _ = self?.line.withLock { $0.subscriptions.removeValue(forKey: number) }
+                _ = self?.state.withLock { $0.subscriptions.removeValue(forKey: number) }
                 self?.data.contents.withLock { contents in
                     contents.listeners[channel, default: []].removeAll { $0.number == number }
                 }
@@ -253,7 +254,7 @@ public final class MemoryStore: SharedStore {
                 contents.count += 1
                 return LeaseRequest(number: contents.count, time: time, store: self, emitter)
             }
-            line.withLock { $0.commandCount += 1 }
+            state.withLock { $0.commandCount += 1 }
             // A holder that does not know of its lease does not return it.
             emitter.onClose { [data, weak request] in
                 guard let request else { return }
@@ -322,7 +323,7 @@ public final class MemoryStore: SharedStore {
     }
 
     /// The data of all connections.
-    private final class Data: Sendable {
+    private final class SharedData: Sendable {
         struct Entry {
             var bytes: [UInt8]
             var version: UInt64
