@@ -30,8 +30,8 @@ public final class CookieJar: Sendable {
         var earlyRemovals: [@Sendable (Cookie) -> Bool] = []
         /// The running restoration.
         var restoring: Observable<Void, NetworkError>?
-        /// Incremented each time all cookies are removed.
-        var epoch = 0
+        /// How often all cookies have been removed; requests carry it as their epoch.
+        var clearCount = 0
         /// The current account of each owner that uses the jar.
         var accounts: [UInt64: Int] = [:]
         /// The cookies that came from the storage and have not been set since.
@@ -47,7 +47,8 @@ public final class CookieJar: Sendable {
     let keepsSessionCookies: Bool
     let saveDelay: Duration
     package let clock: SharedClock
-    let noCookies: CookieTable
+    /// An empty set with the jar's rules: validates cookies, and is what the jar starts from.
+    let emptyStore: CookieTable
     private let signal = Signal<CookieEvent>()
     /// Delivers events in the order in which they occurred.
     private let delivery = Lane()
@@ -83,8 +84,8 @@ public final class CookieJar: Sendable {
         publicSuffixes: PublicSuffixes, limits: CookieLimits, storage: CookieStorage? = nil,
         keepsSessionCookies: Bool = false, saveDelay: Duration = .seconds(1), clock: (any Scheduler)? = nil
     ) {
-        noCookies = CookieTable(publicSuffixes, limits)
-        contents = Mutex(Contents(cookies: noCookies, isRestored: storage == nil))
+        emptyStore = CookieTable(publicSuffixes, limits)
+        contents = Mutex(Contents(cookies: emptyStore, isRestored: storage == nil))
         self.storage = storage
         self.keepsSessionCookies = keepsSessionCookies
         self.saveDelay = saveDelay
@@ -126,7 +127,7 @@ public final class CookieJar: Sendable {
         let now = clock.date
         let outcome = change { contents -> Result<Void, CookieRefusal> in
             // Ignores a response to a request from before all cookies were removed, or of a former account.
-            guard epoch == nil || epoch == contents.epoch, contents.holds(account) else {
+            guard epoch == nil || epoch == contents.clearCount, contents.holds(account) else {
                 return .success(())
             }
             do throws(CookieRefusal) {
@@ -169,7 +170,7 @@ public final class CookieJar: Sendable {
 
     private func remove(isAll: Bool = false, where isUnwanted: @escaping @Sendable (Cookie) -> Bool) {
         change { contents in
-            if isAll { contents.epoch += 1 }
+            if isAll { contents.clearCount += 1 }
             if !contents.isRestored { contents.earlyRemovals.append(isUnwanted) }
             contents.events += contents.cookies.removeAll(where: isUnwanted).map(CookieEvent.removed)
         }
@@ -197,7 +198,7 @@ public final class CookieJar: Sendable {
             let cookies =
                 isSent
                 ? contents.cookies.take(for: origin, at: now) : contents.cookies.matching(origin, at: now)
-            return (cookies, contents.epoch)
+            return (cookies, contents.clearCount)
         }
         guard let (cookies, epoch) = taken else { return nil }
         guard !cookies.isEmpty else { return (request, "", epoch) }
@@ -309,7 +310,7 @@ extension CookieJar {
                 let restored = contents.restored
                 contents.removeAll { restored.contains($0.id) }
             case .none:
-                contents.epoch += 1
+                contents.clearCount += 1
                 contents.removeAll { _ in true }
             }
             if !contents.isRestored { contents.earlyRemovals.append { _ in true } }

@@ -55,7 +55,7 @@ extension CookieJar {
     }
 
     /// Restores the jar before a request; completes even if restoring fails, since the request continues anyway.
-    package var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
+    package var restoringIfPossible: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
 
     package var isRestored: Bool { contents.withLock { $0.isRestored } }
 
@@ -82,7 +82,7 @@ extension CookieJar {
     private func finishRestoring(_ saved: [Cookie]) {
         let now = clock.date
         let ended = contents.withLock { contents in
-            var known = noCookies
+            var known = emptyStore
             let restored = known.restore(
                 saved.filter { cookie in !contents.earlyRemovals.contains { $0(cookie) } }, at: now)
             let early = known.restore(contents.cookies.all(at: now), at: now)
@@ -154,7 +154,7 @@ extension CookieJar {
 
     private func save() {
         guard let storage, let change = saving.withLock({ $0.beginWriting() }) else { return }
-        restored
+        restoringIfPossible
             .flatMap { () throws(NetworkError) -> Observable<Void, NetworkError> in
                 guard self.isRestored else {
                     throw NetworkError(.file, "the saved cookies cannot be read, so they are kept")

@@ -21,7 +21,7 @@ extension CookieJar {
     @discardableResult
     public func restore(fromNetscape text: String) -> [Cookie] {
         let now = clock.date
-        let latest = now.addingTimeInterval(noCookies.lifetime)
+        let latest = now.addingTimeInterval(emptyStore.lifetime)
         // Bytes, because a String treats CR LF as one character.
         let lines = text.utf8.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
         // Each cookie has a distinct time of creation, which keeps the order of the file.
@@ -45,7 +45,7 @@ extension CookieJar {
         let now = clock.date
         var cookie = cookie
         (cookie.created, cookie.lastUsed) = (now, now)
-        guard noCookies.isSound(cookie) else { throw .unsound }
+        guard emptyStore.isSound(cookie) else { throw .unsound }
         if cookie.isExpired(at: now) {
             remove(cookie)
         } else {

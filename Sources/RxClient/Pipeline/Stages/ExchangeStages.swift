@@ -196,7 +196,7 @@ final class CookieHandling: RequestStage, EventStage {
         let original = request
         // Deferred, so that what follows runs in the lane of the walk.
         return .wait(
-            for: Observable<Void, NetworkError>.deferred { jar.restored }
+            for: Observable<Void, NetworkError>.deferred { jar.restoringIfPossible }
                 .map { self.adding(to: original, of: jar, as: account, walk) })
     }
 
