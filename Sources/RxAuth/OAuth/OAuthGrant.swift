@@ -161,7 +161,7 @@ extension OAuth.TokenExchange.Token: RedactedDescription {
 }
 
 /// The scopes, resources and conditions that one login asks for.
-struct OAuthWish: Sendable {
+struct OAuthRequirements: Sendable {
     var scopes: [String]?
     var resources: [String] = []
     /// The classes of authentication (RFC 9470).
@@ -201,11 +201,11 @@ struct OAuthWish: Sendable {
 extension OAuthEndpoint {
     /// The tokens of a login, with a valid ID token if there is one.
     func tokens(
-        for grant: OAuth.Grant, _ wish: OAuthWish
+        for grant: OAuth.Grant, _ requirements: OAuthRequirements
     ) -> Observable<OAuth.Tokens, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
-            try wish.check()
-            let parameters = wish.parameters(at: server.metadata)
+            try requirements.check()
+            let parameters = requirements.parameters(at: server.metadata)
             switch grant.kind {
             case .clientCredentials:
                 guard client.canAuthenticate else {
@@ -213,11 +213,11 @@ extension OAuthEndpoint {
                         .invalidConfiguration,
                         "client credentials require a client with a secret, a key or a certificate")
                 }
-                return validated(tokens([("grant_type", "client_credentials")] + parameters), wish)
+                return validated(tokens([("grant_type", "client_credentials")] + parameters), requirements)
             case .authorizationCode(let redirect, let open):
-                return AuthorizationCodeLogin(self, wish, redirect).tokens(open)
+                return AuthorizationCodeLogin(self, requirements, redirect).tokens(open)
             case .device(let show):
-                return validated(DeviceLogin(self).tokens(parameters, show), wish)
+                return validated(DeviceLogin(self).tokens(parameters, show), requirements)
             case .assertion(let assertion):
                 let issued = assertion(server.metadata, context.date).take(1).flatMap { text in
                     tokens(
@@ -226,17 +226,19 @@ extension OAuthEndpoint {
                             ("assertion", text),
                         ] + parameters)
                 }
-                return validated(issued, wish)
-            case .exchange(let exchange): return validated(tokens(exchange, parameters), wish)
+                return validated(issued, requirements)
+            case .exchange(let exchange): return validated(tokens(exchange, parameters), requirements)
             }
         }
     }
 
     /// The tokens of a renewal (RFC 6749 §6).
-    func tokens(renewing token: String, _ wish: OAuthWish) -> Observable<OAuth.Tokens, NetworkError> {
-        let parameters = wish.resources.map { (name: "resource", value: $0) }
+    func tokens(renewing token: String, _ requirements: OAuthRequirements) -> Observable<
+        OAuth.Tokens, NetworkError
+    > {
+        let parameters = requirements.resources.map { (name: "resource", value: $0) }
         let renewed = tokens([("grant_type", "refresh_token"), ("refresh_token", token)] + parameters)
-        return validated(renewed.mapError(Self.refusal), wish)
+        return validated(renewed.mapError(Self.refusal), requirements)
     }
 
     /// The refusal of a refresh token by a server that does not name it. RFC 6749 §5.2 requires status 400 (401 for a
@@ -277,7 +279,8 @@ extension OAuthEndpoint {
 
     /// The tokens, once their ID token is valid.
     func validated(
-        _ tokens: Observable<OAuth.Tokens, NetworkError>, _ wish: OAuthWish, nonce: String? = nil
+        _ tokens: Observable<OAuth.Tokens, NetworkError>, _ requirements: OAuthRequirements,
+        nonce: String? = nil
     ) -> Observable<OAuth.Tokens, NetworkError> {
         tokens.flatMap { [self] tokens throws(NetworkError) -> Observable<OAuth.Tokens, NetworkError> in
             guard let text = tokens.idToken else {
@@ -288,7 +291,8 @@ extension OAuthEndpoint {
             }
             let rules = IDTokenRules(
                 issuer: server.metadata.issuer, clientID: client.id, nonce: nonce,
-                accessToken: tokens.accessToken, leeway: wish.leeway, maximumAge: wish.maximumAge)
+                accessToken: tokens.accessToken, leeway: requirements.leeway,
+                maximumAge: requirements.maximumAge)
             return server.keys.validate(text, rules, server.metadata, in: context).map { identity in
                 var tokens = tokens
                 tokens.identity = identity

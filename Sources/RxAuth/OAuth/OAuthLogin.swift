@@ -104,7 +104,7 @@ extension OAuth {
                     // A refresh token is a secret between its issuer and the client (RFC 9700 §4.4).
                     guard isIssuer(endpoint.server, of: credential) else { return logIn().mapError(\.unsent) }
                     return receive(
-                        endpoint.tokens(renewing: token, wish(at: endpoint.server, nil)), credential,
+                        endpoint.tokens(renewing: token, requirements(at: endpoint.server, nil)), credential,
                         namesUser: false
                     ).map { renewed in
                         // Without a new one it stays valid (RFC 6749 §6).
@@ -176,7 +176,7 @@ extension OAuth {
         /// The tokens of a new login, without a session: one value, then completion.
         public func fetchTokens() -> Observable<Tokens, NetworkError> {
             endpoint().flatMap { [self] endpoint in
-                endpoint.tokens(for: grant, wish(at: endpoint.server, nil))
+                endpoint.tokens(for: grant, requirements(at: endpoint.server, nil))
             }
         }
 
@@ -268,7 +268,7 @@ extension OAuth {
                 provider.source.expire()
                 let login = endpoint().flatMap { [self] endpoint in
                     receive(
-                        endpoint.tokens(for: grant, wish(at: endpoint.server, taken?.demand)),
+                        endpoint.tokens(for: grant, requirements(at: endpoint.server, taken?.demand)),
                         taken == nil ? nil : former, namesUser: true)
                 }
                 guard let taken else { return login }
@@ -284,20 +284,20 @@ extension OAuth {
             }
         }
 
-        private func wish(at server: OAuthServer, _ demand: OAuthDemand?) -> OAuthWish {
+        private func requirements(at server: OAuthServer, _ demand: OAuthDemand?) -> OAuthRequirements {
             let resources = server.resource.map { [$0.resource] } ?? []
-            var wish = OAuthWish(
+            var requirements = OAuthRequirements(
                 scopes: scopes ?? demands.learnt ?? server.resource?.scopes,
                 resources: OAuthScopes.union(self.resources, resources), leeway: clockLeeway)
             let granted = demands.granted
             if let demand {
-                wish.scopes = OAuthScopes.union(wish.scopes ?? [], granted + demand.scopes)
-                wish.authenticationClasses = demand.authenticationClasses
-                wish.maximumAge = demand.maximumAge
+                requirements.scopes = OAuthScopes.union(requirements.scopes ?? [], granted + demand.scopes)
+                requirements.authenticationClasses = demand.authenticationClasses
+                requirements.maximumAge = demand.maximumAge
             } else if !granted.isEmpty {
-                wish.scopes = OAuthScopes.union(wish.scopes ?? [], granted)
+                requirements.scopes = OAuthScopes.union(requirements.scopes ?? [], granted)
             }
-            return wish
+            return requirements
         }
 
         /// The credential of tokens, if their user is that of the former credential.

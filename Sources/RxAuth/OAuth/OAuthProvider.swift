@@ -74,7 +74,7 @@ struct OAuthServer: Sendable {
 
 /// The metadata of one provider, and the fetch that gets them.
 final class ProviderSource: Sendable {
-    /// What the app has given: where the search for the metadata begins.
+    /// What the app has configured, from which the metadata are found.
     enum StartingPoint: Sendable {
         case issuer(String)
         case metadata(OAuth.Metadata)

@@ -159,7 +159,7 @@ struct RedirectWithoutQuery: Equatable {
 /// A login by an authorization code.
 struct AuthorizationCodeLogin: Sendable {
     private let endpoint: OAuthEndpoint
-    private let wish: OAuthWish
+    private let requirements: OAuthRequirements
     private let redirect: OAuth.Redirect
     private let state = OAuthRandom.text()
     private let verifier = OAuthRandom.text()
@@ -167,11 +167,11 @@ struct AuthorizationCodeLogin: Sendable {
 
     private static let userTimeout = Duration.seconds(600)
 
-    init(_ endpoint: OAuthEndpoint, _ wish: OAuthWish, _ redirect: OAuth.Redirect) {
+    init(_ endpoint: OAuthEndpoint, _ requirements: OAuthRequirements, _ redirect: OAuth.Redirect) {
         self.endpoint = endpoint
-        self.wish = wish
+        self.requirements = requirements
         self.redirect = redirect
-        nonce = wish.scopes?.contains("openid") == true ? OAuthRandom.text() : nil
+        nonce = requirements.scopes?.contains("openid") == true ? OAuthRandom.text() : nil
     }
 
     private var metadata: OAuth.Metadata { endpoint.server.metadata }
@@ -202,8 +202,9 @@ struct AuthorizationCodeLogin: Sendable {
                         ("grant_type", "authorization_code"), ("code", found.code),
                         ("redirect_uri", found.redirectURL), ("code_verifier", verifier),
                     ].map { (name: $0.0, value: $0.1) }
-                    let resources = wish.resources.map { (name: "resource", value: $0) }
-                    return endpoint.validated(endpoint.tokens(parameters + resources), wish, nonce: nonce)
+                    let resources = requirements.resources.map { (name: "resource", value: $0) }
+                    return endpoint.validated(
+                        endpoint.tokens(parameters + resources), requirements, nonce: nonce)
                 }
         }
     }
@@ -308,15 +309,17 @@ struct AuthorizationCodeLogin: Sendable {
         ]
         if let nonce { parameters.append(("nonce", nonce)) }
         if let dpop = endpoint.dpop { parameters.append(("dpop_jkt", dpop.key.thumbprint)) }
-        if wish.granted(by: metadata).contains("offline_access") {
+        if requirements.granted(by: metadata).contains("offline_access") {
             // Without it, servers ignore that scope (OpenID Connect Core §11).
             parameters.append(("prompt", "consent"))
         }
-        if !wish.authenticationClasses.isEmpty {
-            parameters.append(("acr_values", wish.authenticationClasses.joined(separator: " ")))
+        if !requirements.authenticationClasses.isEmpty {
+            parameters.append(("acr_values", requirements.authenticationClasses.joined(separator: " ")))
         }
-        if let age = wish.maximumAge { parameters.append(("max_age", String(age.components.seconds))) }
-        return parameters + wish.parameters(at: metadata)
+        if let age = requirements.maximumAge {
+            parameters.append(("max_age", String(age.components.seconds)))
+        }
+        return parameters + requirements.parameters(at: metadata)
     }
 
     /// The URL of the endpoint, whose own query stays (RFC 6749 §3.1).

@@ -150,24 +150,26 @@ struct OAuthEndpoint: Sendable {
 
     /// Sends a request, and once more if the server wants its nonce in the proof.
     ///
-    /// - Parameter refusal: the nonce of the refusal of the first one; `nil` for the first one.
+    /// - Parameter nonce: the nonce that the server demanded; `nil` on the first attempt. Not `nil` means the request was
+    ///   already sent once, so errors are not marked unsent.
     func response(
         _ url: URL, _ parameters: [(name: String, value: String)], _ subject: String, _ dpop: DPoP?,
-        nonce refusal: String? = nil
+        nonce serverNonce: String? = nil
     ) -> Observable<Response, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             let request: Request
             do throws(NetworkError) {
                 request = try client.request(url, parameters, server.metadata, at: context.date)
-            } catch { throw refusal == nil ? error.unsent : error }
+            } catch { throw serverNonce == nil ? error.unsent : error }
             guard let dpop else { return sent(request, subject) }
-            let proof = dpop.proof(.post, url.absoluteString, token: nil, nonce: refusal, at: context.date)
-            return proof.mapError { refusal == nil ? $0.unsent : $0 }.flatMap { proof in
+            let proof = dpop.proof(
+                .post, url.absoluteString, token: nil, nonce: serverNonce, at: context.date)
+            return proof.mapError { serverNonce == nil ? $0.unsent : $0 }.flatMap { proof in
                 var proven = request
                 proven.headerFields[.dpop] = proof
                 proven.secretFields.insert(.dpop)
                 return sent(proven, subject).flatMap { response -> Observable<Response, NetworkError> in
-                    guard let nonce = dpop.learn(from: response.head, of: request), refusal == nil,
+                    guard let nonce = dpop.learn(from: response.head, of: request), serverNonce == nil,
                         Self.wantsNonce(response)
                     else { return .just(response) }
                     return self.response(url, parameters, subject, dpop, nonce: nonce)
