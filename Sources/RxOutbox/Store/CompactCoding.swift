@@ -11,7 +11,9 @@ protocol CompactValue {
 /// Bytes that are not the compact form of a value.
 struct CompactFormError: Error {}
 
-/// The number of a compact form, its first byte. A changed form gets another number; 0x7B is that of JSON.
+/// The number of a compact form, its first byte; 0x7B is that of JSON. To change the layout of any ``CompactValue``:
+/// increment `current`, keep reading the former number in `init(stored:)` (which now refuses every other), and raise
+/// `OutboxTable.version`.
 private enum CompactForm {
     static let current: UInt8 = 1
     static let json = UInt8(ascii: "{")
