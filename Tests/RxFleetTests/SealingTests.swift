@@ -90,7 +90,7 @@ import Testing
 
     /// A record follows another with a greater version, and the newest that was seen.
     @Test func versions() {
-        let record = CredentialRecord(version: 5, credential: Credential(token: "a"), renewing: 1)
+        let record = CredentialRecord(version: 5, credential: Credential(token: "a"), renewalAttempt: 1)
         let next = record.following(with: Credential(token: "b"), after: 9)
         #expect(next == CredentialRecord(version: 10, credential: Credential(token: "b")))
         #expect(record.following(with: nil, after: 2) == CredentialRecord(version: 6, credential: nil))
@@ -103,7 +103,7 @@ import Testing
             Issue.record("the first attempt begins")
             return
         }
-        #expect(marked.renewing == 7)
+        #expect(marked.renewalAttempt == 7)
         #expect(marked.renewal(by: 8) == .lost)
         #expect(marked.renewal(by: 7) == .lost, "not even a second time by the same")
         #expect(marked.settled(by: 8) == nil)
@@ -116,7 +116,8 @@ import Testing
             #expect(throws: NetworkError.self) { try CredentialRecord(bytes: Array(text.utf8), at: "a") }
         }
         let record = CredentialRecord(
-            version: 1, credential: Credential(token: "a", refreshToken: "b", account: "c"), renewing: .max)
+            version: 1, credential: Credential(token: "a", refreshToken: "b", account: "c"),
+            renewalAttempt: .max)
         #expect(try CredentialRecord(bytes: record.bytes(), at: "a") == record)
     }
 

@@ -5,13 +5,16 @@ import RxClient
 import RxHTTP
 
 /// The content of a shared credential's entry: the credential, its version, and a renewal that has begun.
+///
+/// Stored sealed, as JSON: a new property needs a CodingKey and must be optional, because entries of older releases lack
+/// it. The writer is ``SharedCredential``.
 struct CredentialRecord: Sendable, Equatable {
     /// Counts the credentials and logouts of the fleet.
     var version: UInt64
     /// `nil` after a logout.
     var credential: Credential?
     /// The number of the attempt that may have sent the refresh token, if its response has not been saved.
-    var renewing: UInt64?
+    var renewalAttempt: UInt64?
 
     /// The record after a change that gives the fleet a credential, or none.
     func following(with credential: Credential?, after seen: UInt64) -> CredentialRecord {
@@ -20,17 +23,17 @@ struct CredentialRecord: Sendable, Equatable {
 
     /// How to proceed with a renewal of the credential, by the attempt with this number.
     func renewal(by attempt: UInt64) -> Renewal {
-        guard renewing == nil else { return .lost }
+        guard renewalAttempt == nil else { return .lost }
         var record = self
-        record.renewing = attempt
+        record.renewalAttempt = attempt
         return .begin(record)
     }
 
     /// The record after an attempt that the server has refused, or that has sent nothing; `nil` if it is not that attempt's.
     func settled(by attempt: UInt64) -> CredentialRecord? {
-        guard renewing == attempt else { return nil }
+        guard renewalAttempt == attempt else { return nil }
         var record = self
-        record.renewing = nil
+        record.renewalAttempt = nil
         return record
     }
 
@@ -45,7 +48,10 @@ struct CredentialRecord: Sendable, Equatable {
 }
 
 extension CredentialRecord: Codable {
-    private enum CodingKeys: String, CodingKey { case version, credential, renewing }
+    private enum CodingKeys: String, CodingKey {
+        case version, credential
+        case renewalAttempt = "renewing"
+    }
 
     init(bytes: [UInt8], at entryName: String) throws(NetworkError) {
         do { self = try JSONDecoder().decode(CredentialRecord.self, from: Data(bytes)) } catch {
@@ -67,7 +73,7 @@ extension CredentialRecord: Codable {
 extension CredentialRecord: RedactedDescription {
     /// The version, without the tokens.
     var description: String {
-        let state = credential == nil ? "logged out" : renewing == nil ? "credential" : "renewing"
+        let state = credential == nil ? "logged out" : renewalAttempt == nil ? "credential" : "renewing"
         return "\(state), version \(version)"
     }
 }
