@@ -68,7 +68,7 @@ struct EpochTable: Sendable {
         known[name] = epoch
     }
 
-    /// What is known counts no more; reads that have begun still do.
+    /// Forgets the known epochs. What running reads find is still learned.
     mutating func forgetKnown() { (known, older) = ([:], [:]) }
 
     /// Removals may have been missed.

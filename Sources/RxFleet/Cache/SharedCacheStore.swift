@@ -21,6 +21,9 @@ import Synchronization
 /// Data in the store is not trusted: what is corrupt, of a later format, of another account, or sealed with another key is
 /// a miss. Thread-safe.
 public final class SharedCacheStore: CacheStore {
+    // Each response carries the epochs of the selections it belongs to (see EpochTable); a removal replaces an epoch, which
+    // invalidates every response that carries the old one.
+
     private let shared: any SharedStore
     private let clock: any Scheduler
     private let keys: SealingKeys?
@@ -29,7 +32,7 @@ public final class SharedCacheStore: CacheStore {
     private let retention: Duration
     private let fetchTime: Duration
     private let writer = RandomSource.number()
-    private let following = SubscriptionBag()
+    private let subscriptions = SubscriptionBag()
     private let contents = Mutex(Contents())
     private let signal = Signal<FleetEvent>()
     private let invalidated = Signal<CacheSelection>()
@@ -71,7 +74,7 @@ public final class SharedCacheStore: CacheStore {
         let codec = RemovalCodec(keys: self.keys, channel: channel)
         store.messages(of: channel).map { codec.event($0) }.subscribe { [weak self] event in
             self?.follow(event)
-        }.store(in: following)
+        }.store(in: subscriptions)
     }
 
     /// The removals by other processes, and when the store is lost and found again, from the time of subscription.
@@ -135,7 +138,7 @@ public final class SharedCacheStore: CacheStore {
     private func found(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
         guard isStorable(key) else { return .just([]) }
         let entryName = names.entryName(of: key)
-        return counting(shared.read(entryName)).flatMap(.concat) {
+        return countingFailures(shared.read(entryName)).flatMap(.concat) {
             [self] entry -> Observable<[CacheEntry], NetworkError> in
             let responses = entry.map { read($0.bytes, of: key, at: entryName) } ?? []
             guard !responses.isEmpty else { return .just([]) }
@@ -185,7 +188,8 @@ public final class SharedCacheStore: CacheStore {
             return (contents.epochs.known(wanted), contents.epochs.unknown(wanted), contents.epochs.now)
         }
         guard !unknown.isEmpty else { return .just(known) }
-        return Observable.merge(unknown.map { name in counting(epoch(name)).map { (name, $0) } }).collect()
+        return Observable.merge(unknown.map { name in countingFailures(epoch(name)).map { (name, $0) } })
+            .collect()
             .map { [self] found in
                 contents.withLock { contents in
                     var epochs = known.filter { contents.epochs.isCurrent([$0: $1]) != false }
@@ -236,7 +240,8 @@ public final class SharedCacheStore: CacheStore {
         guard contents.withLock({ $0.fetches.isWorthWaiting(for: name, at: now) }) else { return .just([]) }
         let begins = shared.swap(
             name, to: Self.bytes(of: writer), expecting: .absent, under: nil, for: fetchTime)
-        return counting(begins).flatMap(.concat) { [self] result -> Observable<[CacheEntry], NetworkError> in
+        return countingFailures(begins).flatMap(.concat) {
+            [self] result -> Observable<[CacheEntry], NetworkError> in
             guard case .swapped = result else { return awaitFetch(named: name, of: key) }
             // Another process may have ended its fetch since this one has looked.
             return found(for: key).flatMap(.concat) {
@@ -292,9 +297,9 @@ public final class SharedCacheStore: CacheStore {
         contents.withLock { $0.fetches.recordSuccess(of: name) }
         guard fetchTime > .zero else { return .just(()) }
         return Observable<Void, NetworkError>.concat([
-            counting(shared.swap(name, to: nil, expecting: .any, under: nil, for: nil))
+            countingFailures(shared.swap(name, to: nil, expecting: .any, under: nil, for: nil))
                 .ignoreElements(as: Void.self),
-            counting(shared.publish([1], to: name)),
+            countingFailures(shared.publish([1], to: name)),
         ])
         .catch { _ in .just(()) }
     }
@@ -320,13 +325,14 @@ public final class SharedCacheStore: CacheStore {
         }
     }
 
-    /// Changes the variants of a key. Does not store what has become too large.
+    /// Reads, changes and swaps the variants of a key; repeats after another process's write. A variant whose metadata is
+    /// too large leaves the entry as it was; a list over `entryLimit` removes the entry.
     private func change(
         _ key: CacheKey, lifetime: Duration, repetitions: Int = 3,
         _ change: @escaping @Sendable (inout [StoredResponse]) -> Void
     ) -> Observable<Void, NetworkError> {
         let entryName = names.entryName(of: key)
-        return counting(shared.read(entryName)).flatMap(.concat) {
+        return countingFailures(shared.read(entryName)).flatMap(.concat) {
             [self] found -> Observable<Void, NetworkError> in
             var responses = found.map { read($0.bytes, of: key, at: entryName) } ?? []
             change(&responses)
@@ -342,7 +348,7 @@ public final class SharedCacheStore: CacheStore {
             let bytes: [UInt8]? =
                 list.variants.isEmpty || list.bytes.count > entryLimit ? nil : list.bytes
             if bytes == nil && found == nil { return .just(()) }
-            return counting(
+            return countingFailures(
                 shared.swap(
                     entryName, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent,
                     under: nil,
@@ -373,17 +379,17 @@ public final class SharedCacheStore: CacheStore {
             let message = try codec.message(selection, epoch, by: writer)
             let replaced = shared.swap(
                 name, to: Self.bytes(of: epoch), expecting: .any, under: nil, for: Self.epochTime)
-            return counting(replaced).flatMap(.concat) { [self] _ -> Observable<Int, NetworkError> in
+            return countingFailures(replaced).flatMap(.concat) { [self] _ -> Observable<Int, NetworkError> in
                 // A lookup may have read the former epoch in the meantime.
                 contents.withLock { $0.epochs.replace(name, by: epoch) }
-                return counting(shared.publish(message, to: names.prefix + "removals")).map { 0 }
+                return countingFailures(shared.publish(message, to: names.prefix + "removals")).map { 0 }
             }
         }
     }
 
     // MARK: - Failures
 
-    private func counting<Value>(
+    private func countingFailures<Value>(
         _ command: Observable<Value, NetworkError>
     ) -> Observable<Value, NetworkError> {
         command.handleEvents(onEnd: { [failures] completion in
