@@ -71,9 +71,9 @@ public final class FleetQuota: Sendable {
         }
         .timeout(timeLimit, on: clock) { limit }
         .handleEvents(
-            onNext: { [weak self] _ in self?.record(nil) },
+            onNext: { [weak self] _ in self?.reportHealth(nil) },
             onEnd: { [weak self] completion in
-                if case .failed(let error) = completion { self?.record(error) }
+                if case .failed(let error) = completion { self?.reportHealth(error) }
             })
     }
 
@@ -90,7 +90,8 @@ public final class FleetQuota: Sendable {
         }
     }
 
-    private func record(_ error: NetworkError?) {
+    /// Sends `degraded` or `recovered` when the store's state has changed; `nil` means that it replied.
+    private func reportHealth(_ error: NetworkError?) {
         let isNews = contents.withLock { contents in
             defer { contents.isDegraded = error != nil }
             return contents.isDegraded != (error != nil)
@@ -118,13 +119,13 @@ public final class FleetQuota: Sendable {
         let entry = store.swap(
             Self.closure(of: scope), to: [1], expecting: .any, under: nil, for: .milliseconds(milliseconds)
         ).map { _ in }.catch { [weak self] error -> Observable<Void, NetworkError> in
-            self?.record(error)
+            self?.reportHealth(error)
             return .just(())
         }
         Observable.concat([
             entry.ignoreElements(as: Void.self), store.publish(Array(data), to: Self.channel),
         ])
-        .subscribe(onFailure: { [weak self] error in self?.record(error) })
+        .subscribe(onFailure: { [weak self] error in self?.reportHealth(error) })
     }
 
     /// The closures by other processes. A message that is not one is dropped.
