@@ -233,9 +233,9 @@ extension OAuthEndpoint {
     }
 
     /// The tokens of a renewal (RFC 6749 §6).
-    func tokens(renewing token: String, _ requirements: OAuthRequirements) -> Observable<
-        OAuth.Tokens, NetworkError
-    > {
+    func tokens(
+        renewing token: String, _ requirements: OAuthRequirements
+    ) -> Observable<OAuth.Tokens, NetworkError> {
         let parameters = requirements.resources.map { (name: "resource", value: $0) }
         let renewed = tokens([("grant_type", "refresh_token"), ("refresh_token", token)] + parameters)
         return validated(renewed.mapError(Self.refusal), requirements)

@@ -150,7 +150,7 @@ struct OAuthEndpoint: Sendable {
 
     /// Sends a request, and once more if the server wants its nonce in the proof.
     ///
-    /// - Parameter nonce: the nonce that the server demanded; `nil` on the first attempt. Not `nil` means the request was
+    /// - Parameter serverNonce: the nonce that the server demanded; `nil` on the first attempt. Not `nil` means the request was
     ///   already sent once, so errors are not marked unsent.
     func response(
         _ url: URL, _ parameters: [(name: String, value: String)], _ subject: String, _ dpop: DPoP?,
