@@ -1,6 +1,7 @@
 public import RxLite
 
-/// Checks that a stream or an operator keeps the contract of Docs/Contracts.md.
+/// Checks that a stream or an operator keeps the contract of
+/// `Sources/RxNetworking/RxNetworking.docc/RxLite/Contracts.md`.
 ///
 /// ```swift
 /// let violations = await ContractChecker.violations { source, clock in
@@ -81,7 +82,7 @@ public enum ContractChecker {
 
 /// A violation of the contract by a stream.
 public struct ContractViolation: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The rules of Docs/Contracts.md that can be broken.
+    /// The rules of `Sources/RxNetworking/RxNetworking.docc/RxLite/Contracts.md` that can be broken.
     public enum Rule: String, Sendable {
         /// An event began while another was being delivered.
         case serial
@@ -195,7 +196,8 @@ extension ContractChecker {
 }
 
 extension ContractChecker {
-    /// How long virtual time runs in each situation; the slowest of the checker's sources takes 8 s.
+    /// How long virtual time runs in each situation: longer than any timer of an operator under test. The slowest of the
+    /// checker's sources takes 8 s.
     static var patience: Duration { .seconds(3600) }
 
     /// One situation: a source, an operator, and the time of the cancel.
