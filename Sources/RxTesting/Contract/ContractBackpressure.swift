@@ -41,7 +41,7 @@ extension ContractChecker {
             } catch {
                 probe.report(.endsInVirtualTime, "\(error)")
             }
-            consumer.leave()
+            consumer.cancel()
             return probe
         }
 
@@ -76,7 +76,7 @@ extension ContractChecker {
             let limit = source == .here ? 10_000 : 2_000
             let probe = ContractProbe("source without end\(source), cancelled in value \(count)")
             let consumer = source.consumer(of: limit, apply, probe, clock)
-            consumer.leavesInValue = count
+            consumer.cancelsInValue = count
             consumer.start()
             do { try clock.advance(by: patience) } catch { probe.report(.endsInVirtualTime, "\(error)") }
             if probe.sentAfterClose > 0 {
@@ -84,9 +84,11 @@ extension ContractChecker {
             } else if probe.sent >= limit && probe.valueCount >= count && !isDeferred {
                 probe.report(.stopsEarly, "the cancel came only after all \(limit) values were taken")
             }
-            consumer.leave()
+            consumer.cancel()
             do { try clock.advance(by: .zero) } catch { probe.report(.endsInVirtualTime, "\(error)") }
-            if probe.untorn != 0 { probe.report(.teardown, "\(probe.untorn) sources were not torn down") }
+            if probe.notTornDownCount != 0 {
+                probe.report(.teardown, "\(probe.notTornDownCount) sources were not torn down")
+            }
             return probe.violations
         }
     }
@@ -116,7 +118,7 @@ extension ContractChecker {
             } catch {
                 probe.report(.endsInVirtualTime, "\(error)")
             }
-            consumer.leave()
+            consumer.cancel()
             if probe.outcome != plain.outcome {
                 probe.report(.sameAfterPause, "\(probe.outcome) instead of \(plain.outcome)")
             }
@@ -135,7 +137,7 @@ extension ContractChecker {
             func run(_ situation: String, pausedAt time: Duration?) -> ContractProbe {
                 let probe = ContractProbe(situation)
                 let clock = VirtualScheduler()
-                let consumer = Consumer(apply(flying(count, end, probe, clock), clock), probe)
+                let consumer = Consumer(apply(inFlight(count, end, probe, clock), clock), probe)
                 consumer.start()
                 do {
                     if let time {
@@ -153,7 +155,7 @@ extension ContractChecker {
                 } catch {
                     probe.report(.endsInVirtualTime, "\(error)")
                 }
-                consumer.leave()
+                consumer.cancel()
                 return probe
             }
             let plain = run("source in flight, \(end)", pausedAt: nil)
@@ -201,7 +203,7 @@ extension ContractChecker {
             } catch {
                 probe.report(.endsInVirtualTime, "\(error)")
             }
-            consumer.leave()
+            consumer.cancel()
         }
         if paused.outcome != plain.outcome {
             paused.report(.sameAfterPause, "\(paused.outcome) instead of \(plain.outcome)")

@@ -38,8 +38,8 @@ public enum ContractChecker {
     ) async -> [ContractViolation] {
         var violations: [ContractViolation] = []
         for index in sources(ContractProbe(""), VirtualScheduler()).indices {
-            for departure in Departure.all {
-                violations += Run(apply, source: index, departure).violations()
+            for cancellation in Cancellation.all {
+                violations += Run(apply, source: index, cancellation).violations()
             }
             violations += pauses(apply, source: index, isEager: isEager)
             violations += pauseAtTheEnd(apply, source: index, isPatient: !isEager && !isDeferred)
@@ -55,7 +55,7 @@ public enum ContractChecker {
     }
 
     /// When the subscriber cancels.
-    enum Departure: CustomStringConvertible {
+    enum Cancellation: CustomStringConvertible {
         case never
         case beforeStart
         case afterStart
@@ -63,8 +63,8 @@ public enum ContractChecker {
         case inValue(Int)
         case atTime(Duration)
 
-        static var all: [Departure] {
-            [.never, .beforeStart, .afterStart] + [1, 2, 3, 5].map(Departure.inValue)
+        static var all: [Cancellation] {
+            [.never, .beforeStart, .afterStart] + [1, 2, 3, 5].map(Cancellation.inValue)
                 + [0, 500, 1000, 1500, 3000, 3500, 6500].map { .atTime(.milliseconds($0)) }
         }
 
@@ -158,7 +158,7 @@ extension ContractChecker {
         let consumer = Consumer(apply(sources(probe, clock)[index].source, clock), probe)
         start(consumer)
         do { try clock.advance(by: patience) } catch { probe.report(.endsInVirtualTime, "\(error)") }
-        consumer.leave()
+        consumer.cancel()
     }
 
     /// Sends values from several tasks at once, with a cancel in between.
@@ -166,17 +166,17 @@ extension ContractChecker {
         _ apply: @escaping Application<Output, Failure>
     ) async -> [ContractViolation] {
         var violations: [ContractViolation] = []
-        for departure in [Int.max, 100] {
+        for last in [Int.max, 100] {
             let clock = VirtualScheduler()
-            let leaving = departure == .max ? "never cancelled" : "cancelled in value \(departure)"
-            let probe = ContractProbe("source on 4 threads, \(leaving)")
+            let cancellation = last == .max ? "never cancelled" : "cancelled in value \(last)"
+            let probe = ContractProbe("source on 4 threads, \(cancellation)")
             let signal = Signal<ContractElement>()
             let source = Observable<ContractElement, any Error> { observer in
                 probe.open(observer.scope)
                 signal.observable.setFailureType().subscribe(observer)
             }
             let consumer = Consumer(apply(source, clock), probe)
-            consumer.leavesInValue = departure
+            consumer.cancelsInValue = last
             consumer.start()
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 {
@@ -186,9 +186,11 @@ extension ContractChecker {
                 }
             }
             do { try clock.advance(by: patience) } catch { probe.report(.endsInVirtualTime, "\(error)") }
-            consumer.leave()
+            consumer.cancel()
             do { try clock.advance(by: .zero) } catch { probe.report(.endsInVirtualTime, "\(error)") }
-            if probe.untorn != 0 { probe.report(.teardown, "\(probe.untorn) sources were not torn down") }
+            if probe.notTornDownCount != 0 {
+                probe.report(.teardown, "\(probe.notTornDownCount) sources were not torn down")
+            }
             violations += probe.violations
         }
         return violations
@@ -204,20 +206,22 @@ extension ContractChecker {
     struct Run<Output: Sendable, Failure: Error> {
         private let apply: Application<Output, Failure>
         private let source: Int
-        private let departure: Departure
+        private let cancellation: Cancellation
 
-        init(_ apply: @escaping Application<Output, Failure>, source: Int, _ departure: Departure) {
+        init(_ apply: @escaping Application<Output, Failure>, source: Int, _ cancellation: Cancellation) {
             self.apply = apply
             self.source = source
-            self.departure = departure
+            self.cancellation = cancellation
         }
 
         func violations() -> [ContractViolation] {
             let clock = VirtualScheduler()
             let name = sources(ContractProbe(""), clock)[source].name
-            let probe = ContractProbe("\(name), \(departure)")
-            let isReleased = subscribeAndLeave(probe, clock)
-            if probe.untorn != 0 { probe.report(.teardown, "\(probe.untorn) sources were not torn down") }
+            let probe = ContractProbe("\(name), \(cancellation)")
+            let isReleased = subscribeAndCancel(probe, clock)
+            if probe.notTornDownCount != 0 {
+                probe.report(.teardown, "\(probe.notTornDownCount) sources were not torn down")
+            }
             if clock.pendingCount > 0 { probe.report(.noTimersLeft, "\(clock.pendingCount) timers left") }
             if probe.alive != 0 { probe.report(.nothingAlive, "\(probe.alive) values are still held") }
             if !isReleased() { probe.report(.nothingAlive, "the scope is still held") }
@@ -226,22 +230,22 @@ extension ContractChecker {
 
         /// Returns a check of whether the subscription has been released. This function itself keeps nothing
         /// of it.
-        private func subscribeAndLeave(_ probe: ContractProbe, _ clock: VirtualScheduler) -> () -> Bool {
+        private func subscribeAndCancel(_ probe: ContractProbe, _ clock: VirtualScheduler) -> () -> Bool {
             let consumer = Consumer(apply(sources(probe, clock)[source].source, clock), probe)
-            if case .inValue(let number) = departure { consumer.leavesInValue = number }
-            if case .beforeStart = departure { consumer.leave() }
+            if case .inValue(let number) = cancellation { consumer.cancelsInValue = number }
+            if case .beforeStart = cancellation { consumer.cancel() }
             consumer.start()
-            if case .afterStart = departure { consumer.leave() }
+            if case .afterStart = cancellation { consumer.cancel() }
             do {
-                if case .atTime(let time) = departure {
+                if case .atTime(let time) = cancellation {
                     try clock.advance(to: time)
-                    consumer.leave()
+                    consumer.cancel()
                 }
                 try clock.advance(by: patience)
             } catch {
                 probe.report(.endsInVirtualTime, "\(error)")
             }
-            if !probe.hasEnded { consumer.leave() }
+            if !probe.hasEnded { consumer.cancel() }
             weak let scope = consumer.scope
             return { scope == nil }
         }
@@ -250,7 +254,7 @@ extension ContractChecker {
     /// A subscriber with a separate scope, which it can pause and close before the start.
     final class Consumer<Output: Sendable, Failure: Error> {
         let scope: Scope
-        var leavesInValue = Int.max
+        var cancelsInValue = Int.max
         var pausesInValue = Int.max
         var staysPausedFromValue = Int.max
         /// The number of values taken from the source when the pause began.
@@ -271,7 +275,7 @@ extension ContractChecker {
         }
 
         func start() {
-            let (scope, probe, last, pausing) = (scope, probe, leavesInValue, pausesInValue)
+            let (scope, probe, last, pausing) = (scope, probe, cancelsInValue, pausesInValue)
             let (staying, pausedAfter, hasPaused) = (staysPausedFromValue, pausedAfter, hasPaused)
             let observer = Observer<Output, Failure>(
                 scope: scope,
@@ -315,7 +319,7 @@ extension ContractChecker {
             scope.lane.enter { [scope] in scope.resume() }
         }
 
-        func leave() {
+        func cancel() {
             // After the end there is nothing to cancel, and no event may follow.
             probe.close()
             scope.cancel()

@@ -18,8 +18,8 @@ extension ContractChecker {
             ("failing source", immediate(3, .failed(ContractFailure()), probe), true),
             ("timed source", timed(6, .finished, probe, clock), false),
             ("timed failing source", timed(3, .failed(ContractFailure()), probe, clock), false),
-            ("source in flight", flying(3, .finished, probe, clock), true),
-            ("failing source in flight", flying(3, .failed(ContractFailure()), probe, clock), true),
+            ("source in flight", inFlight(3, .finished, probe, clock), true),
+            ("failing source in flight", inFlight(3, .failed(ContractFailure()), probe, clock), true),
             ("silent source", Observable { probe.open($0.scope) }, true),
         ]
     }
@@ -56,7 +56,7 @@ extension ContractChecker {
 
     /// Sends as a source does whose events come from another thread: the next event is under way once the previous one
     /// has been delivered, also during a pause, and waits if it arrives in one.
-    static func flying(
+    static func inFlight(
         _ count: Int, _ completion: Completion<any Error>, _ probe: ContractProbe,
         _ clock: VirtualScheduler
     ) -> Source {
@@ -180,7 +180,8 @@ final class ContractProbe: Sendable {
     var hasEnded: Bool { contents.withLock { !$0.ends.isEmpty } }
     /// Values and end, for comparing two runs.
     var outcome: String { contents.withLock { "\($0.values) values, \($0.ends)" } }
-    var untorn: Int { contents.withLock { $0.opened - $0.torndown } }
+    /// The number of sources that were started and have not been torn down.
+    var notTornDownCount: Int { contents.withLock { $0.opened - $0.torndown } }
 
     func report(_ rule: ContractViolation.Rule, _ detail: String) {
         let violation = ContractViolation(rule: rule, situation: situation, detail: detail)
@@ -229,7 +230,7 @@ final class ContractProbe: Sendable {
     /// Records that a source has started in `scope`, and must be torn down once.
     func open(_ scope: Scope) {
         contents.withLock { $0.opened += 1 }
-        let hasRun = Atomic2()
+        let hasRun = OnceFlag()
         scope.onClose {
             self.contents.withLock { $0.torndown += 1 }
             if hasRun.exchange() { self.report(.teardownOnce, "a teardown ran twice") }
@@ -243,7 +244,8 @@ final class ContractProbe: Sendable {
     func died() { contents.withLock { $0.alive -= 1 } }
 }
 
-private final class Atomic2: Sendable {
+/// A flag that is set once.
+private final class OnceFlag: Sendable {
     private let flag = Atomic<Bool>(false)
     func exchange() -> Bool { flag.exchange(true, ordering: .relaxed) }
 }
