@@ -94,7 +94,7 @@ import Testing
             runs += 1
             return needed.isSubset(of: faults.map(\.place))
         }
-        let smallest = shrinker.smallest(of: faults)
+        let smallest = shrinker.shrunk(faults)
         #expect(smallest.map(\.place) == ["GET / #3", "GET / #50", "GET / #97"])
         #expect(Set(smallest.map(\.fault)) == [.requestDelay(.seconds(10))])
         #expect(runs < 200)

@@ -43,12 +43,12 @@ extension Simulation {
             return await group.reduce(into: Exploration()) { $0.add($1) }
         }
         guard let (seed, outcome) = queue.failure else { return summary }
-        let smallest = smallest(outcome, seed: seed, options, scenario)
+        let smallest = shrunk(outcome, seed: seed, options, scenario)
         throw SimulationFailure(name: name, seed: seed, smallest)
     }
 
     /// Reduces a violation to the fewest and simplest faults that still cause it.
-    private static func smallest(
+    private static func shrunk(
         _ outcome: Outcome, seed: UInt64, _ options: SimulationOptions, _ scenario: @escaping Scenario
     ) -> Outcome {
         func replay(_ faults: [PlacedFault]) -> Outcome {
@@ -64,7 +64,7 @@ extension Simulation {
         }
         let name = outcome.violations.first?.name
         var shrinker = Shrinker { faults in replay(faults).violations.contains { $0.name == name } }
-        return replay(shrinker.smallest(of: outcome.faults))
+        return replay(shrinker.shrunk(outcome.faults))
     }
 }
 
@@ -164,8 +164,9 @@ struct Shrinker {
         self.budget = budget
     }
 
-    mutating func smallest(of faults: [PlacedFault]) -> [PlacedFault] {
-        rounded(fewest(of: faults))
+    /// The fewest and simplest of the faults that still fail.
+    mutating func shrunk(_ faults: [PlacedFault]) -> [PlacedFault] {
+        simplified(fewest(of: faults))
     }
 
     /// Removes ever smaller parts of the list, until no single fault can be removed.
@@ -190,7 +191,8 @@ struct Shrinker {
         }
     }
 
-    private mutating func rounded(_ faults: [PlacedFault]) -> [PlacedFault] {
+    /// Makes the numbers of each fault rounder, as long as the list still fails.
+    private mutating func simplified(_ faults: [PlacedFault]) -> [PlacedFault] {
         var faults = faults
         for index in faults.indices {
             // Each number once: a fault may have two.
