@@ -170,7 +170,7 @@ final class SpanPlan: Sendable {
         call = Mutex((nil, attributes))
     }
 
-    /// The attributes of each call with this status of its last response.
+    /// The attributes of a call whose last response had this status; kept from the call before if the status is the same.
     func callAttributes(_ status: Int?) -> [String: SpanAttribute] {
         call.withLock { call in
             if call.status != status {
@@ -181,7 +181,7 @@ final class SpanPlan: Sendable {
         }
     }
 
-    /// The attributes of such exchanges.
+    /// The attributes of such exchanges, kept from the exchange before if nothing has changed.
     ///
     /// - Parameter url: the URL without secrets.
     func attributes(of wanted: Exchange, at url: String) -> [String: SpanAttribute] {

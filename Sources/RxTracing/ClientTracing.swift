@@ -44,6 +44,7 @@ final class TracingInstrument: CallInstrument {
     /// The calendar of the calls, if they run in virtual time.
     private let calendar: (any DatedScheduler)?
 
+    /// What has been made so far, kept for later calls.
     private struct Known {
         var plans: [SpanPlan.Key: SpanPlan] = [:]
         /// The plan that was looked up last.
