@@ -54,7 +54,7 @@ public final class Client: Sendable {
             encoder: configuration.encoder)
         validations = Validations(configuration.options)
         options = MergedOptions(over: configuration.options)
-        pipeline = Pipeline(configuration, rules: options.rules)
+        pipeline = Pipeline(configuration, features: options.features)
         configuration.session?.attach(configuration.cookies, to: transport)
         configuration.cookies?.clock.setIfUnset(transport.scheduler)
         configuration.cache.clock.setIfUnset(transport.scheduler)

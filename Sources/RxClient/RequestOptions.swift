@@ -269,8 +269,8 @@ final class MergedOptions: Sendable {
     let ownInterceptors: Interceptors?
     /// The header fields of the endpoint.
     let ownHeaders: Headers
-    /// The rules of the calls, apart from their observers.
-    let rules: CallRules
+    /// The features of the calls, apart from their observers.
+    let features: CallFeatures
 
     /// The options of requests built by hand, which follow no client.
     static let none = MergedOptions(RequestOptions(), over: RequestOptions())
@@ -281,11 +281,11 @@ final class MergedOptions: Sendable {
         hasOwnValidation = own.contentTypes != nil || own.envelope != nil
         ownInterceptors = own.interceptors.isEmpty ? nil : own.interceptors
         ownHeaders = own.headers
-        var rules: CallRules = []
-        if (values.cachePolicy ?? .never) != .never { rules.insert(.caching) }
-        if values.timeouts?.total != nil || !values.interceptors.call.isEmpty { rules.insert(.deadline) }
-        if values.hedging?.isOn == true { rules.insert(.hedging) }
-        self.rules = rules
+        var features: CallFeatures = []
+        if (values.cachePolicy ?? .never) != .never { features.insert(.caching) }
+        if values.timeouts?.total != nil || !values.interceptors.call.isEmpty { features.insert(.deadline) }
+        if values.hedging?.isOn == true { features.insert(.hedging) }
+        self.features = features
     }
 }
 

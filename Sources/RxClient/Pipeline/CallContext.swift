@@ -81,9 +81,9 @@ public final class CallContext: Sendable {
             request = .failure(error)
             trace = nil
         }
-        var rules = prepared.merged.rules
-        if trace != nil { rules.insert(.tracing) }
-        stages = client.pipeline.stages(for: kind, rules, adding: prepared.merged.ownInterceptors)
+        var features = prepared.merged.features
+        if trace != nil { features.insert(.tracing) }
+        stages = client.pipeline.stages(for: kind, features, adding: prepared.merged.ownInterceptors)
         progress = Mutex(Progress())
     }
 

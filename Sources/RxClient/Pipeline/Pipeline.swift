@@ -84,45 +84,46 @@ struct Pipeline: Sendable {
     private let usualLists: [StageList]
     /// Those lists with observers.
     private let tracedLists: [StageList]
-    private let usualRules: CallRules
+    private let usualFeatures: CallFeatures
     /// The client's signer, if it can sign at once; found here, because a cast for each exchange takes time.
     let immediateSigner: (any ImmediateSigner)?
 
-    /// - Parameter rules: the rules of calls whose endpoints set no options.
-    init(_ configuration: ClientConfiguration, rules: CallRules) {
+    /// - Parameter features: the features of calls whose endpoints set no options.
+    init(_ configuration: ClientConfiguration, features: CallFeatures) {
         let outlines = CallKind.allCases.map { kind in
             Outline([Self.call, Self.attempt, Self.exchange].map { $0.slots(for: kind, configuration) })
         }
         self.outlines = outlines
-        usualLists = outlines.map { StageList($0.stages(rules)) }
-        tracedLists = outlines.map { StageList($0.stages(rules.union(.tracing))) }
-        usualRules = rules
+        usualLists = outlines.map { StageList($0.stages(features)) }
+        tracedLists = outlines.map { StageList($0.stages(features.union(.tracing))) }
+        usualFeatures = features
         immediateSigner = configuration.signer as? any ImmediateSigner
     }
 
     /// The stages of a call.
     ///
     /// - Parameter own: the interceptors that the endpoint adds.
-    func stages(for kind: CallKind, _ rules: CallRules, adding own: Interceptors? = nil) -> StageList {
+    func stages(for kind: CallKind, _ features: CallFeatures, adding own: Interceptors? = nil) -> StageList {
         if own == nil {
-            if rules == usualRules { return usualLists[kind.rawValue] }
-            if rules == usualRules.union(.tracing) { return tracedLists[kind.rawValue] }
+            if features == usualFeatures { return usualLists[kind.rawValue] }
+            if features == usualFeatures.union(.tracing) { return tracedLists[kind.rawValue] }
         }
-        return StageList(outlines[kind.rawValue].stages(rules, adding: own))
+        return StageList(outlines[kind.rawValue].stages(features, adding: own))
     }
 
     /// The stages as text.
-    func description(of kind: CallKind, _ rules: CallRules, adding own: Interceptors?) -> String {
+    func description(of kind: CallKind, _ features: CallFeatures, adding own: Interceptors?) -> String {
         zip(["call", "attempt", "exchange"], outlines[kind.rawValue].groups)
             .map { name, slots in
-                let names = Outline([slots]).stages(rules, adding: own).map { "  " + $0.name }
+                let names = Outline([slots]).stages(features, adding: own).map { "  " + $0.name }
                 return ([name] + names).joined(separator: "\n")
             }
             .joined(separator: "\n")
     }
 }
 
-/// The stages of one kind of call, made once for a client: those of all rules, and the places of endpoints' interceptors.
+/// The stages of one kind of call, made once for a client: those of all features, and the places of endpoints'
+/// interceptors.
 private struct Outline: Sendable {
     enum Slot {
         case stage(ListedStage)
@@ -137,13 +138,14 @@ private struct Outline: Sendable {
         count = groups.reduce(0) { $0 + $1.count }
     }
 
-    func stages(_ rules: CallRules, adding own: Interceptors? = nil) -> [ListedStage] {
+    func stages(_ features: CallFeatures, adding own: Interceptors? = nil) -> [ListedStage] {
         var stages: [ListedStage] = []
         stages.reserveCapacity(count)
         for group in groups {
             for slot in group {
                 switch slot {
-                case .stage(let stage): if stage.rule.isSubset(of: rules) { stages.append(stage) }
+                case .stage(let stage):
+                    if stage.requiredFeatures.isSubset(of: features) { stages.append(stage) }
                 case .interceptors(let place): own?[place].forEach { stages.append(ListedStage($0)) }
                 }
             }
@@ -155,27 +157,27 @@ private struct Outline: Sendable {
 /// A row of the table.
 private struct Row: Sendable {
     enum Content {
-        case stage(any Stage, CallRules, isActive: @Sendable (ClientConfiguration) -> Bool)
-        case users(Interceptors.Place)
+        case stage(any Stage, CallFeatures, isActive: @Sendable (ClientConfiguration) -> Bool)
+        case interceptors(Interceptors.Place)
     }
 
     let content: Content
     let kinds: Set<CallKind>
 
     /// - Parameters:
-    ///   - rule: the rule of the stage, if not every call of these kinds has it.
+    ///   - requiredFeatures: the features that the stage serves, if not every call of these kinds has them.
     ///   - isActive: whether a client needs the stage.
     init(
-        _ stage: any Stage, for kinds: Set<CallKind>, with rule: CallRules = [],
+        _ stage: any Stage, for kinds: Set<CallKind>, with requiredFeatures: CallFeatures = [],
         if isActive: @escaping @Sendable (ClientConfiguration) -> Bool = { _ in true }
     ) {
-        content = .stage(stage, rule, isActive: isActive)
+        content = .stage(stage, requiredFeatures, isActive: isActive)
         self.kinds = kinds
     }
 
     /// The place of the app's interceptors.
     init(_ place: Interceptors.Place, for kinds: Set<CallKind>) {
-        content = .users(place)
+        content = .interceptors(place)
         self.kinds = kinds
     }
 }
@@ -185,9 +187,9 @@ extension [Row] {
     fileprivate func slots(for kind: CallKind, _ configuration: ClientConfiguration) -> [Outline.Slot] {
         filter { $0.kinds.contains(kind) }.flatMap { row -> [Outline.Slot] in
             switch row.content {
-            case .stage(let stage, let rule, let isActive):
-                isActive(configuration) ? [.stage(ListedStage(stage, for: rule))] : []
-            case .users(let place):
+            case .stage(let stage, let requiredFeatures, let isActive):
+                isActive(configuration) ? [.stage(ListedStage(stage, for: requiredFeatures))] : []
+            case .interceptors(let place):
                 configuration.options.interceptors[place].map { .stage(ListedStage($0)) }
                     + [.interceptors(place)]
             }
@@ -221,6 +223,6 @@ extension Client {
     ///   - kind: the kind of call. Default ``CallKind/request``.
     public func pipeline(for endpoint: some Endpoint, as kind: CallKind = .request) -> String {
         let merged = merged(endpoint.options)
-        return pipeline.description(of: kind, merged.rules.union(.tracing), adding: merged.ownInterceptors)
+        return pipeline.description(of: kind, merged.features.union(.tracing), adding: merged.ownInterceptors)
     }
 }

@@ -90,18 +90,21 @@ private final class Intercepting: RequestStage {
 
 // MARK: - The list
 
-/// The rules that not every call has. A stage without its rule is not in the list of the call.
-struct CallRules: OptionSet, Sendable {
+/// The optional features of a call. A stage that serves a feature is in the list only if the call has it.
+///
+/// A new feature also needs a line in ``MergedOptions``, or in ``CallContext`` as `tracing` has, and the `with:` of its
+/// stages' rows in `Pipeline.swift`.
+struct CallFeatures: OptionSet, Sendable {
     let rawValue: UInt8
 
     /// Responses may be stored.
-    static let caching = CallRules(rawValue: 1)
+    static let caching = CallFeatures(rawValue: 1)
     /// All attempts together have a time limit, or an interceptor may set one.
-    static let deadline = CallRules(rawValue: 2)
+    static let deadline = CallFeatures(rawValue: 2)
     /// A slow attempt may get a second one.
-    static let hedging = CallRules(rawValue: 4)
+    static let hedging = CallFeatures(rawValue: 4)
     /// Somebody watches the call.
-    static let tracing = CallRules(rawValue: 8)
+    static let tracing = CallFeatures(rawValue: 8)
 }
 
 /// A stage in the list of a call: one of the client's, by its hooks, or an interceptor of the app.
@@ -109,16 +112,16 @@ final class ListedStage: Sendable {
     let requests: (any RequestStage)?
     let events: (any EventStage)?
     let ends: (any EndStage)?
-    /// The rule that the stage applies, if not every call has it.
-    let rule: CallRules
+    /// The features that the stage serves: without them a call does not need it. Empty for a stage of every call.
+    let requiredFeatures: CallFeatures
     fileprivate let hooks: StageList.Hooks
     private let type: Any.Type
 
-    init(_ stage: any Stage, for rule: CallRules = []) {
+    init(_ stage: any Stage, for requiredFeatures: CallFeatures = []) {
         requests = stage as? any RequestStage
         events = stage as? any EventStage
         ends = stage as? any EndStage
-        self.rule = rule
+        self.requiredFeatures = requiredFeatures
         type = Swift.type(of: stage)
         var hooks: StageList.Hooks = []
         if requests != nil { hooks.insert(.request) }
@@ -132,7 +135,7 @@ final class ListedStage: Sendable {
     init(_ interceptor: any Interceptor) {
         let interceptor = (interceptor as? BuiltInInterceptor)?.interceptor ?? interceptor
         (requests, events, ends) = (Intercepting(interceptor), nil, nil)
-        (rule, hooks) = ([], .request)
+        (requiredFeatures, hooks) = ([], .request)
         type = Swift.type(of: interceptor)
     }
 
