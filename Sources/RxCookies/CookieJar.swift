@@ -276,11 +276,11 @@ extension CookieJar {
     /// An account that cookies belong to. The owner of a jar, such as a session, has one account at a time.
     package struct Account {
         fileprivate let owner: UInt64
-        fileprivate let identity: Int
+        fileprivate let number: Int
 
-        package init(_ identity: Int, of owner: UInt64) {
+        package init(_ number: Int, of owner: UInt64) {
             self.owner = owner
-            self.identity = identity
+            self.number = number
         }
     }
 
@@ -296,14 +296,14 @@ extension CookieJar {
     /// Sets the current account of its owner. From now on, requests of the owner's other accounts do not use
     /// the jar.
     package func attach(_ account: Account) {
-        contents.withLock { $0.accounts[account.owner] = account.identity }
+        contents.withLock { $0.accounts[account.owner] = account.number }
     }
 
     /// Switches the owner to another account. Calls no other code, so it can run under the owner's lock;
     /// ``finishSwitch()`` must follow.
     package func switchAccount(to account: Account, keeping kept: Kept) {
         contents.withLock { contents in
-            contents.accounts[account.owner] = account.identity
+            contents.accounts[account.owner] = account.number
             switch kept {
             case .all: return
             case .new:
@@ -329,7 +329,7 @@ extension CookieJar.Contents {
     /// Whether the jar's cookies belong to `account`; always true for a request without an account.
     func holds(_ account: CookieJar.Account?) -> Bool {
         guard let account, let current = accounts[account.owner] else { return true }
-        return current == account.identity
+        return current == account.number
     }
 
     fileprivate mutating func removeAll(where isUnwanted: (Cookie) -> Bool) {

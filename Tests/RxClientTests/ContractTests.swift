@@ -132,7 +132,7 @@ import Testing
     private static let request: Request = {
         var request = Request(url: URL(filePath: "/"))
         if let url = URL(string: "https://a.test/") { request.url = url }
-        request.credentialVersion = CredentialVersion(identity: 0, generation: 0)
+        request.credentialVersion = CredentialVersion(accountNumber: 0, generation: 0)
         return request
     }()
 

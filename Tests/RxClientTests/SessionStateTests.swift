@@ -182,7 +182,7 @@ import Testing
         #expect(!failLogin(login, rejected, isRejection: true))
         #expect(state.credential == credential)
         #expect(fail(credentialVersion).text.hasPrefix("fail loginExpired: the account changed"))
-        let decision = state.authorize(for: credentialVersion.identity, date: start)
+        let decision = state.authorize(for: credentialVersion.accountNumber, date: start)
         guard case .refuse = decision else { throw Unexpected.decision }
     }
 
@@ -198,9 +198,10 @@ import Testing
     @Test func rejectionEndsTheAccount() throws {
         let credentialVersion = try sentVersion()
         #expect(try failLogin(startLogin(credentialVersion), rejected, isRejection: true))
-        #expect(!state.isCurrent(credentialVersion.identity))
+        #expect(!state.isCurrent(credentialVersion.accountNumber))
         #expect(fail(credentialVersion).text == "fail loginExpired: the login was refused")
-        guard case .refuse(let error) = state.authorize(for: credentialVersion.identity, date: start) else {
+        guard case .refuse(let error) = state.authorize(for: credentialVersion.accountNumber, date: start)
+        else {
             throw Unexpected.decision
         }
         #expect(error?.message == "wrong password")
@@ -209,10 +210,10 @@ import Testing
     /// The account of a moment before the last change is not the current one.
     @Test func accountOfAMoment() {
         let start = AccountMoment.now
-        #expect(state.isCurrent(state.identity(at: start)))
+        #expect(state.isCurrent(state.accountNumber(at: start)))
         change(to: Credential(token: "B"))
-        #expect(!state.isCurrent(state.identity(at: start)))
-        #expect(state.isCurrent(state.identity(at: AccountMoment.now)))
+        #expect(!state.isCurrent(state.accountNumber(at: start)))
+        #expect(state.isCurrent(state.accountNumber(at: AccountMoment.now)))
     }
 
     /// A login that returns another account is a change of accounts.
@@ -220,9 +221,9 @@ import Testing
         state = SessionState(credential: Credential(token: "a", account: "anna"))
         let credentialVersion = try sentVersion()
         #expect(try succeed(startLogin(credentialVersion), Credential(token: "a2", account: "anna")))
-        #expect(state.isCurrent(credentialVersion.identity))
+        #expect(state.isCurrent(credentialVersion.accountNumber))
         #expect(try succeed(startLogin(sentVersion()), Credential(token: "b", account: "bert")))
-        #expect(!state.isCurrent(credentialVersion.identity))
+        #expect(!state.isCurrent(credentialVersion.accountNumber))
         #expect(fail(credentialVersion).text.hasPrefix("fail loginExpired: the account changed"))
     }
 
@@ -232,7 +233,7 @@ import Testing
         let credentialVersion = try sentVersion()
         #expect(try succeed(startLogin(credentialVersion), Credential(token: "a2")))
         #expect(state.credential == Credential(token: "a2", account: "anna"))
-        #expect(state.isCurrent(credentialVersion.identity))
+        #expect(state.isCurrent(credentialVersion.accountNumber))
     }
 
     /// A credential with an expiry date is renewed ahead; one without is not.

@@ -234,7 +234,7 @@ import Testing
         let key = try #require(HTTPField.Name("X-Key"))
         sent.headerFields[key] = "secret"
         sent.secretFields = [key]
-        sent.credentialVersion = CredentialVersion(identity: 0, generation: 0)
+        sent.credentialVersion = CredentialVersion(accountNumber: 0, generation: 0)
         let next = try #require(try follow(sent, 307, location))
         for name in [.authorization, .cookie, .proxyAuthorization, key] as [HTTPField.Name] {
             #expect((next.headerFields[name] == nil) == isOther, "\(name)")

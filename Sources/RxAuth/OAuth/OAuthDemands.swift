@@ -41,7 +41,7 @@ final class OAuthDemands: Sendable {
 
     fileprivate struct State {
         /// The account whose demands these are.
-        var identity: Int?
+        var accountNumber: Int?
         /// The generation of the credential for which a demand was made first, and when.
         var made: [String: (generation: Int, date: Date)] = [:]
         /// The demands that the next login asks for.
@@ -85,7 +85,8 @@ final class OAuthDemands: Sendable {
         state.withLock { state in
             if let former = state.carried?.version {
                 // Another request may have got a newer one meanwhile.
-                let isOlder = (version.identity, version.generation) < (former.identity, former.generation)
+                let isOlder =
+                    (version.accountNumber, version.generation) < (former.accountNumber, former.generation)
                 guard !isOlder else { return }
             }
             state.carried = (version, credential.token)
@@ -101,14 +102,17 @@ final class OAuthDemands: Sendable {
         let current = slot.generation
         let date = slot.transport?.scheduler.currentDate ?? Date()
         return state.withLock { state in
-            if state.identity != version.identity {
-                state = State(identity: version.identity, learnt: state.learnt, carried: state.carried)
+            if state.accountNumber != version.accountNumber {
+                state = State(
+                    accountNumber: version.accountNumber, learnt: state.learnt, carried: state.carried)
             }
             if let pending = state.pending, pending.generation < version.generation { state.drop(pending) }
             let first = state.made[demand.key].flatMap { demand.lasts(from: $0.date, at: date) ? $0 : nil }
             // A login was made for this demand; a later credential has been refused in spite of it.
             if let first, version.generation > first.generation { return false }
-            let carried = state.carried.flatMap { $0.version.identity == version.identity ? $0 : nil }
+            let carried = state.carried.flatMap {
+                $0.version.accountNumber == version.accountNumber ? $0 : nil
+            }
             // A newer credential than the request's may be enough; the session sends the request again with that one.
             let latest = current ?? carried?.version.generation
             guard latest.map({ $0 == version.generation }) ?? true else { return true }

@@ -240,8 +240,9 @@ final class CachedRequest: Sendable {
     /// since it was requested.
     func keep(_ response: Response) {
         let sharedRequest = progress.withLock { $0.sharedRequest }
+        let account = response.request.credentialVersion?.accountNumber
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
-            requester.account == nil || response.request.credentialVersion?.identity == requester.account,
+            requester.account == nil || account == requester.account,
             isSent(response), let metadata = metadata(of: response), sharedRequest?.claimStore() != false
         else { return }
         cache.store(CacheEntry(metadata, body: response.body), since: sharedRequest?.start ?? start)

@@ -40,7 +40,7 @@ extension Session {
             contents.isRestored ? contents.state.settled(at: date, mustLogIn: mustLogIn) : nil
         }
         guard let (credential, credentialVersion) = ready,
-            (request.credentialVersion?.identity ?? account) == credentialVersion.identity
+            (request.credentialVersion?.accountNumber ?? account) == credentialVersion.accountNumber
         else { return nil }
         return try authorized(request, by: credential, credentialVersion)
     }
@@ -64,7 +64,7 @@ extension Session {
             let date = self.clock.date
             let (authorization, login) = self.decide { contents in
                 let authorization = contents.state.authorize(
-                    for: request.credentialVersion?.identity ?? account,
+                    for: request.credentialVersion?.accountNumber ?? account,
                     mustLogIn: self.mustLogIn(for: request),
                     renewsAhead: renewsAhead, date: date)
                 guard case .wait(let login, _) = authorization else { return (authorization, nil) }
@@ -127,7 +127,7 @@ extension Session {
     private func isCredentialGood(for credentialVersion: CredentialVersion) -> Bool {
         let date = clock.date
         return contents.withLock { contents in
-            guard contents.state.isCurrent(credentialVersion.identity),
+            guard contents.state.isCurrent(credentialVersion.accountNumber),
                 let credential = contents.state.credential
             else {
                 return false
@@ -179,7 +179,7 @@ extension Session {
                 return login.mapError { self.failure(of: awaited, $0, for: error) }.map {
                     () throws(NetworkError) in
                     let current = self.contents.withLock { $0.state.credentialVersion }
-                    guard current.identity == credentialVersion.identity else {
+                    guard current.accountNumber == credentialVersion.accountNumber else {
                         throw .accountChanged(because: error)
                     }
                     return current

@@ -169,7 +169,7 @@ public final class Session: Sendable {
     /// names of other accounts and of requests without a credential. The name outlives the process if the
     /// credential names its account.
     var account: (number: Int, name: String) {
-        let (number, credential) = contents.withLock { ($0.state.identity, $0.state.credential) }
+        let (number, credential) = contents.withLock { ($0.state.accountNumber, $0.state.credential) }
         guard let credential else { return (number, "session \(seed) \(number) logged out") }
         return (number, credential.account.map { "account " + $0 } ?? "session \(seed) \(number)")
     }

@@ -14,7 +14,7 @@ struct SessionAccount: Sendable {
     init(of session: Session, in lane: Lane) {
         self.session = session
         let start = AccountMoment.start(of: lane)
-        number = session.contents.withLock { $0.state.identity(at: start) }
+        number = session.contents.withLock { $0.state.accountNumber(at: start) }
     }
 
     /// Whether it is still the account of the session.
@@ -154,7 +154,7 @@ extension Session {
         contents.withLock { contents in
             contents.jars.removeAll { $0.jar == nil || $0.jar === jar }
             contents.jars.append(WeakCookieJar(jar: jar))
-            jar.attach(CookieJar.Account(contents.state.identity, of: seed))
+            jar.attach(CookieJar.Account(contents.state.accountNumber, of: seed))
         }
     }
 }
@@ -174,7 +174,7 @@ extension Session.Contents {
             } else {
                 .none
             }
-        let account = CookieJar.Account(state.identity, of: seed)
+        let account = CookieJar.Account(state.accountNumber, of: seed)
         for jar in jars { jar.switchAccount(to: account, keeping: kept) }
         return jars
     }

@@ -56,14 +56,14 @@ struct SessionState {
     /// The time from which the credential is renewed ahead of its expiry; `nil` for never.
     private(set) var renewal: Date?
     /// The version of the credential that a request would carry now.
-    private(set) var credentialVersion = CredentialVersion(identity: 0, generation: 0)
+    private(set) var credentialVersion = CredentialVersion(accountNumber: 0, generation: 0)
     /// The moment at which the account last changed.
     private var changed: UInt64 = 0
     /// The last login that failed, if none has succeeded since, and the generations that such logins were
     /// meant to renew.
     private var failure: (generations: ClosedRange<Int>, error: NetworkError)?
     /// The account whose login was refused last.
-    private var rejection: (identity: Int, error: NetworkError)?
+    private var rejection: (accountNumber: Int, error: NetworkError)?
     /// The start times of the logins that have not helped so far.
     private var loginDates: [Date] = []
     private var loginCount = 0
@@ -98,13 +98,13 @@ struct SessionState {
     /// that has failed, a credential that is still valid stays in use.
     ///
     /// - Parameters:
-    ///   - identity: the account of the request, if it is already fixed.
+    ///   - accountNumber: the account of the request, if it is already fixed.
     ///   - mustLogIn: whether the request must not go without a credential if a login could get one.
     mutating func authorize(
-        for identity: Int? = nil, mustLogIn: Bool = false, renewsAhead: Bool = true, date: Date
+        for accountNumber: Int? = nil, mustLogIn: Bool = false, renewsAhead: Bool = true, date: Date
     ) -> Authorization {
-        let identity = identity ?? credentialVersion.identity
-        guard isCurrent(identity) else { return .refuse(rejectionError(of: identity)) }
+        let accountNumber = accountNumber ?? credentialVersion.accountNumber
+        guard isCurrent(accountNumber) else { return .refuse(rejectionError(of: accountNumber)) }
         if case .renewing(let number) = phase { return .wait(running(number), credentialVersion) }
         if case .idle = phase {
             if credential == nil, mustLogIn {
@@ -132,33 +132,33 @@ struct SessionState {
     }
 
     /// The number of the account.
-    var identity: Int { credentialVersion.identity }
+    var accountNumber: Int { credentialVersion.accountNumber }
 
     /// The number of the account at a moment of the past; a former one if it has changed since. Default: now.
-    func identity(at moment: UInt64?) -> Int {
-        guard let moment, moment < changed else { return credentialVersion.identity }
-        return credentialVersion.identity - 1
+    func accountNumber(at moment: UInt64?) -> Int {
+        guard let moment, moment < changed else { return credentialVersion.accountNumber }
+        return credentialVersion.accountNumber - 1
     }
 
-    /// Whether `identity` is still the current account.
-    func isCurrent(_ identity: Int) -> Bool { identity == credentialVersion.identity }
+    /// Whether `accountNumber` is still the current account.
+    func isCurrent(_ accountNumber: Int) -> Bool { accountNumber == credentialVersion.accountNumber }
 
     /// The error for what belongs to an account that is gone.
-    func departure(of identity: Int, because cause: NetworkError) -> NetworkError {
-        rejectionError(of: identity).map { .loginRefused($0, because: cause) }
+    func departure(of accountNumber: Int, because cause: NetworkError) -> NetworkError {
+        rejectionError(of: accountNumber).map { .loginRefused($0, because: cause) }
             ?? .accountChanged(because: cause)
     }
 
-    private func rejectionError(of identity: Int) -> NetworkError? {
-        rejection.flatMap { $0.identity == identity ? $0.error : nil }
+    private func rejectionError(of accountNumber: Int) -> NetworkError? {
+        rejection.flatMap { $0.accountNumber == accountNumber ? $0.error : nil }
     }
 
     /// The server did not accept the credential with the version `carried`.
     mutating func authenticationFailed(
         carried: CredentialVersion, error: NetworkError, date: Date
     ) -> Recovery {
-        guard isCurrent(carried.identity) else {
-            return .fail(departure(of: carried.identity, because: error))
+        guard isCurrent(carried.accountNumber) else {
+            return .fail(departure(of: carried.accountNumber, because: error))
         }
         if case .loggedOut(let refusal) = phase {
             guard let refusal else {
@@ -237,7 +237,7 @@ struct SessionState {
         credentialVersion.generation += 1
         phase = .idle
         if isRejection {
-            rejection = (credentialVersion.identity, error)
+            rejection = (credentialVersion.accountNumber, error)
             leave(for: nil, at: nil)
             phase = .loggedOut(error)
         }
@@ -250,13 +250,13 @@ struct SessionState {
     mutating func endAccount(refused carried: CredentialVersion, _ error: inout NetworkError) -> Bool {
         guard carried == credentialVersion, case .idle = phase else {
             // Another request has ended the account for the same reason.
-            if let rejection, rejection.identity == carried.identity {
+            if let rejection, rejection.accountNumber == carried.accountNumber {
                 error.refusedLogin = rejection.error.refusedLogin
             }
             return false
         }
         error.refusedLogin = loginCount
-        rejection = (credentialVersion.identity, error)
+        rejection = (credentialVersion.accountNumber, error)
         leave(for: nil, at: nil)
         phase = .loggedOut(error)
         return true
@@ -283,7 +283,7 @@ struct SessionState {
     }
 
     private mutating func beginAccount() {
-        credentialVersion.identity += 1
+        credentialVersion.accountNumber += 1
         changed = AccountMoment.next()
     }
 }

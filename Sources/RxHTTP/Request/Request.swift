@@ -279,13 +279,13 @@ public struct RequestID: Hashable, Sendable, CustomStringConvertible {
 
 /// Identifies the login whose credential a request carried.
 package struct CredentialVersion: Hashable, Sendable {
-    /// Counts the accounts that a session has served; logging out or switching accounts starts the next.
-    package var identity: Int
+    /// Counts the accounts that a session has served, from 0; logging out or switching accounts starts the next.
+    package var accountNumber: Int
     /// Counts the logins of the session, failed ones included.
     package var generation: Int
 
-    package init(identity: Int, generation: Int) {
-        self.identity = identity
+    package init(accountNumber: Int, generation: Int) {
+        self.accountNumber = accountNumber
         self.generation = generation
     }
 }

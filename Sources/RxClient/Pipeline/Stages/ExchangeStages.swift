@@ -186,7 +186,7 @@ final class CookieHandling: RequestStage, EventStage {
         guard let jar = call.cookies, !first.isCredentialFree else { return .next }
         let account = first.credentialVersion.flatMap { credentialVersion in
             call.client.configuration.session.map {
-                CookieJar.Account(credentialVersion.identity, of: $0.seed)
+                CookieJar.Account(credentialVersion.accountNumber, of: $0.seed)
             }
         }
         guard !jar.isRestored else {
