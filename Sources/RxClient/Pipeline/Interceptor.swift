@@ -147,7 +147,7 @@ public struct Next: Sendable {
         var response = response
         response.request.sentFields = sentFields
         var context = context
-        context.response = CopyOnWrite(wrappedValue: response)
+        context.standIn = CopyOnWrite(wrappedValue: response)
         return Next(of: call, at: index, context, given: given)(response.request)
     }
 
@@ -177,9 +177,9 @@ struct AttemptContext: Sendable {
     /// The state of the host that the attempt goes to.
     var host: HostState?
     /// The request of the first exchange, after a redirect.
-    var first: CopyOnWrite<Request>?
-    /// The response of an interceptor, in place of the server's.
-    var response: CopyOnWrite<Response>?
+    var firstRequest: CopyOnWrite<Request>?
+    /// The response of an interceptor, which stands in for the server's.
+    var standIn: CopyOnWrite<Response>?
     /// Called when a request of the attempt is sent, which may be in another lane.
     var onSend: (@Sendable () -> Void)?
     /// Stores the cookies of a response to the exchange.

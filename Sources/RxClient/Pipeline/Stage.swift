@@ -8,12 +8,13 @@ import RxLite
 /// another stage has ended the call or restarted it further out: for each `send` that does not throw there is one of the
 /// two. A stage is stateless; its state of a call is in the ``Walk``. All hooks run in the lane of the call.
 protocol Stage: AnyObject, Sendable {
-    /// Whether the stage also processes responses that no server has sent (``Next/respond(with:)``).
-    var readsResponse: Bool { get }
+    /// Whether the stage also takes part after an interceptor further out has responded with a stand-in, which no server
+    /// has sent (``Next/respond(with:)``). Other stages are skipped.
+    var seesStandIns: Bool { get }
 }
 
 extension Stage {
-    var readsResponse: Bool { false }
+    var seesStandIns: Bool { false }
 }
 
 /// A stage with a rule for requests.
@@ -127,7 +128,7 @@ final class ListedStage: Sendable {
         if requests != nil { hooks.insert(.request) }
         if events != nil { hooks.insert(.event) }
         if ends != nil { hooks.insert(.end) }
-        if stage.readsResponse { hooks.insert(.response) }
+        if stage.seesStandIns { hooks.insert(.standIn) }
         if events?.readsContent == true { hooks.insert(.content) }
         self.hooks = hooks
     }
@@ -152,8 +153,8 @@ final class StageList: Sendable {
         static let request = Hooks(rawValue: 1)
         static let event = Hooks(rawValue: 2)
         static let end = Hooks(rawValue: 4)
-        /// The stage also processes responses that no server has sent.
-        static let response = Hooks(rawValue: 8)
+        /// The stage also sees stand-ins.
+        static let standIn = Hooks(rawValue: 8)
         /// The stage reads the body of whole responses.
         static let content = Hooks(rawValue: 16)
     }

@@ -213,7 +213,7 @@ final class Walk: @unchecked Sendable {
     /// Whether the stage at an index has this hook, and takes part in the call.
     private func isConcerned(_ index: Int, by hook: StageList.Hooks) -> Bool {
         let hooks = stages.hooks(at: index)
-        return hooks.contains(hook) && (context.response == nil || hooks.contains(.response))
+        return hooks.contains(hook) && (context.standIn == nil || hooks.contains(.standIn))
     }
 
     private func read(_ response: Response, at index: Int) {

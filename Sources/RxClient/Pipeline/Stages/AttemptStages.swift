@@ -171,7 +171,7 @@ final class Authorization: RequestStage {
 
 /// Gathers the whole response in memory.
 final class ResponseGathering: RequestStage, EventStage, EndStage {
-    var readsResponse: Bool { true }
+    var seesStandIns: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.gatherer = ResponseGatherer(request, walk.call.client.configuration.decoder)
@@ -200,7 +200,7 @@ final class ResponseGathering: RequestStage, EventStage, EndStage {
 
 /// Turns an unsuccessful status into an error, for the stages around attempts.
 final class StatusCheck: RequestStage, EventStage, EndStage {
-    var readsResponse: Bool { true }
+    var seesStandIns: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let call = walk.call

@@ -46,7 +46,7 @@ final class Deadline: RequestStage, EndStage {
 
 /// Reserves the path of a download from its first attempt to its end.
 final class PathReservation: RequestStage {
-    var readsResponse: Bool { true }
+    var seesStandIns: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (original, call, rest) = (request, walk.call, walk.rest)
@@ -203,7 +203,7 @@ final class Relogin: RequestStage, EventStage, EndStage {
 /// Fails for an unsuccessful status, for a content type that is not accepted, and for a failure in the
 /// envelope; otherwise removes the envelope.
 final class ResponseValidation: EventStage {
-    var readsResponse: Bool { true }
+    var seesStandIns: Bool { true }
     var readsContent: Bool { true }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
@@ -272,7 +272,7 @@ final class Revalidation: RequestStage, EventStage, EndStage {
 
 /// Marks a stream as begun with its head: after that, no further attempt can make up for a failure.
 final class StreamOpening: EventStage {
-    var readsResponse: Bool { true }
+    var seesStandIns: Bool { true }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
         guard case .transfer(.head(var head)) = event else { return true }
@@ -288,7 +288,7 @@ final class StreamOpening: EventStage {
 /// Processes the events of the call's response: writes them to a file, parses them, or reports their
 /// progress.
 final class Reading: RequestStage {
-    var readsResponse: Bool { true }
+    var seesStandIns: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         guard let reader = walk.call.overrides.reader else { return .next }

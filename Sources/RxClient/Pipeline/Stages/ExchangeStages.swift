@@ -25,11 +25,11 @@ final class Redirects: RequestStage, EventStage, EndStage {
     }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        walk.context.first = nil
+        walk.context.firstRequest = nil
         walk.memory.hops = nil
         let transport = walk.call.client.transport
         guard request.digest == nil else {
-            walk.context.first = CopyOnWrite(wrappedValue: request)
+            walk.context.firstRequest = CopyOnWrite(wrappedValue: request)
             return .transfer(
                 Subtransport(walk.rest, over: transport).send(request, following: policy(of: walk.call)))
         }
@@ -105,7 +105,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
             return nil
         }
         // The cookies of all exchanges belong to the account of the first request.
-        if hops.count == 0 { walk.context.first = CopyOnWrite(wrappedValue: hops.request) }
+        if hops.count == 0 { walk.context.firstRequest = CopyOnWrite(wrappedValue: hops.request) }
         hops.request = request
         hops.count += 1
         hops.discarded = 0
@@ -182,7 +182,7 @@ final class CookieHandling: RequestStage, EventStage {
         let call = walk.call
         walk.context.storeCookies = nil
         // The exchanges of a redirect belong to the account of the first request.
-        let first = walk.context.first?.wrappedValue ?? request
+        let first = walk.context.firstRequest?.wrappedValue ?? request
         guard let jar = call.cookies, !first.isCredentialFree else { return .next }
         let account = first.credentialVersion.flatMap { credentialVersion in
             call.client.configuration.session.map {
@@ -253,10 +253,10 @@ final class ExchangeTracing: RequestStage, EventStage, EndStage {
 
 /// Sends the request over the transport, or emits the response that an interceptor has given instead.
 final class Sending: RequestStage {
-    var readsResponse: Bool { true }
+    var seesStandIns: Bool { true }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        guard let response = walk.context.response?.wrappedValue else {
+        guard let response = walk.context.standIn?.wrappedValue else {
             // The cache distinguishes variants by the fields that a request is sent with.
             request.sentFields?.record(request.headerFields)
             walk.context.onSend?()
