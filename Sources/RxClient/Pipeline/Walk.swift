@@ -48,24 +48,39 @@ final class Walk: @unchecked Sendable {
         stageIndex = first
     }
 
-    /// The state of all stages, which are themselves stateless.
+    /// The state of the stages in this walk, one or two fields per stage. A new stage keeps its state here, never in
+    /// itself: its object is shared by all calls.
+    ///
+    /// A stage begins with new values in `send`, since a request may come down again, and gives back what they hold in
+    /// `end` and `cancel`.
     struct Memory {
-        /// The request as it was before its attempts.
-        var request: Request?
+        /// ``Deadline``: the time limit that runs.
         var deadline: OperatorTimer?
+        /// ``Retrying`` and ``Relogin`` both set it: the request as it was before its attempts, which they send again.
+        var request: Request?
+        /// ``Retrying``: the retries so far.
         var retries: RetryHistory?
-        /// The credits of the next retry, while it waits.
+        /// ``Retrying``: the credits of the next retry, while it waits.
         var credit: RetryPolicy<NetworkError>.Verdict?
-        /// The version of the credential after a relogin.
+        /// ``Relogin``: the version of the credential after a relogin.
         var renewed: CredentialVersion?
-        var question: Revalidation.Question?
+        /// ``Revalidation``: the attempt, which may ask about a stored response.
+        var revalidation: Revalidation.Attempt?
+        /// ``CircuitBreaking``: the permit of the attempt.
         var permit: CircuitPermit?
+        /// ``RequestLimiting``: the place in the queue, and then among the requests that run.
         var turn: QueueTurn?
+        /// ``ResponseGathering``: the part of the response that has arrived.
         var gatherer: ResponseGatherer?
+        /// ``StatusCheck``: the check of the attempt's status; `nil` if there is none.
         var status: StatusGate?
+        /// ``Redirects``: the redirects of the attempt.
         var hops: Redirects.Hops?
+        /// ``CacheInvalidation``: the change by an unsafe request.
         var change: CacheChange?
+        /// ``Signing``: the exchange with its signature.
         var signing: Signing.Exchange?
+        /// ``ExchangeTracing``: the report of the exchange.
         var exchange: ExchangeTrace?
     }
 

@@ -221,8 +221,8 @@ final class ResponseValidation: EventStage {
 
 /// Asks the server to revalidate a stored response instead of sending it again (RFC 9111 §4.3).
 final class Revalidation: RequestStage, EventStage, EndStage {
-    /// The question of one attempt.
-    final class Question {
+    /// One attempt, which may ask about a stored response.
+    final class Attempt {
         // Belongs to one walk; accessed only inside its lane.
         let request: Request
         /// The stored response that the server may confirm.
@@ -237,21 +237,21 @@ final class Revalidation: RequestStage, EventStage, EndStage {
     }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        walk.memory.question = nil
+        walk.memory.revalidation = nil
         guard let cached = walk.call.cached else { return .next }
         let entry = cached.entryToRevalidate
-        walk.memory.question = Question(request, confirming: cached.key.rules == .http ? entry : nil)
+        walk.memory.revalidation = Attempt(request, confirming: cached.key.rules == .http ? entry : nil)
         cached.prepare(&request, revalidating: entry)
         return .next
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
-        guard let entry = walk.memory.question?.entry, let cached = walk.call.cached,
+        guard let entry = walk.memory.revalidation?.entry, let cached = walk.call.cached,
             case .response(let response) = event, response.status == .notModified
         else { return true }
         guard let revalidated = cached.revalidate(entry, with: response) else {
-            walk.memory.question?.entry = nil
-            walk.memory.question?.isRefuted = true
+            walk.memory.revalidation?.entry = nil
+            walk.memory.revalidation?.isRefuted = true
             return false
         }
         walk.call.trace?.emitCached(.revalidated, revalidated.head)
@@ -260,11 +260,11 @@ final class Revalidation: RequestStage, EventStage, EndStage {
     }
 
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
-        guard case .finished = completion, let question = walk.memory.question, question.isRefuted,
+        guard case .finished = completion, let attempt = walk.memory.revalidation, attempt.isRefuted,
             let cached = walk.call.cached
         else { return .end }
-        walk.memory.question?.isRefuted = false
-        var request = question.request
+        walk.memory.revalidation?.isRefuted = false
+        var request = attempt.request
         cached.prepare(&request, revalidating: nil)
         return .again(request, after: nil)
     }
