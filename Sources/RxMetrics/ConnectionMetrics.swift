@@ -59,7 +59,7 @@ final class ConnectionMetrics: Sendable {
         }
     }
 
-    func take(_ event: ConnectionEvent) {
+    func receive(_ event: ConnectionEvent) {
         contents.withLock { contents in
             switch event.kind {
             case .opened:

@@ -79,7 +79,7 @@ final class MetricsInstrument: CallInstrument, CallRecord {
     /// Records the connections of the client's transport, as long as the client is recorded.
     func watch(_ connections: Observable<ConnectionEvent, Never>) {
         let metrics = ConnectionMetrics(factory)
-        connections.subscribe(onNext: { metrics.take($0) }).store(in: bag)
+        connections.subscribe(onNext: { metrics.receive($0) }).store(in: bag)
     }
 
     /// Records the state of a circuit each time it changes. A client that has had many hosts makes a new breaker for one
@@ -157,7 +157,7 @@ extension MetricsInstrument {
         if call.isPage { target(of: call).count(.pages) }
     }
 
-    func take(_ event: TrafficEvent.Kind, of call: RecordedCall) {
+    func receive(_ event: TrafficEvent.Kind, of call: RecordedCall) {
         func count(_ metric: ClientMetric, _ detail: (String, String)? = nil) {
             target(of: call).count(metric, detail)
         }
@@ -205,7 +205,7 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
         target.active.increment(by: 1)
     }
 
-    func take(_ event: TransferEvent) {
+    func receive(_ event: TransferEvent) {
         switch event {
         case .head(let head): status = head.status.code
         case .finished(let metrics): record(metrics, nil)

@@ -42,7 +42,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
 
     func recordOutput(of call: RecordedCall) {}
 
-    func take(_ event: TrafficEvent.Kind, of call: RecordedCall) {
+    func receive(_ event: TrafficEvent.Kind, of call: RecordedCall) {
         guard let span, span.isRecording, !progress.withLock({ $0.hasEnded }) else { return }
         switch event {
         case .relogin(let error): add("relogin", ["error.type": .string(error.conventionalType)])

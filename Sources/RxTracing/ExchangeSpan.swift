@@ -34,7 +34,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         self.begin = begin
     }
 
-    func take(_ event: TransferEvent) {
+    func receive(_ event: TransferEvent) {
         switch event {
         case .head(let head):
             status = head.status.code

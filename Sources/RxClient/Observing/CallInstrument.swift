@@ -78,7 +78,7 @@ package protocol CallRecord: AnyObject, Sendable {
 
     /// Something happens between exchanges: a login, a retry, a wait, a use of the cache. May come from several attempts
     /// at a time.
-    func take(_ event: TrafficEvent.Kind, of call: RecordedCall)
+    func receive(_ event: TrafficEvent.Kind, of call: RecordedCall)
 
     /// An exchange begins. It sends `request`, which the record may change.
     func exchange(
@@ -92,7 +92,7 @@ package protocol CallRecord: AnyObject, Sendable {
 /// An instrument's record of one exchange. Called in the call's lane.
 package protocol ExchangeRecord: AnyObject, Sendable {
     /// An event of the exchange. `finished` is the last one, and the exchange has ended with it.
-    func take(_ event: TransferEvent)
+    func receive(_ event: TransferEvent)
 
     /// The server has switched protocols, and the client agrees: the handshake has succeeded.
     func recordUpgrade()
@@ -113,8 +113,8 @@ final class CallRecords: CallRecord {
     func begin(_ call: RecordedCall, in lane: Lane) { for record in records { record.begin(call, in: lane) } }
     func recordOutput(of call: RecordedCall) { for record in records { record.recordOutput(of: call) } }
 
-    func take(_ event: TrafficEvent.Kind, of call: RecordedCall) {
-        for record in records { record.take(event, of: call) }
+    func receive(_ event: TrafficEvent.Kind, of call: RecordedCall) {
+        for record in records { record.receive(event, of: call) }
     }
 
     func end(_ call: RecordedCall, _ outcome: RequestOutcome) {
@@ -138,7 +138,7 @@ private final class ExchangeRecords: ExchangeRecord {
 
     init(_ records: [any ExchangeRecord]) { self.records = records }
 
-    func take(_ event: TransferEvent) { for record in records { record.take(event) } }
+    func receive(_ event: TransferEvent) { for record in records { record.receive(event) } }
     func recordUpgrade() { for record in records { record.recordUpgrade() } }
     func end(_ error: NetworkError?) { for record in records { record.end(error) } }
 }

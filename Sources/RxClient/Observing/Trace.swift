@@ -5,6 +5,9 @@ import Synchronization
 
 /// Tells a client's instruments, and the subscribers of its traffic, about one call. Calls that neither watches have no
 /// trace, unless developer tools change them.
+///
+/// Not a distributed trace, which RxTracing makes as one of the instruments: this passes each event of the call on to the
+/// instruments' record and to the traffic report. A new event goes through ``emit(_:)``, so that both get it.
 final class Trace: RecordedCall, @unchecked Sendable {
     // Unchecked: constants and a mutex, apart from the record, which is set once, at the end of the initializer.
 
@@ -56,12 +59,12 @@ final class Trace: RecordedCall, @unchecked Sendable {
 
     /// Reports an event.
     func emit(_ kind: TrafficEvent.Kind) {
-        instrumentRecord?.take(kind, of: self)
+        instrumentRecord?.receive(kind, of: self)
         report?.emit(kind)
     }
 
     /// Reports that the call makes its output.
-    func tellOutput() { instrumentRecord?.recordOutput(of: self) }
+    func recordOutput() { instrumentRecord?.recordOutput(of: self) }
 
     func begin(in lane: Lane) {
         if watchesCall { instrumentRecord?.begin(self, in: lane) }
@@ -69,7 +72,7 @@ final class Trace: RecordedCall, @unchecked Sendable {
 
     /// Reports the use of the cache for the response.
     func emitCached(_ use: Response.CacheUse, _ head: ResponseHead?, body: [UInt8] = []) {
-        instrumentRecord?.take(.cached(use, head), of: self)
+        instrumentRecord?.receive(.cached(use, head), of: self)
         report?.emitCached(use, head, body: body)
     }
 
@@ -281,14 +284,14 @@ final class ExchangeTrace {
         self.stageIndex = stageIndex
     }
 
-    func take(_ event: TransferEvent) {
+    func receive(_ event: TransferEvent) {
         if let trafficNumber {
             trace.report?.record(event, of: trafficNumber)
             trace.report?.emit(.transfer(event), of: request, trafficNumber)
         }
         guard let instrumentRecord, !hasEnded else { return }
         if case .finished = event { hasEnded = true }
-        instrumentRecord.take(event)
+        instrumentRecord.receive(event)
     }
 
     func recordUpgrade() { if !hasEnded { instrumentRecord?.recordUpgrade() } }

@@ -204,7 +204,7 @@ extension Client {
             let part = call.prepared.options.part?.keys ?? []
             let output = try endpoint.typedResponse(from: part.isEmpty ? response : response.at(part))
             call.cached?.storePending()
-            call.trace?.tellOutput()
+            call.trace?.recordOutput()
             return result(output)
         }
     }

@@ -235,7 +235,7 @@ final class ExchangeTracing: RequestStage, EventStage, EndStage {
 
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
         guard let exchange = walk.memory.exchange, case .transfer(let part) = event else { return true }
-        exchange.take(part)
+        exchange.receive(part)
         guard case .head(let head) = part, head.status == .switchingProtocols else { return true }
         walk.ascend(event, from: exchange.stageIndex)
         // The client has checked the handshake, unless it has ended the exchange.
