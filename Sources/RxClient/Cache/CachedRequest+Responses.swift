@@ -130,9 +130,9 @@ extension CachedRequest {
 
 extension Observable<Response, NetworkError> {
     /// Stores the responses that the rules allow.
-    func kept(in cached: CachedRequest) -> Observable {
+    func stored(in cached: CachedRequest) -> Observable {
         map { response in
-            cached.keep(response)
+            cached.store(response)
             return response
         }
     }

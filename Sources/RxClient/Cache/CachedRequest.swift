@@ -25,7 +25,7 @@ final class CachedRequest: Sendable {
 
     private struct Progress {
         /// The stored entry, which may be used if the server fails.
-        var kept: CacheEntry?
+        var fallback: CacheEntry?
         /// The response, until it has been accepted.
         var response: Response?
         /// The entry that the server is asked to revalidate.
@@ -144,11 +144,11 @@ final class CachedRequest: Sendable {
     }
 
     /// Records the entry that may be used if the server fails.
-    func recordFallback(_ entry: CacheEntry?) { progress.withLock { $0.kept = entry } }
+    func recordFallback(_ entry: CacheEntry?) { progress.withLock { $0.fallback = entry } }
 
     /// The entry that may be used now that the server has failed (RFC 5861 §4).
     var fallback: CacheEntry? {
-        guard let entry = progress.withLock({ $0.kept }), !cache.history.hasRemoved(names, since: start),
+        guard let entry = progress.withLock({ $0.fallback }), !cache.history.hasRemoved(names, since: start),
             entry.metadata.freshness.isUsableOnError(for: demand, at: cache.currentDate())
         else { return nil }
         return entry
@@ -170,7 +170,8 @@ final class CachedRequest: Sendable {
         set { progress.withLock { $0.entryToRevalidate = newValue } }
     }
 
-    /// Requests that the fields of each attempt be recorded.
+    /// Attaches a record to an attempt, into which the later stages write the header fields and cookies that are really
+    /// sent. ``variant(of:_:)`` needs them for `Vary`.
     func recordFields(of request: inout Request) {
         let sentFields = SentFields()
         request.sentFields = sentFields
@@ -233,12 +234,12 @@ final class CachedRequest: Sendable {
             defer { progress.response = nil }
             return progress.response
         }
-        if let response { keep(response) }
+        if let response { store(response) }
     }
 
     /// Stores the server's response, if the rules allow it, the response is complete, and nothing has changed
     /// since it was requested.
-    func keep(_ response: Response) {
+    func store(_ response: Response) {
         let sharedRequest = progress.withLock { $0.sharedRequest }
         let account = response.request.credentialVersion?.accountNumber
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,

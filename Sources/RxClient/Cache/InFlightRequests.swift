@@ -36,7 +36,7 @@ final class InFlightRequests: Sendable {
         fileprivate let number: Int
         /// The time at which the first request began.
         let start: CacheHistory.Moment
-        private let isKept = Atomic<Bool>(false)
+        private let isStoreClaimed = Atomic<Bool>(false)
         private let retries = Atomic<Int>(0)
         private let sentFields = Mutex<SentFields?>(nil)
 
@@ -46,7 +46,7 @@ final class InFlightRequests: Sendable {
         }
 
         /// Returns `true` to the first caller that wants to store the response.
-        func claimStore() -> Bool { !isKept.exchange(true, ordering: .relaxed) }
+        func claimStore() -> Bool { !isStoreClaimed.exchange(true, ordering: .relaxed) }
 
         /// The number of retries so far.
         var retryCount: Int { retries.load(ordering: .relaxed) }

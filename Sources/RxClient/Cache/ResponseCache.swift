@@ -152,7 +152,7 @@ extension ResponseCache {
                 }
             }
             return cached.respond(joining: joins ? .byHand : nil, asking: ask) { entry in
-                ask(entry).kept(in: cached)
+                ask(entry).stored(in: cached)
             }
             .map { response in
                 guard response.status.isServerFailure, !response.isFromCache else { return response }
@@ -163,7 +163,7 @@ extension ResponseCache {
                 guard error.isServerFailure, let stored = cached.fallingBack(nil) else { return .fail(error) }
                 return stored
             }
-            .kept(in: cached)
+            .stored(in: cached)
         }
     }
 }
