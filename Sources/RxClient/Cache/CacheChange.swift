@@ -4,7 +4,10 @@ import RxCache
 import RxHTTP
 import Synchronization
 
-/// One request that may change the resource at its URL, as the cache sees it (RFC 9111 §4.4).
+/// One unsafe request, whose success invalidates stored responses (RFC 9111 §4.4).
+///
+/// The stage ``CacheInvalidation``, and `changing(_:by:)` for requests built by hand, call ``begin()`` when it is sent, and
+/// then one of the ends, of which only the first counts; change both together.
 final class CacheChange: Sendable {
     private let request: Request
     private let cache: ResponseCache
@@ -12,7 +15,7 @@ final class CacheChange: Sendable {
     private let mayBeUpgraded: Bool
     /// The responses that the request itself may outdate, whatever its own response names.
     private let targets: [CacheSelection]
-    private let isOver = Atomic<Bool>(false)
+    private let hasEnded = Atomic<Bool>(false)
 
     /// - Parameters:
     ///   - servers: the servers of the service. The cache identifies their resources by the URLs at the main
@@ -40,7 +43,7 @@ final class CacheChange: Sendable {
 
     /// Records that the request has ended. Without a head its effect is unknown.
     func end() {
-        if !isOver.exchange(true, ordering: .relaxed) { recordChange() }
+        if !hasEnded.exchange(true, ordering: .relaxed) { recordChange() }
     }
 
     /// Records the head of the response. A success removes the stored responses of the URL, and of the URLs
@@ -48,7 +51,7 @@ final class CacheChange: Sendable {
     ///
     /// - Parameter url: the URL that responded, if it is not the request's. Default `nil`: the request's URL.
     func end(with head: ResponseHead, from url: URL? = nil) {
-        guard !isOver.exchange(true, ordering: .relaxed) else { return }
+        guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
         guard [.successful, .redirection].contains(head.status.kind) else { return recordChange() }
         var changed = targets
         for url in named(by: head, from: url ?? request.url) where isSameService(url) {
@@ -80,6 +83,7 @@ final class CacheChange: Sendable {
         _ url: String, to selections: inout [CacheSelection], of method: HTTPRequest.Method,
         _ mayBeUpgraded: Bool
     ) {
+        // `.resource`: only responses to GET; `.url`: those to POST, too.
         let selection: CacheSelection = method == .post ? .resource(url) : .url(url)
         guard !selections.contains(selection) else { return }
         selections.append(selection)
