@@ -109,7 +109,7 @@ extension PagingRule {
             // Never more than there are, so that no page is missed: pages before the last have the same length.
             let itemsSoFar =
                 page.start?.addingClamped(info.itemCount) ?? info.itemsSoFar
-                ?? pages.subtractingClamped(1).multipliedClamped(by: info.pageSize)
+                ?? pages.subtractingClamped(1).multipliedClamped(by: info.observedPageSize)
                 .addingClamped(info.itemCount)
             let hasMore =
                 info.totalPages.map { pages < $0 }
@@ -124,7 +124,7 @@ extension PagingRule {
         }
         rule.expectedNext = { here, latest in
             guard let page = page(here) else { return nil }
-            let pageSize = min(size, latest?.pageSize ?? size)
+            let pageSize = min(size, latest?.observedPageSize ?? size)
             let pages = page.number.subtractingClamped(first).addingClamped(1)
             if let known = latest?.totalPages, pages >= known { return nil }
             if let total = latest?.total, pages.multipliedClamped(by: pageSize) >= total { return nil }
@@ -160,12 +160,13 @@ extension PagingRule {
         }
         rule.previous = { info in
             guard case .offset(let offset) = info.position, offset > first else { return nil }
-            let pageSize = info.pageSize > 0 ? min(size, info.pageSize) : size
+            let observed = info.observedPageSize
+            let pageSize = observed > 0 ? min(size, observed) : size
             return .offset(max(first, offset.subtractingClamped(pageSize)))
         }
         rule.expectedNext = { position, latest in
             guard case .offset(let offset) = position else { return nil }
-            let next = offset.addingClamped(min(size, latest?.pageSize ?? size))
+            let next = offset.addingClamped(min(size, latest?.observedPageSize ?? size))
             if let total = latest?.total, next.subtractingClamped(first) >= total { return nil }
             return .offset(next)
         }
@@ -179,7 +180,7 @@ extension PagingRule {
 
 extension PageInfo {
     /// The greatest number of items in a page so far.
-    fileprivate var pageSize: Int { max(largestPage, itemCount) }
+    fileprivate var observedPageSize: Int { max(largestPage, itemCount) }
 
     fileprivate func hasMore(_ last: PagingRule.LastPage, size: Int, itemsSoFar: Int) -> Bool {
         if let totalPages { return itemsSoFar < totalPages.multipliedClamped(by: size) }
