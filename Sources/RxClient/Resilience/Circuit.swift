@@ -93,8 +93,8 @@ struct Circuit: Sendable {
         case .open: break
         case .closed:
             guard let isFailure else { return nil }
-            counts.add(first: 1, second: isFailure ? 1 : 0, at: now)
-            let (requests, failures) = (counts.first, counts.second)
+            counts.add(requests: 1, events: isFailure ? 1 : 0, at: now)
+            let (requests, failures) = (counts.requests, counts.events)
             guard isFailure, requests >= policy.minimumRequests,
                 Double(failures) >= policy.failureRatio * Double(requests)
             else { return nil }
@@ -131,13 +131,14 @@ struct Circuit: Sendable {
 
 // MARK: - Counting
 
-/// Two counters over a sliding window, in steps of a tenth of its length.
+/// Two counters over a sliding window, in steps of a tenth of its length: requests, and the events limited against them,
+/// which are failures in ``Circuit`` and retries in ``RetryBudget``.
 struct SlidingCounts: Sendable {
     private static let slots = 10
 
-    private var counts = [(first: Int, second: Int)](repeating: (0, 0), count: slots)
-    private(set) var first = 0
-    private(set) var second = 0
+    private var counts = [(requests: Int, events: Int)](repeating: (0, 0), count: slots)
+    private(set) var requests = 0
+    private(set) var events = 0
     /// The number of the slot written last, counted from time zero.
     private var latest: UInt64 = 0
     /// The length of a slot in nanoseconds.
@@ -149,22 +150,22 @@ struct SlidingCounts: Sendable {
 
     /// - Returns: the number of the slot that counts them.
     @discardableResult
-    mutating func add(first: Int = 0, second: Int = 0, at now: Duration) -> UInt64 {
+    mutating func add(requests: Int = 0, events: Int = 0, at now: Duration) -> UInt64 {
         slide(to: now)
         let slot = Int(latest % UInt64(Self.slots))
-        counts[slot].first += first
-        counts[slot].second += second
-        self.first += first
-        self.second += second
+        counts[slot].requests += requests
+        counts[slot].events += events
+        self.requests += requests
+        self.events += events
         return latest
     }
 
     /// Subtracts from a slot what was added to it, unless its time is over.
-    mutating func remove(second: Int, from number: UInt64, at now: Duration) {
+    mutating func remove(events: Int, from number: UInt64, at now: Duration) {
         slide(to: now)
         guard latest - number < UInt64(Self.slots) else { return }
-        counts[Int(number % UInt64(Self.slots))].second -= second
-        self.second -= second
+        counts[Int(number % UInt64(Self.slots))].events -= events
+        self.events -= events
     }
 
     /// Drops outdated counts. A time before the latest one counts as the latest.
@@ -173,8 +174,8 @@ struct SlidingCounts: Sendable {
         guard number > latest else { return }
         for passed in 0..<min(number - latest, UInt64(Self.slots)) {
             let slot = Int((number - passed) % UInt64(Self.slots))
-            first -= counts[slot].first
-            second -= counts[slot].second
+            requests -= counts[slot].requests
+            events -= counts[slot].events
             counts[slot] = (0, 0)
         }
         latest = number
@@ -182,7 +183,7 @@ struct SlidingCounts: Sendable {
 
     mutating func clear() {
         counts = Array(repeating: (0, 0), count: Self.slots)
-        (first, second) = (0, 0)
+        (requests, events) = (0, 0)
     }
 
     /// The nanoseconds of a duration, from 0 to 292 years.

@@ -107,10 +107,10 @@ extension RetryBudget {
             count(at: now)
             return contents.withLock { contents in
                 contents.counts.slide(to: now)
-                let allowed = max(ratio * Double(contents.counts.first), least)
-                guard Double(contents.counts.second + 1) <= allowed else { return nil }
+                let allowed = max(ratio * Double(contents.counts.requests), least)
+                guard Double(contents.counts.events + 1) <= allowed else { return nil }
                 contents.expected += 1
-                return contents.counts.add(second: 1, at: now)
+                return contents.counts.add(events: 1, at: now)
             }
         }
 
@@ -118,12 +118,12 @@ extension RetryBudget {
             let now = clock.now
             count(at: now)
             contents.withLock { contents in
-                contents.counts.remove(second: 1, from: slot, at: now)
+                contents.counts.remove(events: 1, from: slot, at: now)
                 // Its request is not sent. If another request was taken for it, that one counts now.
                 if contents.expected > 0 {
                     contents.expected -= 1
                 } else {
-                    contents.counts.add(first: 1, at: now)
+                    contents.counts.add(requests: 1, at: now)
                 }
             }
         }
@@ -134,7 +134,7 @@ extension RetryBudget {
             count(at: now)
             return contents.withLock { contents in
                 contents.counts.slide(to: now)
-                return contents.counts.first == 0 && contents.counts.second == 0
+                return contents.counts.requests == 0 && contents.counts.events == 0
             }
         }
 
@@ -144,7 +144,7 @@ extension RetryBudget {
             contents.withLock { contents in
                 let repeated = min(count, contents.expected)
                 contents.expected -= repeated
-                contents.counts.add(first: count - repeated, at: now)
+                contents.counts.add(requests: count - repeated, at: now)
             }
         }
     }
