@@ -35,8 +35,9 @@ final class WebSocketOutbox: Sendable {
     }
 
     fileprivate struct Contents {
-        /// Whether a close frame has been sent for the subscription.
-        var hasClosed = false
+        /// Whether this side has closed the subscription: a close frame has been sent, or `close` came without a
+        /// connection. No reconnection follows.
+        var isClosed = false
         /// Whether a close frame waits, after which nothing can be sent.
         var isClosing = false
         /// Whether the last WebSocket has ended, and no other one uses the sink yet.
@@ -47,7 +48,7 @@ final class WebSocketOutbox: Sendable {
         /// The subscription that uses the sink.
         var outlet: WebSocketOutlet?
         /// The open connection, which takes the entries.
-        var taker: ObjectIdentifier?
+        var connection: ObjectIdentifier?
         /// Makes the open connection take entries.
         var wake: (@Sendable () -> Void)?
         /// Whether the connection has been told, and has not begun to take entries.
@@ -141,28 +142,27 @@ final class WebSocketOutbox: Sendable {
     /// The connection takes no more messages. One that has been replaced changes nothing.
     func disconnect(_ channel: WebSocketChannel) {
         contents.withLock { contents in
-            guard contents.taker == ObjectIdentifier(channel) else { return }
-            contents.taker = nil
+            guard contents.connection == ObjectIdentifier(channel) else { return }
+            contents.connection = nil
             contents.wake = nil
         }
     }
 
     /// The connection will take entries soon, without being woken.
     func recordWaking(of channel: WebSocketChannel) {
-        contents.withLock { if $0.taker == ObjectIdentifier(channel) { $0.isAwake = true } }
+        contents.withLock { if $0.connection == ObjectIdentifier(channel) { $0.isAwake = true } }
     }
 
     /// The connection begins to take entries; entries from now on wake it again.
     func recordTaking(by channel: WebSocketChannel) {
-        contents.withLock { if $0.taker == ObjectIdentifier(channel) { $0.isAwake = false } }
+        contents.withLock { if $0.connection == ObjectIdentifier(channel) { $0.isAwake = false } }
     }
 
     /// The next entry for a connection; `nil` for one that has been replaced.
     func next(for channel: WebSocketChannel) -> Entry? {
         contents.withLock { contents in
-            guard contents.taker == ObjectIdentifier(channel), let entry = contents.waiting.popFirst() else {
-                return nil
-            }
+            guard contents.connection == ObjectIdentifier(channel), let entry = contents.waiting.popFirst()
+            else { return nil }
             contents.count -= 1
             return entry
         }
@@ -191,7 +191,7 @@ final class WebSocketOutlet: Sendable {
     func connect(_ channel: WebSocketChannel, wake: @escaping @Sendable () -> Void) {
         outbox.contents.withLock { contents in
             guard contents.outlet === self else { return }
-            contents.taker = ObjectIdentifier(channel)
+            contents.connection = ObjectIdentifier(channel)
             contents.wake = wake
             contents.isAwake = false
         }
@@ -200,11 +200,11 @@ final class WebSocketOutlet: Sendable {
     /// Records that a close frame has been sent, so that no connection follows.
     func didSendClose() {
         outbox.contents.withLock { contents in
-            if contents.outlet === self { contents.hasClosed = true }
+            if contents.outlet === self { contents.isClosed = true }
         }
     }
 
-    var hasClosed: Bool { outbox.contents.withLock { $0.outlet === self && $0.hasClosed } }
+    var isClosed: Bool { outbox.contents.withLock { $0.outlet === self && $0.isClosed } }
 
     /// Gives the sink back, and fails what waits.
     ///
@@ -215,9 +215,9 @@ final class WebSocketOutlet: Sendable {
 extension WebSocketOutbox.Contents {
     /// Removes what waits, and forgets the connection.
     fileprivate mutating func removeAll() -> [WebSocketOutbox.Entry] {
-        hasClosed = false
+        isClosed = false
         isClosing = false
-        taker = nil
+        connection = nil
         wake = nil
         isAwake = false
         count = 0
@@ -249,8 +249,8 @@ extension WebSocketOutbox.Contents {
     ) -> Admission {
         if entry.content.isClose {
             if isClosing || hasEnded { return .closes(nil) }
-            if taker == nil, waiting.isEmpty {
-                hasClosed = outlet != nil
+            if connection == nil, waiting.isEmpty {
+                isClosed = outlet != nil
                 return .closes(outlet)
             }
             isClosing = true

@@ -99,7 +99,7 @@ final class WebSocketSource: @unchecked Sendable {
         if let error, !mayPass(error) { throw error }
         // The server has closed, or this side has, and that is the end.
         let isPassing = error != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
-        if outlet?.hasClosed == true || !isPassing { return nil }
+        if outlet?.isClosed == true || !isPassing { return nil }
         return history.countRetry(
             by: backoff, RandomSource.fraction,
             atLeast: error?.leastWait(now: clock.currentDate) ?? .zero)
