@@ -22,9 +22,9 @@ extension Observable where Failure == NetworkError {
             let stream = started(since: AccountMoment.beginning(in: observer.scope.lane))
             let scope = observer.scope.child()
             let turn = QueueTurn(wait, in: scope)
-            let isIn = turn.enter()
+            let isAdmitted = turn.enter()
             scope.onClose { turn.leave() }
-            (isIn ? stream : turn.admission.flatMap(.concat) { _ in stream }).subscribe(
+            (isAdmitted ? stream : turn.admission.flatMap(.concat) { _ in stream }).subscribe(
                 Observer(scope: scope, next: observer.next) { completion in
                     turn.end(completion)
                     scope.close()

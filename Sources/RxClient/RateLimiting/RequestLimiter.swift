@@ -84,7 +84,7 @@ public final class RequestLimiter: Sendable {
             contents.holdIfShared(waiter.host, at: now)
             guard contents.queue.enter(waiter.host.origin) else {
                 waiter.ticket = contents.queue.wait(waiter, at: waiter.host.origin)
-                contents.count(waiter, 1)
+                contents.adjustWaiting(of: waiter, by: 1)
                 return false
             }
             contents.admit(waiter, at: now)
@@ -95,12 +95,12 @@ public final class RequestLimiter: Sendable {
     /// Releases the waiter's slot, or removes the waiter from the queue.
     func leave(_ waiter: Waiter) {
         change(at: clock.now) { contents in
-            if waiter.isIn {
+            if waiter.isAdmitted {
                 contents.queue.leave(waiter.host.origin)
             } else if let ticket = waiter.ticket {
                 contents.queue.withdraw(ticket, from: waiter.host.origin)
                 waiter.ticket = nil
-                contents.count(waiter, -1)
+                contents.adjustWaiting(of: waiter, by: -1)
             }
         }
     }
@@ -157,10 +157,10 @@ public final class RequestLimiter: Sendable {
         let now = clock.now
         change(at: now) { contents in
             switch result {
-            case .success(let batch): gate.stock.receive(batch, at: now)
+            case .success(let permits): gate.stock.receive(permits, at: now)
             case .failure: gate.stock.detach(at: now, memberCount: gate.quota.memberCount)
             }
-            contents.list(gate)
+            contents.markForReservation(gate)
         }
     }
 
@@ -189,7 +189,7 @@ public final class RequestLimiter: Sendable {
             guard let self else { return }
             self.change(at: max(self.clock.now, due.time)) { contents in
                 contents.forget(due)
-                contents.listHeld()
+                contents.markHeldGates()
             }
         }
         contents.withLock { $0.keep(timer, for: due) }?.cancel()
@@ -274,7 +274,7 @@ extension RequestLimiter {
         /// The scopes that other processes have closed, and until when.
         private var closed: [String: Duration] = [:]
         /// The shared rates that may need permits.
-        private var listed: [SharedGate] = []
+        private var gatesToCheck: [SharedGate] = []
 
         init(total: RequestLimits, perHost: RequestLimits) {
             queue = FairQueue(perOrigin: perHost.concurrency, total: total.concurrency)
@@ -309,17 +309,17 @@ extension RequestLimiter {
         mutating func holdIfShared(_ host: Host, at now: Duration) {
             if host.sharesRate, host.gate.wait(at: now) > .zero { hold(host) }
             guard let shared = total.shared else { return }
-            list(shared)
+            markForReservation(shared)
             guard !isTotalHeld, total.wait(at: now) > .zero else { return }
             isTotalHeld = true
             queue.hold(nil)
         }
 
         /// Counts a request that begins or ends to wait.
-        mutating func count(_ waiter: Waiter, _ change: Int) {
+        mutating func adjustWaiting(of waiter: Waiter, by change: Int) {
             guard let gate = waiter.host.sharedGate else { return }
             gate.waiting += change
-            if change > 0 { list(gate) }
+            if change > 0 { markForReservation(gate) }
         }
 
         /// Closes what is limited under `scope`.
@@ -340,19 +340,19 @@ extension RequestLimiter {
             queue.hold(nil)
         }
 
-        /// Notes that a shared rate may need permits.
-        mutating func list(_ gate: SharedGate) {
-            guard !gate.isListed else { return }
-            gate.isListed = true
-            listed.append(gate)
+        /// Marks a shared rate that may need permits.
+        mutating func markForReservation(_ gate: SharedGate) {
+            guard !gate.isMarked else { return }
+            gate.isMarked = true
+            gatesToCheck.append(gate)
         }
 
         /// The permits to reserve.
         mutating func takeDemands(at now: Duration) -> [Demand] {
-            guard !listed.isEmpty else { return [] }
-            defer { listed = [] }
-            return listed.compactMap { gate in
-                gate.isListed = false
+            guard !gatesToCheck.isEmpty else { return [] }
+            defer { gatesToCheck = [] }
+            return gatesToCheck.compactMap { gate in
+                gate.isMarked = false
                 let waiting = gate === total.shared ? queue.waitingCount : gate.waiting
                 return gate.stock.demand(waiting: waiting, memberCount: gate.quota.memberCount, at: now)
                     .map { Demand(gate: gate, count: $0, rate: gate.stock.rate) }
@@ -361,13 +361,13 @@ extension RequestLimiter {
 
         /// Admits `waiter`, which takes a token of its host and one of the total.
         mutating func admit(_ waiter: Waiter, at now: Duration) {
-            waiter.isIn = true
-            if waiter.ticket != nil { count(waiter, -1) }
-            if let gate = waiter.host.sharedGate { list(gate) }
+            waiter.isAdmitted = true
+            if waiter.ticket != nil { adjustWaiting(of: waiter, by: -1) }
+            if let gate = waiter.host.sharedGate { markForReservation(gate) }
             waiter.host.gate.take(at: now)
             if waiter.host.gate.wait(at: now) > .zero { holdAll(like: waiter.host) }
             total.take(at: now)
-            if let gate = total.shared { list(gate) }
+            if let gate = total.shared { markForReservation(gate) }
             if total.wait(at: now) > .zero {
                 isTotalHeld = true
                 queue.hold(nil)
@@ -401,10 +401,10 @@ extension RequestLimiter {
             held.removeAll { !$0.isHeld }
         }
 
-        /// Notes the held shared rates, whose time to ask again may have come.
-        mutating func listHeld() {
-            for gate in held.compactMap(\.sharedGate) { list(gate) }
-            if isTotalHeld, let gate = total.shared { list(gate) }
+        /// Marks the held shared rates, whose time to ask again may have come.
+        mutating func markHeldGates() {
+            for gate in held.compactMap(\.sharedGate) { markForReservation(gate) }
+            if isTotalHeld, let gate = total.shared { markForReservation(gate) }
         }
 
         // MARK: - Timer
@@ -484,7 +484,7 @@ extension RequestLimiter {
         let host: Host
         /// Called when the request has been admitted after a wait; on any thread, without the lock.
         let start: @Sendable () -> Void
-        var isIn = false
+        var isAdmitted = false
         var ticket: WaitingList<Waiter>.Ticket?
 
         init(for host: Host, start: @escaping @Sendable () -> Void) {

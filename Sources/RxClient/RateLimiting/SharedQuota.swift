@@ -92,7 +92,8 @@ extension RequestLimits.Sharing: Hashable {
 
 /// The permits that this process has reserved from a shared quota, and the decision when to reserve more.
 struct PermitStock {
-    private struct Run {
+    /// The permits of one reservation that are left, in the order of their times.
+    private struct Batch {
         /// The time from which the first permit may be used.
         var start: Duration
         var gap: Duration
@@ -112,12 +113,13 @@ struct PermitStock {
     private static let busy = 4.0
 
     let rate: RequestRate
-    private var runs: [Run] = []
+    private var batches: [Batch] = []
     private var closedUntil = Duration.zero
-    private var isAsking = false
-    private var askAfter = Duration.zero
-    /// This process's share while the quota cannot be reached.
-    private var share: TokenBucket?
+    private var isReserving = false
+    /// No permits are reserved before this time.
+    private var nextReservation = Duration.zero
+    /// This process's share of the rate, while the quota cannot be reached.
+    private var localBucket: TokenBucket?
     /// The requests of the last second, by an average that decays exponentially.
     private var recent = 0.0
     private var recentTime = Duration.zero
@@ -125,45 +127,45 @@ struct PermitStock {
     init(_ rate: RequestRate) { self.rate = rate }
 
     /// Whether the quota could not be reached the last time.
-    var isDetached: Bool { share != nil }
+    var isDetached: Bool { localBucket != nil }
 
     /// The number of permits left at `now`.
     mutating func count(at now: Duration) -> Int {
         dropAged(at: now)
-        return runs.reduce(0) { $0 + $1.count }
+        return batches.reduce(0) { $0 + $1.count }
     }
 
     /// The time until a permit may be used; zero if there is one.
     mutating func wait(at now: Duration) -> Duration {
         if closedUntil > now { return closedUntil - now }
         dropAged(at: now)
-        if let run = runs.first { return max(.zero, run.start - now) }
-        if let wait = share?.wait(at: now) { return wait }
-        return !isAsking && askAfter > now ? askAfter - now : Self.unknownWait
+        if let batch = batches.first { return max(.zero, batch.start - now) }
+        if let wait = localBucket?.wait(at: now) { return wait }
+        return !isReserving && nextReservation > now ? nextReservation - now : Self.unknownWait
     }
 
     /// Takes a permit, which must be available.
     mutating func take(at now: Duration) {
         decay(to: now)
         recent += 1
-        guard !runs.isEmpty else {
-            share?.take(at: now)
+        guard !batches.isEmpty else {
+            localBucket?.take(at: now)
             return
         }
-        runs[0].count -= 1
-        if runs[0].count == 0 {
-            runs.removeFirst()
-        } else if runs[0].burst > 0 {
-            runs[0].burst -= 1
+        batches[0].count -= 1
+        if batches[0].count == 0 {
+            batches.removeFirst()
+        } else if batches[0].burst > 0 {
+            batches[0].burst -= 1
         } else {
-            runs[0].start += runs[0].gap
+            batches[0].start += batches[0].gap
         }
     }
 
     /// The number of permits to reserve now; the caller then reports the outcome with ``receive(_:at:)`` or
     /// ``detach(at:memberCount:)``. `nil`: none.
     mutating func demand(waiting: Int, memberCount: Int, at now: Duration) -> Int? {
-        guard !isAsking, now >= max(askAfter, closedUntil) else { return nil }
+        guard !isReserving, now >= max(nextReservation, closedUntil) else { return nil }
         decay(to: now)
         guard waiting > 0 || recent >= Self.busy else { return nil }
         // A second's share of the process, so that others need not wait for longer than that.
@@ -171,54 +173,55 @@ struct PermitStock {
         let most = Int(min(max(share.isFinite ? share.rounded(.up) : 1, 1), Double(Self.mostPermits)))
         let size = min(max(waiting, Int(recent.rounded(.up)), 1), most)
         guard count(at: now) * 2 <= size else { return nil }
-        isAsking = true
+        isReserving = true
         return size
     }
 
     /// The quota has replied.
-    mutating func receive(_ batch: RequestLimits.Permits, at now: Duration) {
-        isAsking = false
-        share = nil
-        let wait = min(max(batch.wait, .zero), Self.unknownWait)
-        guard batch.count > 0 else {
-            askAfter = now + max(wait, .milliseconds(10))
+    mutating func receive(_ permits: RequestLimits.Permits, at now: Duration) {
+        isReserving = false
+        localBucket = nil
+        let wait = min(max(permits.wait, .zero), Self.unknownWait)
+        guard permits.count > 0 else {
+            nextReservation = now + max(wait, .milliseconds(10))
             return
         }
-        askAfter = .zero
-        runs.append(
-            Run(
-                start: now + wait, gap: min(max(batch.gap, .zero), Self.unknownWait),
-                burst: max(0, batch.burst), count: min(batch.count, Self.mostPermits)))
+        nextReservation = .zero
+        batches.append(
+            Batch(
+                start: now + wait, gap: min(max(permits.gap, .zero), Self.unknownWait),
+                burst: max(0, permits.burst), count: min(permits.count, Self.mostPermits)))
     }
 
     /// The quota cannot be reached.
     mutating func detach(at now: Duration, memberCount: Int) {
-        isAsking = false
-        askAfter = now + Self.retryDelay
-        guard share == nil else { return }
+        isReserving = false
+        nextReservation = now + Self.retryDelay
+        guard localBucket == nil else { return }
         // Without a burst: all processes begin with their share at the same time.
-        share = TokenBucket(.perSecond(rate.perSecond / Double(max(1, memberCount))))
+        localBucket = TokenBucket(.perSecond(rate.perSecond / Double(max(1, memberCount))))
     }
 
     /// The server allows no requests until then: what has been reserved for that time is void.
     mutating func close(until time: Duration) {
-        runs = []
+        batches = []
         closedUntil = max(closedUntil, time)
     }
 
     private mutating func dropAged(at now: Duration) {
-        while let run = runs.first, now - run.start > Self.validity {
+        while let batch = batches.first, now - batch.start > Self.validity {
             // Permits of a burst have one time, the others follow at gaps.
-            let gaps = run.gap > .zero ? (now - run.start - Self.validity) / run.gap : Double(run.count)
-            let passed = Int(min(gaps, Double(run.count))) + 1
-            let aged = run.burst + passed
-            guard aged < run.count else {
-                runs.removeFirst()
+            let gaps =
+                batch.gap > .zero ? (now - batch.start - Self.validity) / batch.gap : Double(batch.count)
+            let passed = Int(min(gaps, Double(batch.count))) + 1
+            let aged = batch.burst + passed
+            guard aged < batch.count else {
+                batches.removeFirst()
                 continue
             }
-            runs[0].count -= aged
-            runs[0].burst = 0
-            runs[0].start += run.gap * passed
+            batches[0].count -= aged
+            batches[0].burst = 0
+            batches[0].start += batch.gap * passed
         }
     }
 
@@ -241,8 +244,8 @@ final class SharedGate: @unchecked Sendable {
     var waiting = 0
     /// Whether several hosts have this gate.
     let isForAll: Bool
-    /// Whether the gate is in the list of those that may need permits.
-    var isListed = false
+    /// Whether the limiter is about to check if the gate needs permits.
+    var isMarked = false
 
     init(_ sharing: RequestLimits.Sharing, _ rate: RequestRate, scope: String) {
         quota = sharing.quota

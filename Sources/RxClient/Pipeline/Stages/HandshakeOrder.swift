@@ -42,9 +42,9 @@ private final class HandshakeTurn: @unchecked Sendable {
             self.scope.enter { if self.scope.isOpen { self.begin(exchange) } }
         }
         self.waiter = waiter
-        let isIn = limiter.enter(waiter)
+        let isAdmitted = limiter.enter(waiter)
         scope.onClose { self.leave() }
-        if isIn { begin(exchange) }
+        if isAdmitted { begin(exchange) }
     }
 
     private func begin(_ exchange: Observable<TransferEvent, NetworkError>) {
