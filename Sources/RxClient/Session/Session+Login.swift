@@ -4,6 +4,9 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
+// The login of a session, or the renewal in its place: one run for all requests that wait, from its start to the change
+// that it makes; and the initializer that takes them as `async` functions.
+
 extension Session {
     func isLoggingIn(_ lane: Lane) -> Bool {
         contents.withLock { $0.loginLane }.map(lane.isUpstream) == true
@@ -25,10 +28,10 @@ extension Session {
             let (decision, login) = rule(&contents)
             let isNew = login?.isNew == true
             if let login, isNew {
-                contents.run = self.run(login.number).share(replay: 1, reset: [])
+                contents.runningLogin = self.run(login.number).share(replay: 1, reset: [])
                 self.countsLogins.store(true, ordering: .relaxed)
             }
-            return (decision, isNew, contents.run)
+            return (decision, isNew, contents.runningLogin)
         }
         // The requests that wait for the login get its failure.
         if isNew { login.subscribe(onFailure: { _ in }) }
@@ -38,17 +41,19 @@ extension Session {
     private func run(_ number: Int) -> Observable<Void, NetworkError> {
         let renewal = leasedAttempt(number, repetitions: 3)
             .take(until: accountChanged.observable.filter { !self.isRunning(number) })
-            .map { gained in self.adopt(gained, from: number) }
+            .map { obtained in self.adopt(obtained, from: number) }
             .catch { error in .fail(self.recordFailure(error, of: number)) }
         return .concat([renewal, .just(())]).take(1)
     }
 
     /// The login of this session, or the credential of the session that has replaced it as the holder of the lease.
-    private func leasedAttempt(_ number: Int, repetitions: Int) -> Observable<Gain, NetworkError> {
+    private func leasedAttempt(
+        _ number: Int, repetitions: Int
+    ) -> Observable<ObtainedCredential, NetworkError> {
         // The lease lasts until the new credential is saved.
         let work = { @Sendable (refusal: NetworkError?) in
             self.attempt(number, refusal).take(1)
-                .flatMap(.concat) { gained in self.saved(gained, from: number) }
+                .flatMap(.concat) { obtained in self.saved(obtained, from: number) }
         }
         return (stored.map { $0.leased(work) } ?? work(nil)).catch { error in
             guard error.code == .superseded, repetitions > 0 else { return .fail(error) }
@@ -57,31 +62,35 @@ extension Session {
     }
 
     /// A new credential, and whether another session has got it, and saved it in the store.
-    private struct Gain {
+    private struct ObtainedCredential {
         var credential: Credential
         var isAdopted = false
     }
 
-    private func attempt(_ number: Int, _ refusal: NetworkError?) -> Observable<Gain, NetworkError> {
+    private func attempt(
+        _ number: Int, _ refusal: NetworkError?
+    ) -> Observable<ObtainedCredential, NetworkError> {
         Observable { observer in
             let isWanted = self.contents.withLock { contents in
                 let isWanted = contents.state.isRunning(number)
                 if isWanted { contents.loginLane = observer.scope.lane }
                 return isWanted
             }
-            guard isWanted else { return Observable<Gain, NetworkError>.empty().subscribe(observer) }
-            let nothing = NetworkError(.noContent, "the login finished without a credential")
-            Observable.concat([self.gain(refusal), .fail(nothing)]).subscribe(observer)
+            guard isWanted else {
+                return Observable<ObtainedCredential, NetworkError>.empty().subscribe(observer)
+            }
+            let nothing = NetworkError(.noContent, "the login or renewal finished without a credential")
+            Observable.concat([self.obtain(refusal), .fail(nothing)]).subscribe(observer)
         }
     }
 
     /// The credential that another session has got meanwhile, or a new one.
     ///
     /// - Parameter refusal: the reason why this session does not have the lease of the store.
-    private func gain(_ refusal: NetworkError?) -> Observable<Gain, NetworkError> {
+    private func obtain(_ refusal: NetworkError?) -> Observable<ObtainedCredential, NetworkError> {
         guard let stored else { return renewed(from: credential) }
         return stored.flush().catch { _ in .just(()) }
-            .flatMap(.concat) { () -> Observable<Gain, NetworkError> in
+            .flatMap(.concat) { () -> Observable<ObtainedCredential, NetworkError> in
                 let current = self.credential
                 if let refusal, self.renewal != nil, current?.refreshToken != nil, !stored.hasUnsavedChange {
                     // Another session may be sending the same refresh token.
@@ -90,28 +99,31 @@ extension Session {
                 return stored.check(against: current).flatMap(.concat) { finding in
                     switch finding {
                     case .unchanged: self.renewed(from: current)
-                    case .none: self.adoptingRefusals(of: nil, self.login().map { Gain(credential: $0) })
+                    case .none:
+                        self.adoptingRefusals(
+                            of: nil, self.login().map { ObtainedCredential(credential: $0) })
                     case .newer(let found):
                         found.expires.map { $0 > self.clock.date } ?? true
-                            ? .just(Gain(credential: found, isAdopted: true)) : self.renewed(from: found)
+                            ? .just(ObtainedCredential(credential: found, isAdopted: true))
+                            : self.renewed(from: found)
                     }
                 }
             }
     }
 
-    /// `gain`, or the credential that another session has saved, if the server refuses that of this session.
+    /// `own`, or the credential that another session has saved, if the server refuses that of this session.
     private func adoptingRefusals(
-        of former: Credential?, _ gain: Observable<Gain, NetworkError>
-    ) -> Observable<Gain, NetworkError> {
-        gain.catch { error in self.adopted(after: error, than: former) ?? .fail(error) }
+        of former: Credential?, _ own: Observable<ObtainedCredential, NetworkError>
+    ) -> Observable<ObtainedCredential, NetworkError> {
+        own.catch { error in self.adopted(after: error, than: former) ?? .fail(error) }
     }
 
-    private func renewed(from former: Credential?) -> Observable<Gain, NetworkError> {
-        let login = adoptingRefusals(of: former, login().map { Gain(credential: $0) })
+    private func renewed(from former: Credential?) -> Observable<ObtainedCredential, NetworkError> {
+        let login = adoptingRefusals(of: former, login().map { ObtainedCredential(credential: $0) })
         guard let renewal, let former else { return login }
         return renewal(former)
             // The former credential may be that of another session, and of another account.
-            .map { Gain(credential: $0.renewing(former)) }
+            .map { ObtainedCredential(credential: $0.renewing(former)) }
             .catch { error in
                 guard self.isRejection(error) else { return .fail(error) }
                 return self.adopted(after: error, than: former).map { $0.catch { _ in login } } ?? login
@@ -122,38 +134,40 @@ extension Session {
     /// if there is none; `nil` if there cannot be one.
     private func adopted(
         after error: NetworkError, than former: Credential?
-    ) -> Observable<Gain, NetworkError>? {
+    ) -> Observable<ObtainedCredential, NetworkError>? {
         guard let stored, isRejection(error) else { return nil }
         return stored.check(against: former).map { finding throws(NetworkError) in
             guard case .newer(let found) = finding else { throw error }
-            return Gain(credential: found, isAdopted: true)
+            return ObtainedCredential(credential: found, isAdopted: true)
         }
     }
 
     /// The credential, once it is in the store: if the process ends here, the store must not be left with a
     /// refresh token that has already been used.
-    private func saved(_ gained: Gain, from number: Int) -> Observable<Gain, NetworkError> {
-        guard let stored, !gained.isAdopted else { return .just(gained) }
-        let kept = contents.withLock { contents -> Gain? in
+    private func saved(
+        _ obtained: ObtainedCredential, from number: Int
+    ) -> Observable<ObtainedCredential, NetworkError> {
+        guard let stored, !obtained.isAdopted else { return .just(obtained) }
+        let kept = contents.withLock { contents -> ObtainedCredential? in
             guard contents.state.isRunning(number) else { return nil }
-            var gained = gained
-            gained.credential = gained.credential.keepingAccount(of: contents.state.credential)
-            stored.record(.saveRenewed(gained.credential))
-            return gained
+            var obtained = obtained
+            obtained.credential = obtained.credential.keepingAccount(of: contents.state.credential)
+            stored.record(.saveRenewed(obtained.credential))
+            return obtained
         }
         guard let kept else { return .empty() }
         return stored.flush().map { kept }
             .catch { error in error.code == .superseded ? .fail(error) : .just(kept) }
     }
 
-    private func adopt(_ gained: Gain, from number: Int) {
+    private func adopt(_ obtained: ObtainedCredential, from number: Int) {
         let date = clock.date
         let change = contents.withLock { contents -> Change? in
             let former = contents.state.credential
-            let credential = gained.credential
+            let credential = obtained.credential
             let arrival = contents.state.loginSucceeded(number, credential, date: date)
             if case .unwanted = arrival { return nil }
-            contents.adopted = gained.isAdopted ? contents.state.credentialVersion : nil
+            contents.adopted = obtained.isAdopted ? contents.state.credentialVersion : nil
             switch arrival {
             case .unwanted: return nil
             case .renewed: return Change(contents.endLogin(), .renewed)
@@ -162,7 +176,7 @@ extension Session {
                 return Change(contents.endLogin(), .loggedIn, jars)
             }
         }
-        tell(change)
+        publish(change)
     }
 
     /// - Returns: the error, which says so if the login was refused.
@@ -180,7 +194,7 @@ extension Session {
             return Change(contents.endLogin(), .loggedOut(failure), jars)
         }
         if change != nil && isRejection { stored?.write() }
-        tell(change)
+        publish(change)
         return failure
     }
 
@@ -205,11 +219,12 @@ extension Session {
             return (refusal, Change(contents.endLogin(), .loggedOut(refusal), jars))
         }
         if change != nil { stored?.write() }
-        tell(change)
+        publish(change)
         return refusal
     }
 
-    private func tell(_ change: Change?) {
+    /// Notifies jars and listeners of a change, outside the lock.
+    private func publish(_ change: Change?) {
         guard let change else { return }
         for jar in change.jars { jar.finishSwitch() }
         guard let event = change.event else { return }
@@ -283,24 +298,27 @@ extension Session {
         login: @escaping @Sendable () async throws -> Credential
     ) {
         let renewing = renewal.map { renewal in
-            { @Sendable (credential: Credential) in Self.awaiting { try await renewal(credential) } }
+            { @Sendable (credential: Credential) in
+                Self.awaiting("the renewal") { try await renewal(credential) }
+            }
         }
         self.init(
             credential: credential, store: store, isExpiry: isExpiry, isRejection: isRejection,
             placement: placement, leeway: leeway, requiresLogin: requiresLogin,
             loginAttemptLimit: loginAttemptLimit, loginAttemptWindow: loginAttemptWindow,
             logsOutAfterSecondRefusal: logsOutAfterSecondRefusal, clock: clock, renewal: renewing,
-            login: { Self.awaiting(login) })
+            login: { Self.awaiting("the login", login) })
     }
 
+    /// - Parameter name: the name of the work in errors.
     private static func awaiting(
-        _ work: @escaping @Sendable () async throws -> Credential
+        _ name: String, _ work: @escaping @Sendable () async throws -> Credential
     ) -> Observable<Credential, NetworkError> {
         Observable<Credential, any Error>.async(work).mapError { error in
             switch error {
             case let error as NetworkError: error
-            case is CancellationError: NetworkError(.cancelled, "the login was cancelled")
-            default: NetworkError(.loginFailed, "the login failed: \(error)")
+            case is CancellationError: NetworkError(.cancelled, "\(name) was cancelled")
+            default: NetworkError(.loginFailed, "\(name) failed: \(error)")
             }
         }
     }

@@ -3,6 +3,8 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
+// What a session does for requests: the credential of each attempt, and the recovery when the server refuses it.
+
 extension Session {
     /// `request` with the current credential and its version; waits while a login runs or the store is
     /// read. A request that already has a version belongs to that account. A request that must not carry a
@@ -197,7 +199,7 @@ extension Session {
     /// to report if it is not.
     ///
     /// - Parameter replay: the replay shared by all attempts of the request.
-    func renewal(
+    func recovery(
         after error: NetworkError, _ replay: Replay, trace: Trace? = nil
     ) -> Observable<CredentialVersion, NetworkError> {
         guard canRecover(from: error), !replay.isUsed else {
@@ -224,7 +226,7 @@ extension Observable where Failure == NetworkError {
 
     private func replayed(through session: Session, _ replay: Replay) -> Observable {
         self.catch { error in
-            session.renewal(after: error, replay).flatMap(.concat) { credentialVersion in
+            session.recovery(after: error, replay).flatMap(.concat) { credentialVersion in
                 self.handleEvents(onNext: { _ in session.recordSuccess(of: credentialVersion) })
                     .replayed(through: session, replay)
             }

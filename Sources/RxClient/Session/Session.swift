@@ -31,6 +31,10 @@ import Synchronization
 ///
 /// Several clients can share a session. Safe from any thread.
 public final class Session: Sendable {
+    // `SessionState` has the rules. `Session+Login` runs the login, or the renewal, and saves its credential;
+    // `Session+Requests` gives requests their credential, and recovers from refusals; `Session+Store` follows other
+    // sessions with the same store.
+
     let login: @Sendable () -> Observable<Credential, NetworkError>
     let renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)?
     let stored: StoredCredential?
@@ -50,7 +54,7 @@ public final class Session: Sendable {
         /// Whether the stored credential has been loaded.
         var isRestored: Bool
         /// The login in progress: one for all waiting requests; it keeps its outcome for late subscribers.
-        var run: Observable<Void, NetworkError> = .never()
+        var runningLogin: Observable<Void, NetworkError> = .never()
         /// The version of the credential, if another session has got it and the server has not judged it yet.
         var adopted: CredentialVersion?
         /// The lane of the login, which identifies its own requests.
@@ -62,8 +66,8 @@ public final class Session: Sendable {
 
         /// Removes the login that has ended, and returns it for release outside the lock.
         mutating func endLogin() -> Observable<Void, NetworkError> {
-            defer { (run, loginLane) = (.never(), nil) }
-            return run
+            defer { (runningLogin, loginLane) = (.never(), nil) }
+            return runningLogin
         }
     }
 

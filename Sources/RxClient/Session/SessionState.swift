@@ -54,7 +54,7 @@ struct SessionState {
     private(set) var credential: Credential?
     private(set) var phase = Phase.idle
     /// The time from which the credential is renewed ahead of its expiry; `nil` for never.
-    private(set) var renewal: Date?
+    private(set) var renewalDate: Date?
     /// The version of the credential that a request would carry now.
     private(set) var credentialVersion = CredentialVersion(accountNumber: 0, generation: 0)
     /// The moment at which the account last changed.
@@ -85,7 +85,7 @@ struct SessionState {
     /// - Parameter date: the time when the credential arrived, if this session received it.
     private mutating func hold(_ credential: Credential?, obtained date: Date?) {
         self.credential = credential
-        renewal = credential?.expires.flatMap { expires in
+        renewalDate = credential?.expires.flatMap { expires in
             guard let date else { return expires - leeway }
             let life = expires.timeIntervalSince(date)
             // The credential was expired on arrival, so the server's clock differs. The server says when to
@@ -111,7 +111,7 @@ struct SessionState {
                 guard let login = startLogin(date, isAhead: false) else { return .fail(limitError(nil)) }
                 return .wait(login, credentialVersion)
             }
-            if renewsAhead, let renewal, renewal <= date, let expires = credential?.expires,
+            if renewsAhead, let renewalDate, renewalDate <= date, let expires = credential?.expires,
                 failure == nil || expires <= date, let login = startLogin(date, isAhead: expires > date)
             {
                 return .wait(login, credentialVersion)
@@ -126,7 +126,7 @@ struct SessionState {
         case .renewing: return nil
         case .loggedOut: return (credential, credentialVersion)
         case .idle:
-            guard renewal.map({ date < $0 }) ?? true, credential != nil || !mustLogIn else { return nil }
+            guard renewalDate.map({ date < $0 }) ?? true, credential != nil || !mustLogIn else { return nil }
             return (credential, credentialVersion)
         }
     }

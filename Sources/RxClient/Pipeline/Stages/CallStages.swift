@@ -194,7 +194,7 @@ final class Relogin: RequestStage, EventStage, EndStage {
         else { return .end }
         return .again(
             request,
-            after: session.renewal(after: error, call.replay, trace: call.trace).map { credentialVersion in
+            after: session.recovery(after: error, call.replay, trace: call.trace).map { credentialVersion in
                 walk.memory.renewed = credentialVersion
             })
     }
