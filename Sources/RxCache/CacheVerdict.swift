@@ -113,7 +113,7 @@ package struct CacheDemand: Sendable, Equatable {
     }
 
     /// Adds the fields that tell other caches on the way about the mode, as fetch does.
-    package func tell(_ request: inout Request, _ mode: CacheMode) {
+    package func addFields(to request: inout Request, _ mode: CacheMode) {
         guard request.headerFields[.cacheControl] == nil else { return }
         switch mode {
         case .noStore, .reload:

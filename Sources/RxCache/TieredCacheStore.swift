@@ -19,7 +19,7 @@ public final class TieredCacheStore: CacheStore {
     /// The lower store.
     public let lower: any CacheStore
     private let contents = Mutex(TierContents())
-    private let following = SubscriptionBag()
+    private let subscriptions = SubscriptionBag()
 
     /// Creates a store of `memory` over `lower`.
     ///
@@ -31,7 +31,7 @@ public final class TieredCacheStore: CacheStore {
         self.memory = memory
         self.lower = lower
         lower.invalidations.subscribe { [weak self] selection in self?.forget(selection) }
-            .store(in: following)
+            .store(in: subscriptions)
     }
 
     /// The removals by other processes, of which the lower store knows.

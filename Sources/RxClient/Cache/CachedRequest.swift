@@ -185,7 +185,7 @@ final class CachedRequest: Sendable {
     func prepare(_ request: inout Request, revalidating entry: CacheEntry?) {
         if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
         guard key.rules == .http else { return }
-        demand.tell(&request, mode)
+        demand.addFields(to: &request, mode)
         guard let head = entry?.metadata.head else { return }
         if let tag = head[.eTag] { request.headerFields[.ifNoneMatch] = tag }
         if let date = head[.lastModified], Date(httpDate: date) != nil {

@@ -25,7 +25,7 @@ public final class ResponseCache: Sendable {
     private let overdue = Mutex<Set<CacheSelection>>([])
     /// The most overdue removals; beyond that, everything is to be removed.
     private static let mostOverdue = 256
-    private let following = SubscriptionBag()
+    private let subscriptions = SubscriptionBag()
 
     /// Creates a cache.
     ///
@@ -40,7 +40,7 @@ public final class ResponseCache: Sendable {
         self.store = store
         clock = SharedClock(nil, currentDate)
         store.invalidations.subscribe { [history] selection in history.recordRemoval(of: selection) }
-            .store(in: following)
+            .store(in: subscriptions)
     }
 
     func currentDate() -> Date { clock.date }

@@ -26,7 +26,7 @@ public final class RequestLimiter: Sendable {
     private let perHost: RequestLimits
     private let contents: Mutex<Contents>
     /// The subscriptions to the closures of shared quotas.
-    private let following = SubscriptionBag()
+    private let subscriptions = SubscriptionBag()
 
     /// Creates a limiter without running requests.
     ///
@@ -51,7 +51,7 @@ public final class RequestLimiter: Sendable {
         where !quotas.contains(where: { $0 === quota }) {
             quotas.append(quota)
             quota.closures.subscribe { [weak self] closure in self?.close(closure, of: quota) }
-                .store(in: following)
+                .store(in: subscriptions)
         }
     }
 

@@ -21,7 +21,7 @@ public final class CircuitBreaker: Sendable {
     private let host: String
     private let openDuration: Duration
     private let shared: (any SharedCircuits)?
-    private let following = SubscriptionBag()
+    private let subscriptions = SubscriptionBag()
 
     private let shownState = MutableProperty(State.closed)
 
@@ -46,7 +46,7 @@ public final class CircuitBreaker: Sendable {
             guard let self else { return }
             let now = self.clock.scheduler.now
             self.change { $0.follow(change, at: now) }
-        }.store(in: following)
+        }.store(in: subscriptions)
     }
 
     /// Closes the circuit and resets the counts.

@@ -38,7 +38,7 @@ public final class Session: Sendable {
     let login: @Sendable () -> Observable<Credential, NetworkError>
     let renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)?
     let stored: StoredCredential?
-    private let following = SubscriptionBag()
+    private let subscriptions = SubscriptionBag()
     let isExpiry: @Sendable (NetworkError) -> Bool
     let isRejection: @Sendable (NetworkError) -> Bool
     let placement: CredentialPlacement
@@ -139,7 +139,7 @@ public final class Session: Sendable {
         let state = SessionState(
             credential: credential, limit: loginAttemptLimit, window: loginAttemptWindow, leeway: leeway)
         contents = Mutex(Contents(state: state, isRestored: store == nil))
-        stored?.changed.observable.subscribe { [weak self] in self?.followStore() }.store(in: following)
+        stored?.changed.observable.subscribe { [weak self] in self?.followStore() }.store(in: subscriptions)
     }
 
     /// Creates a session for a credential that cannot be renewed, such as a fixed token or one that only the user can get.

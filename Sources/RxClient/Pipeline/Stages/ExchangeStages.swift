@@ -57,7 +57,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
 
     func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
         guard walk.memory.hops != nil else {
-            if case .transfer(let part) = event, case .redirected = part { tell(part, walk) }
+            if case .transfer(let part) = event, case .redirected = part { emit(part, walk) }
             return true
         }
         guard walk.memory.hops?.next == nil else {
@@ -116,11 +116,11 @@ final class Redirects: RequestStage, EventStage, EndStage {
 
     private func announce(_ request: Request, by head: ResponseHead, _ walk: Walk) {
         let event = TransferEvent.redirected(request, by: head)
-        tell(event, walk)
+        emit(event, walk)
         if let index = walk.memory.hops?.stageIndex { walk.ascend(.transfer(event), from: index) }
     }
 
-    private func tell(_ event: TransferEvent, _ walk: Walk) {
+    private func emit(_ event: TransferEvent, _ walk: Walk) {
         if let trace = walk.call.trace, trace.isShown { trace.emit(.transfer(event)) }
     }
 
