@@ -89,22 +89,24 @@ extension Observable where Failure == NetworkError {
 /// A request with its accessories. Each accessory is notified once of the outcome and once of the end.
 class AccompaniedRequest: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
-    let accompanied: Request
+
+    /// The request that the accessories are told of; that of a call as it is before its parameters are written.
+    let request: Request
     private let accessories: [Accessory]
     @safe @exclusivity(unchecked) private(set) final var outcome: RequestOutcome?
 
     init(of request: Request, _ accessories: [Accessory]) {
-        accompanied = request
+        self.request = request
         self.accessories = accessories
     }
 
-    final func startAccessories() { for accessory in accessories { accessory.willStart(accompanied) } }
+    final func startAccessories() { for accessory in accessories { accessory.willStart(request) } }
 
     /// Only the first outcome counts.
     final func settle(_ outcome: RequestOutcome) {
         guard self.outcome == nil else { return }
         self.outcome = outcome
-        for accessory in accessories { accessory.willStop(accompanied, outcome) }
+        for accessory in accessories { accessory.willStop(request, outcome) }
     }
 
     final func settle(_ completion: Completion<NetworkError>) {
@@ -118,7 +120,7 @@ class AccompaniedRequest: @unchecked Sendable {
     final func stopAccessories() {
         settle(.cancelled)
         guard let outcome else { return }
-        for accessory in accessories { accessory.didStop(accompanied, outcome) }
+        for accessory in accessories { accessory.didStop(request, outcome) }
     }
 }
 

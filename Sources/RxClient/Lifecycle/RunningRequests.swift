@@ -263,12 +263,12 @@ final class RunningRequests: Sendable {
             }
             return all
         }
-        return all.reversed().filter { request in
+        return all.reversed().filter { running in
             switch selection {
             case .all: true
-            case .id(let id): request.accompanied.id == id
-            case .tag(let tag): request.tags.contains(tag)
-            case .url: url.map { request.accompanied.url.equalsUpToQuery($0) } ?? false
+            case .id(let id): running.request.id == id
+            case .tag(let tag): running.tags.contains(tag)
+            case .url: url.map { running.request.url.equalsUpToQuery($0) } ?? false
             }
         }
     }

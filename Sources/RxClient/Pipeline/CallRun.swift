@@ -68,9 +68,6 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     /// Fails during the subscription, which may begin on any thread.
     private func fail(_ error: NetworkError) { scope.perform { self.end(.failed(error)) } }
 
-    /// The request before its parameters are written.
-    private var request: Request { accompanied }
-
     /// Runs the call without what surrounds an endpoint's: it is not among the running ones, and has no accessories.
     func begin(_ request: Request) {
         if let trace = call.trace {
