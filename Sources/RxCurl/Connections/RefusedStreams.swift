@@ -88,6 +88,7 @@ extension Transfer {
         content.source?.keep()
         release(handle)
         attempts.sending = SendingAttempt()
+        attempts.wasPassedToCurl = false
         content.source?.reopen()
         multi.perform(.add(self))
     }

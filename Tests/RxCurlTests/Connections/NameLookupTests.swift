@@ -97,6 +97,26 @@ struct NameLookupTests {
         #expect(names.questions.map(\.name) == ["one.test"])
     }
 
+    /// A request that has waited for a lookup, and is then sent again, without its expectation, to a server that says
+    /// nothing more.
+    @Test func limitsCountWhenItStartsOver() async throws {
+        let server = try RawServer([[.readHead, .respond(417), .close], [.readRequest, .stall]])
+        try await withResolver { transport in
+            let first = Recording(transport.send(try .to("http://one.test:\(server.port)/")))
+            try await names.receive(1)
+            var request = try Request.to("http://one.test:\(server.port)/", method: .post, body: .text("small"))
+            request.continuePolicy = ContinuePolicy(threshold: 1, wait: .seconds(3600))
+            request.timeouts.firstByte = .milliseconds(300)
+            let second = Recording(transport.send(request))
+            await transport.loop.poll()
+            first.cancel()
+            await transport.loop.poll()
+            names.release()
+            #expect(try await second.ended().error?.code == .firstByteTimeout)
+        }
+        #expect(server.record.requests.map { $0.field("Expect") } == ["100-continue", nil])
+    }
+
     /// Each request needs a lookup, and none waits for more than one.
     @Test func withoutACache() async throws {
         try await withResolver(configured: { $0.nameLifetime = .zero }) { transport in
