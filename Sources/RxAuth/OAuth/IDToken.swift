@@ -59,15 +59,15 @@ struct IDTokenRules: Sendable {
     func validate(_ verified: VerifiedToken, at date: Date) throws(NetworkError) -> OAuth.Identity {
         let claims = verified.token.claims
         guard let found = claims["iss"]?.text, found.hasSameBytes(as: issuer) else {
-            throw .idToken("is that of another issuer; check the issuer identifier")
+            throw .oauthIDToken("is that of another issuer; check the issuer identifier")
         }
         guard let subject = claims["sub"]?.text, !subject.isEmpty, subject.utf8.count <= 255 else {
-            throw .idToken("names no user; correct it at the server (OpenID Connect Core §2)")
+            throw .oauthIDToken("names no user; correct it at the server (OpenID Connect Core §2)")
         }
         try checkAudience(claims)
         try checkTimes(claims, at: date)
         if let nonce, claims["nonce"]?.text?.hasSameBytes(as: nonce) != true {
-            throw .idToken("is not for this login: its nonce differs")
+            throw .oauthIDToken("is not for this login: its nonce differs")
         }
         try checkAccessToken(verified.token)
         return OAuth.Identity(issuer: issuer, subject: subject, claims: claims)
@@ -76,14 +76,14 @@ struct IDTokenRules: Sendable {
     private func checkAudience(_ claims: JSONValue) throws(NetworkError) {
         let audiences = claims["aud"]?.texts ?? claims["aud"]?.text.map { [$0] } ?? []
         guard audiences.contains(where: { $0.hasSameBytes(as: clientID) }) else {
-            throw .idToken("is for another client; check the client id")
+            throw .oauthIDToken("is for another client; check the client id")
         }
         let party = claims["azp"]
         guard party != nil || audiences.count == 1 else {
-            throw .idToken("is for several clients, and does not say which of them requested it")
+            throw .oauthIDToken("is for several clients, and does not say which of them requested it")
         }
         guard party.map({ $0.text?.hasSameBytes(as: clientID) == true }) ?? true else {
-            throw .idToken("was requested by another client")
+            throw .oauthIDToken("was requested by another client")
         }
     }
 
@@ -91,27 +91,27 @@ struct IDTokenRules: Sendable {
         let now = date.timeIntervalSince1970
         let leeway = leeway / .seconds(1)
         guard let expires = claims["exp"]?.double, let issued = claims["iat"]?.double else {
-            throw .idToken(
+            throw .oauthIDToken(
                 "does not say when it was issued and when it expires; correct it at the server (OpenID Connect Core §2)"
             )
         }
         guard now < expires + leeway else {
-            throw .idToken(
+            throw .oauthIDToken(
                 "expired \(Self.time(now - expires)) ago by the clock of this machine; check that clock")
         }
         guard issued <= now + leeway else {
-            throw .idToken(
+            throw .oauthIDToken(
                 "was issued \(Self.time(issued - now)) ahead of the clock of this machine; check that clock")
         }
         if let start = claims["nbf"]?.double, start > now + leeway {
-            throw .idToken("is not valid yet by the clock of this machine; check that clock")
+            throw .oauthIDToken("is not valid yet by the clock of this machine; check that clock")
         }
         if let maximumAge {
             guard let authenticated = claims["auth_time"]?.double else {
-                throw .idToken("does not say when the user authenticated, although that was requested")
+                throw .oauthIDToken("does not say when the user authenticated, although that was requested")
             }
             guard now - authenticated <= maximumAge / .seconds(1) + leeway else {
-                throw .idToken("says that the user authenticated too long ago")
+                throw .oauthIDToken("says that the user authenticated too long ago")
             }
         }
     }
@@ -122,7 +122,7 @@ struct IDTokenRules: Sendable {
         let digest = token.algorithm?.digest(of: Array(accessToken.utf8)) ?? []
         let half = digest.prefix(digest.count / 2)
         guard let text = expected.text, text.hasSameBytes(as: half.base64URLText), !half.isEmpty else {
-            throw .idToken("was not issued with the access token beside it")
+            throw .oauthIDToken("was not issued with the access token beside it")
         }
     }
 
@@ -159,12 +159,12 @@ final class KeySetCache: Sendable {
         _ text: String, _ rules: IDTokenRules, _ metadata: OAuth.Metadata, in context: OAuthContext
     ) -> Observable<OAuth.Identity, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
-            guard let token = JSONWebToken(text) else { throw .idToken("is malformed") }
+            guard let token = JSONWebToken(text) else { throw .oauthIDToken("is malformed") }
             guard token.header["crit"] == nil else {
-                throw .idToken("has an extension that is critical and unknown")
+                throw .oauthIDToken("has an extension that is critical and unknown")
             }
             guard token.algorithm != nil else {
-                throw .idToken(
+                throw .oauthIDToken(
                     "is not signed by an algorithm with public keys, such as RS256 or ES256; configure one of them at "
                         + "the server")
             }
@@ -174,7 +174,7 @@ final class KeySetCache: Sendable {
             }
             return fetch(metadata, context).map { keys throws(NetworkError) in
                 guard let verified = keys.verified(token) else {
-                    throw .idToken(
+                    throw .oauthIDToken(
                         "is not signed by a key of the server; check the issuer identifier, and log in again")
                 }
                 return try rules.validate(verified, at: context.date)
@@ -195,7 +195,7 @@ final class KeySetCache: Sendable {
         _ metadata: OAuth.Metadata, _ context: OAuthContext
     ) -> Observable<JSONWebKeySet, NetworkError> {
         guard let url = metadata.keysURL else {
-            return .fail(.idToken("cannot be verified: the metadata of the server have no jwks_uri"))
+            return .fail(.oauthIDToken("cannot be verified: the metadata of the server have no jwks_uri"))
         }
         let date = context.date
         return state.withLock { state in
@@ -203,7 +203,7 @@ final class KeySetCache: Sendable {
             state.fetches.removeAll { $0 <= date.addingTimeInterval(-Self.limit.time) }
             guard state.fetches.count < Self.limit.count else {
                 return .fail(
-                    .idToken(
+                    .oauthIDToken(
                         "is signed by an unknown key, and the keys of the server were fetched \(Self.limit.count) times "
                             + "in the last minutes; try again later"))
             }
@@ -224,11 +224,11 @@ final class KeySetCache: Sendable {
     ) -> Observable<JSONWebKeySet, NetworkError> {
         context.response(to: OAuthContext.request(.get, url))
             .mapError {
-                .idToken("cannot be verified: the keys of the server cannot be fetched", because: $0)
+                .oauthIDToken("cannot be verified: the keys of the server cannot be fetched", because: $0)
             }
             .map { [self] response throws(NetworkError) in
                 guard response.status == .ok, let keys = JSONWebKeySet(response.body) else {
-                    throw .idToken(
+                    throw .oauthIDToken(
                         "cannot be verified: the server answered with status \(response.status.code) and no set of keys"
                     )
                 }
@@ -250,7 +250,7 @@ final class KeySetCache: Sendable {
 
 extension NetworkError {
     /// - Parameter flaw: the rest of a sentence about the ID token.
-    static func idToken(_ flaw: String, because cause: NetworkError? = nil) -> NetworkError {
+    static func oauthIDToken(_ flaw: String, because cause: NetworkError? = nil) -> NetworkError {
         var error = NetworkError(.oauthIDToken, "the ID token \(flaw)")
         error.cause = cause
         return error

@@ -136,17 +136,17 @@ private final class LoopbackServer: @unchecked Sendable {
     /// - Returns: the port.
     private func bind(to host: LoopbackHost, _ port: UInt16) throws(NetworkError) -> UInt16 {
         descriptor = sockets.open(host)
-        guard descriptor >= 0 else { throw .loopback(host, port, errno) }
+        guard descriptor >= 0 else { throw .oauthLoopback(host, port, errno) }
         if port != 0 { LoopbackSockets.allowReuse(descriptor) }
-        guard let bound = host.bind(descriptor, to: port) else { throw .loopback(host, port, errno) }
+        guard let bound = host.bind(descriptor, to: port) else { throw .oauthLoopback(host, port, errno) }
         // Only after the kernel has chosen a port: otherwise it might choose one that is used in the same way.
         if port == 0 { LoopbackSockets.allowReuse(descriptor) }
-        guard LoopbackSockets.listen(descriptor) else { throw .loopback(host, port, errno) }
+        guard LoopbackSockets.listen(descriptor) else { throw .oauthLoopback(host, port, errno) }
         do throws(UVError) {
             poll = try Poll(on: loop, descriptor: descriptor) { [weak self] _, error in
                 self?.accept(after: error)
             }
-        } catch { throw .loopback(host, port, -error.rawValue) }
+        } catch { throw .oauthLoopback(host, port, -error.rawValue) }
         pause = LoopTimer(on: loop) { [weak self] in self?.watch() }
         watch()
         return bound
@@ -324,7 +324,9 @@ private final class LoopbackConnection {
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 
 extension NetworkError {
-    fileprivate static func loopback(_ host: LoopbackHost, _ port: UInt16, _ code: Int32) -> NetworkError {
+    fileprivate static func oauthLoopback(
+        _ host: LoopbackHost, _ port: UInt16, _ code: Int32
+    ) -> NetworkError {
         let message =
             switch code {
             case EADDRINUSE:

@@ -72,7 +72,7 @@ extension OAuth {
         func known(to metadata: Metadata) throws(NetworkError) -> Client {
             guard isDocument, !metadata.acceptsClientDocuments else { return self }
             guard let fallback else {
-                throw .metadata(
+                throw .oauthMetadata(
                     "the server \(metadata.issuer.originAndPath) does not accept the URL of a document as the id of a "
                         + "client; register a client and use its id")
             }

@@ -49,7 +49,7 @@ struct DeviceLogin: Sendable {
                 let address = (json["verification_uri"] ?? json["verification_url"])?.text,
                 let url = OAuthURL(address), url.isSecure
             else {
-                throw .response(
+                throw .oauthResponse(
                     "the device authorization endpoint answered without a device code, a user code and an https URL for "
                         + "it; check that its URL is right")
             }

@@ -285,7 +285,7 @@ extension OAuthEndpoint {
         tokens.flatMap { [self] tokens throws(NetworkError) -> Observable<OAuth.Tokens, NetworkError> in
             guard let text = tokens.idToken else {
                 guard nonce == nil else {
-                    throw .idToken("is missing, although the scope openid was requested")
+                    throw .oauthIDToken("is missing, although the scope openid was requested")
                 }
                 return .just(tokens)
             }

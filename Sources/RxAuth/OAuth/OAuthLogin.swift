@@ -192,7 +192,7 @@ extension OAuth {
             endpoint().flatMap { [self] endpoint throws(NetworkError) -> Observable<Void, NetworkError> in
                 let metadata = endpoint.server.metadata
                 guard isIssuer(endpoint.server, of: credential) else {
-                    throw .metadata(
+                    throw .oauthMetadata(
                         "it is not known that the server \(metadata.issuer.originAndPath) has issued the tokens, so it must "
                             + "not see them; revoke them at their issuer")
                 }
@@ -249,7 +249,7 @@ extension OAuth {
                     if let dpop, let names = server.metadata.dpopAlgorithms,
                         !names.contains(dpop.key.algorithm)
                     {
-                        throw .metadata(
+                        throw .oauthMetadata(
                             "the server does not accept proofs by \(dpop.key.algorithm.prefix(16)); use a key of another "
                                 + "algorithm")
                     }
@@ -351,7 +351,7 @@ extension OAuth {
 
         init(_ json: JSONValue) throws(NetworkError) {
             guard let isActive = json["active"]?.flag else {
-                throw .response(
+                throw .oauthResponse(
                     "the introspection endpoint answered without saying whether the token is active")
             }
             self.isActive = isActive

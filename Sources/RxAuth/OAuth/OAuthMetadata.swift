@@ -60,12 +60,12 @@ extension OAuth {
         ///   is not reached by https. A loopback issuer may have http endpoints at loopback addresses.
         public init(_ document: [UInt8], issuer: String) throws(NetworkError) {
             guard let json = JSONValue(parsing: document), case .object = json else {
-                throw .metadata(
+                throw .oauthMetadata(
                     "the metadata of \(issuer.originAndPath) are not a JSON object; check the issuer identifier"
                 )
             }
             guard let named = json["issuer"]?.text, named.hasSameBytes(as: issuer) else {
-                throw .metadata(
+                throw .oauthMetadata(
                     "the metadata are not those of \(issuer.originAndPath): their issuer differs; use the issuer "
                         + "exactly as the server writes it, or do not trust the server")
             }
@@ -75,7 +75,7 @@ extension OAuth {
                 guard let text = value.text, let url = OAuthURL(text), url.isSecure, url.url.fragment == nil,
                     isLocal || !url.isLoopback || url.url.scheme?.lowercased() == "https"
                 else {
-                    throw .metadata(
+                    throw .oauthMetadata(
                         "\(name) of \(issuer.originAndPath) is not an https URL; correct it at the server, or use "
                             + "OAuth.Provider.known(_:)")
                 }
@@ -84,7 +84,7 @@ extension OAuth {
             let list = { (name: String) throws(NetworkError) -> [String]? in
                 guard let value = json[name], value != .null else { return nil }
                 guard let texts = value.texts else {
-                    throw .metadata("\(name) of \(issuer.originAndPath) is not a list of texts")
+                    throw .oauthMetadata("\(name) of \(issuer.originAndPath) is not a list of texts")
                 }
                 return texts
             }
@@ -128,7 +128,7 @@ extension OAuth {
                 guard let url else { continue }
                 guard let parsed = OAuthURL(url.absoluteString), parsed.isSecure, url.fragment == nil
                 else {
-                    throw .metadata(
+                    throw .oauthMetadata(
                         "\(name) of \(issuer.originAndPath) is not an https URL (http is for loopback addresses); "
                             + "correct it in the metadata of OAuth.Provider.known(_:)")
                 }
@@ -139,7 +139,7 @@ extension OAuth {
         func endpoint(_ name: String, _ url: URL?, for client: OAuth.Client) throws(NetworkError) -> URL {
             let alias = client.authentication.usesCertificate ? certificateEndpoints[name] : nil
             guard let url = alias ?? url else {
-                throw .metadata("the server \(issuer.originAndPath) has no \(name); use another grant")
+                throw .oauthMetadata("the server \(issuer.originAndPath) has no \(name); use another grant")
             }
             return url
         }
@@ -160,20 +160,20 @@ extension OAuth {
         ///   one at the same origin whose path the URL continues.
         init(_ document: [UInt8], for resource: String) throws(NetworkError) {
             guard let json = JSONValue(parsing: document), case .object = json else {
-                throw .metadata(
+                throw .oauthMetadata(
                     "the metadata of the resource \(resource.originAndPath) are not a JSON object")
             }
             guard let named = json["resource"]?.text, let own = OAuthURL(named), own.isSecure,
                 own.url.fragment == nil, let wanted = OAuthURL(resource), own.includes(wanted)
             else {
-                throw .metadata(
+                throw .oauthMetadata(
                     "the metadata are those of another resource than \(resource.originAndPath); do not send tokens to it"
                 )
             }
             guard let servers = json["authorization_servers"]?.texts, !servers.isEmpty,
                 servers.allSatisfy({ OAuthURL($0)?.isSecure == true })
             else {
-                throw .metadata(
+                throw .oauthMetadata(
                     "the resource \(resource.originAndPath) names no authorization server with an https URL; name the "
                         + "issuer in the app")
             }
@@ -243,7 +243,7 @@ extension String {
 }
 
 extension NetworkError {
-    static func metadata(_ message: String, because cause: NetworkError? = nil) -> NetworkError {
+    static func oauthMetadata(_ message: String, because cause: NetworkError? = nil) -> NetworkError {
         var error = NetworkError(.oauthMetadata, message)
         error.cause = cause
         return error

@@ -188,7 +188,7 @@ final class ProviderSource: Sendable {
         of issuer: String, _ context: OAuthContext
     ) throws(NetworkError) -> Observable<OAuth.Metadata, NetworkError> {
         guard let url = OAuthURL(issuer), url.isSecure, url.url.query() == nil, url.url.fragment == nil else {
-            throw .metadata(
+            throw .oauthMetadata(
                 "the issuer \(issuer.originAndPath) is not an https URL without user info, query and fragment (http is "
                     + "for loopback addresses)")
         }
@@ -211,7 +211,8 @@ final class ProviderSource: Sendable {
         ofResource resource: String, _ challenge: String?, _ context: OAuthContext
     ) throws(NetworkError) -> Observable<OAuth.ResourceMetadata, NetworkError> {
         guard let url = OAuthURL(resource), url.isSecure, url.url.fragment == nil else {
-            throw .metadata("the resource \(resource.originAndPath) is not an https URL without a fragment")
+            throw .oauthMetadata(
+                "the resource \(resource.originAndPath) is not an https URL without a fragment")
         }
         var candidates = [challenge.flatMap { URL(string: $0) }, url.wellKnown("oauth-protected-resource")]
         if !url.path.isEmpty { candidates.append(url.wellKnown("oauth-protected-resource", withPath: false)) }
@@ -230,14 +231,14 @@ final class ProviderSource: Sendable {
     ) -> Observable<[UInt8], NetworkError> {
         guard let url = urls.first else {
             if let page { return .just(page) }
-            return .fail(.metadata("\(subject) publishes no metadata; use OAuth.Provider.known(_:)"))
+            return .fail(.oauthMetadata("\(subject) publishes no metadata; use OAuth.Provider.known(_:)"))
         }
         return context.response(to: OAuthContext.request(.get, url))
             .mapError { error in
                 error.code == .tooLarge
-                    ? .metadata(
+                    ? .oauthMetadata(
                         "the metadata of \(subject) have more than \(OAuthContext.responseLimit) bytes")
-                    : .metadata("the metadata of \(subject) cannot be fetched", because: error)
+                    : .oauthMetadata("the metadata of \(subject) cannot be fetched", because: error)
             }
             .flatMap { response throws(NetworkError) -> Observable<[UInt8], NetworkError> in
                 switch response.status.code {
@@ -248,10 +249,10 @@ final class ProviderSource: Sendable {
                 case 400..<500 where response.status.code != 429:
                     return first(of: Array(urls.dropFirst()), subject, context, otherwise: page)
                 case 300..<400:
-                    throw .metadata(
+                    throw .oauthMetadata(
                         "\(subject) redirects the request for its metadata; use the issuer it moved to")
                 default:
-                    throw .metadata(
+                    throw .oauthMetadata(
                         "\(subject) answered with status \(response.status.code) instead of its metadata; try again later"
                     )
                 }

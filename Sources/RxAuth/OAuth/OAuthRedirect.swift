@@ -130,7 +130,7 @@ struct AuthorizationResponse: Equatable {
                 .oauthCallback,
                 "the redirect does not say which authorization server it comes from; its code was not used")
         }
-        if let error { throw .refused(error, errorDescription, by: "the authorization endpoint") }
+        if let error { throw .oauthRefused(error, errorDescription, by: "the authorization endpoint") }
         guard let code, code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), !code.isEmpty else {
             throw NetworkError(.oauthCallback, "the redirect has neither a code nor an error")
         }
@@ -179,14 +179,14 @@ struct AuthorizationCodeLogin: Sendable {
     func tokens(_ open: @escaping @Sendable (URL) -> Void) -> Observable<OAuth.Tokens, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             guard let authorizationURL = metadata.authorizationEndpoint else {
-                throw .metadata(
+                throw .oauthMetadata(
                     "the server \(metadata.issuer.originAndPath) has no authorization_endpoint; use another grant"
                 )
             }
             // A server that names none does not have PKCE (RFC 8414 §2), or is one of those that do not name it; it then
             // ignores or checks the parameters. The app vouches for a server that it has named, and a resource does not.
             guard metadata.codeChallengeMethods?.contains("S256") ?? (endpoint.server.resource == nil) else {
-                throw .metadata(
+                throw .oauthMetadata(
                     "the server \(metadata.issuer.originAndPath) does not support PKCE with S256, without which a code can be "
                         + "stolen; use another grant")
             }
@@ -270,7 +270,7 @@ struct AuthorizationCodeLogin: Sendable {
             let parameters = parameters(redirectURL)
             guard let pushURL = metadata.pushedAuthorizationRequestEndpoint else {
                 guard !metadata.requiresPushedRequests else {
-                    throw .metadata(
+                    throw .oauthMetadata(
                         "the server \(metadata.issuer.originAndPath) requires pushed requests and has no endpoint for them"
                     )
                 }
@@ -296,7 +296,7 @@ struct AuthorizationCodeLogin: Sendable {
     /// The name of a pushed request, in the response to it (RFC 9126 §2.2).
     static func requestName(in json: JSONValue) throws(NetworkError) -> String {
         guard let name = json["request_uri"]?.text, name.isVisibleASCII else {
-            throw .response("the endpoint of pushed requests answered without a request_uri")
+            throw .oauthResponse("the endpoint of pushed requests answered without a request_uri")
         }
         return name
     }
@@ -329,7 +329,7 @@ struct AuthorizationCodeLogin: Sendable {
         let text = endpoint.absoluteString
         let joint = endpoint.query() == nil ? "?" : text.hasSuffix("?") || text.hasSuffix("&") ? "" : "&"
         guard let url = URL(string: text + joint + OAuthContext.form(parameters)) else {
-            throw .metadata("the authorization_endpoint is not a URL that can have a query")
+            throw .oauthMetadata("the authorization_endpoint is not a URL that can have a query")
         }
         return url
     }

@@ -107,7 +107,7 @@ extension OAuth.Provider {
         }
         _ = try await metadata(through: transport).flatMap { metadata throws(NetworkError) in
             guard let url = metadata.tokenEndpoint else {
-                throw NetworkError.metadata(
+                throw NetworkError.oauthMetadata(
                     "the server \(metadata.issuer.originAndPath) has no token_endpoint")
             }
             // Waits for the login; nothing is sent to this URL.

@@ -51,18 +51,18 @@ extension OAuth.Tokens {
     /// - Parameter isBound: whether the request had a DPoP proof; then a token that is not bound is refused (RFC 9449 §5).
     init(_ json: JSONValue, issuer: String, isBound: Bool, at date: Date) throws(NetworkError) {
         guard let token = json["access_token"]?.text, token.isVisibleASCII else {
-            throw .response(
+            throw .oauthResponse(
                 "the token endpoint answered without an access token; check that its URL is right")
         }
         // Exchanged tokens of other types have the type N_A (RFC 8693 §2.2.1).
         guard let type = json["token_type"]?.text?.lowercased(), ["bearer", "dpop", "n_a"].contains(type)
         else {
-            throw .response(
+            throw .oauthResponse(
                 "the token endpoint answered with a token of an unknown type; configure the client for Bearer or DPoP at "
                     + "the server")
         }
         guard (type == "dpop") == isBound || type == "n_a" else {
-            throw .response(
+            throw .oauthResponse(
                 isBound
                     ? "the token endpoint ignored the DPoP proof, and its token is not bound to the key; configure the client "
                         + "for DPoP at the server, or leave DPoP out"
@@ -71,7 +71,7 @@ extension OAuth.Tokens {
         let text = { (name: String) throws(NetworkError) -> String? in
             guard let value = json[name], value != .null, value != .string("") else { return nil }
             guard let text = value.text else {
-                throw .response(
+                throw .oauthResponse(
                     "the token endpoint answered with a value of \(name) that is not a text; correct it at the server "
                         + "(RFC 6749 §5.1)")
             }
@@ -79,7 +79,7 @@ extension OAuth.Tokens {
         }
         if let value = json["expires_in"], value != .null {
             guard let seconds = value.seconds else {
-                throw .response(
+                throw .oauthResponse(
                     "the token endpoint answered with an expires_in that is not a number of seconds; correct it at the "
                         + "server (RFC 6749 §5.1)")
             }
@@ -93,7 +93,7 @@ extension OAuth.Tokens {
         issuedType = try text("issued_token_type")
         self.issuer = issuer
         guard refreshToken?.isVisibleASCII ?? true else {
-            throw .response(
+            throw .oauthResponse(
                 "the token endpoint answered with a malformed refresh token; correct it at the server (RFC 6749 §5.1)"
             )
         }
@@ -188,7 +188,7 @@ struct OAuthEndpoint: Sendable {
     private func sent(_ request: Request, _ subject: String) -> Observable<Response, NetworkError> {
         context.response(to: request).mapError { error in
             guard error.code == .tooLarge else { return error }
-            return .response(
+            return .oauthResponse(
                 "\(subject) answered with more than \(OAuthContext.responseLimit) bytes; check that its URL is right",
                 because: error)
         }
@@ -206,10 +206,10 @@ struct OAuthEndpoint: Sendable {
             if case .object = value { value } else { nil }
         }
         if let code = json?["error"]?.text, status < 500 || OAuthRefusal.transient.contains(code) {
-            throw .refused(code, json?["error_description"]?.text, by: subject, response, at: date)
+            throw .oauthRefused(code, json?["error_description"]?.text, by: subject, response, at: date)
         }
         guard (200..<300).contains(status) else {
-            var error = NetworkError.response(
+            var error = NetworkError.oauthResponse(
                 (300..<400).contains(status)
                     ? "\(subject) redirects, which is not followed; check that its URL is right"
                     : OAuthRefusal.isTransient(response.status)
@@ -221,7 +221,7 @@ struct OAuthEndpoint: Sendable {
         }
         guard let json else {
             let isPage = response.body.first { $0 > 0x20 } == UInt8(ascii: "<")
-            throw .response(
+            throw .oauthResponse(
                 "\(subject) answered with \(isPage ? "a page of HTML or XML" : "something else than a JSON object"); check "
                     + "that its URL is right")
         }
@@ -291,7 +291,7 @@ extension NetworkError {
         return error
     }
 
-    static func response(_ message: String, because cause: NetworkError? = nil) -> NetworkError {
+    static func oauthResponse(_ message: String, because cause: NetworkError? = nil) -> NetworkError {
         var error = NetworkError(.oauthResponse, message)
         error.cause = cause
         return error
@@ -302,7 +302,7 @@ extension NetworkError {
     /// - Parameters:
     ///   - code: the error code of the server.
     ///   - text: the text of the server, which may contain anything.
-    static func refused(
+    static func oauthRefused(
         _ code: String, _ text: String?, by subject: String, _ response: Response? = nil, at date: Date? = nil
     ) -> NetworkError {
         let code = OAuthRefusal.checked(code)

@@ -61,9 +61,9 @@ import Testing
 
     /// An error of the server shows its text where that is asked for, and nowhere else.
     @Test func errors() {
-        let error = NetworkError.refused("invalid_grant", Self.canary, by: "the token endpoint")
+        let error = NetworkError.oauthRefused("invalid_grant", Self.canary, by: "the token endpoint")
         #expect(!"\(error)".contains(Self.canary) && error.serverMessage == Self.canary)
-        #expect(!NetworkError.refused(Self.canary + " x", nil, by: "a").message.contains(Self.canary))
+        #expect(!NetworkError.oauthRefused(Self.canary + " x", nil, by: "a").message.contains(Self.canary))
     }
 }
 
