@@ -11,7 +11,7 @@ import Testing
 @testable import RxAuth
 
 /// Logins by an authorization code: the request, the redirect, and what binds the two to each other.
-@Suite struct OAuthRedirectTests {
+@Suite struct AuthorizationCodeLoginTests {
     private let server = AuthorizationServerDouble()
 
     private func login(_ browser: BrowserDouble, scopes: [String]? = nil) -> OAuth.Login {
