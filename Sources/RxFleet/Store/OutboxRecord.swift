@@ -28,7 +28,7 @@ struct OutboxRecord: Codable, Sendable {
     var rows: [Row] = []
     /// The tokens of the latest writes, the last one at the end: a writer whose reply was lost looks for its own here.
     var recentWriteTokens: [String] = []
-    /// Idempotency keys, chosen by the caller, of delivered entries, until the server forgets them.
+    /// Idempotency keys, chosen by the app, of delivered entries, until the server forgets them.
     var usedKeys: [String: Use] = [:]
     /// Contents that no row refers to any more; empty in a stored record.
     var garbage: [String] = []
@@ -72,14 +72,15 @@ struct OutboxRecord: Codable, Sendable {
         self = record
     }
 
-    /// Keeps the key of a delivered entry, if the caller has chosen it.
+    /// Keeps the key of a delivered entry, if the app has chosen it. The caller raises ``revision``; otherwise nothing is
+    /// written.
     mutating func keep(_ receipt: OutboxReceipt) {
         guard let used = receipt.usedKey else { return }
         usedKeys = usedKeys.filter { $0.value.until > receipt.delivered }
         usedKeys[used.key] = Use(id: receipt.id, until: used.until)
     }
 
-    /// Removes an entry, if it is there.
+    /// Removes an entry, if it is there. The caller raises ``revision``; otherwise nothing is written.
     mutating func remove(_ id: OutboxID) {
         guard let index = rows.firstIndex(where: { $0.entry.id == id }) else { return }
         garbage.append(rows.remove(at: index).content)

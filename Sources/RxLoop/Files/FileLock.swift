@@ -42,8 +42,9 @@ package final class FileLock: Sendable {
 
     deinit { release() }
 
-    /// Releases the lock, and removes the file if it is empty. Only the first call has an effect; `deinit`
-    /// calls it too.
+    /// Releases the lock, and removes the file if it is empty. `deinit` calls it too, and only the first call has an
+    /// effect: the table has the identity of the file and no owner, so a second call would release the lock of the next
+    /// holder in this process.
     package func release() {
         guard !isReleased.exchange(true, ordering: .relaxed) else { return }
         Self.held.withLock { held in
