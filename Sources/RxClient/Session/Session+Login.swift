@@ -33,7 +33,8 @@ extension Session {
             }
             return (decision, isNew, contents.runningLogin)
         }
-        // The requests that wait for the login get its failure.
+        // Runs the login even if no request waits for it any more. Those that wait learn of a failure through `login`;
+        // `failure(of:_:for:)` has what each of them reports.
         if isNew { login.subscribe(onFailure: { _ in }) }
         return (decision, login)
     }

@@ -216,8 +216,11 @@ extension Session {
 
 extension Observable where Failure == NetworkError {
     /// Lets `session` log in again when the server reports an expired login, once for all affected requests, and sends
-    /// the request once more. A second refusal is final; it may end the session.
+    /// the request again. A refusal after that login is final; it may end the session. If another session with the same
+    /// store has logged in meanwhile, the request is sent with its credential first, and after a refusal of that one
+    /// `session` logs in.
     public func relogin(through session: Session) -> Observable {
+        // The stage `Relogin` does the same for clients; change both.
         Observable(scheduler: scheduler) { observer in
             self.handleEvents(onNext: { _ in session.recordSuccess() })
                 .replayed(through: session, Replay()).subscribe(observer)
@@ -234,7 +237,8 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// The single replay of a request.
+/// The single replay of a request after a login. Those with credentials of other sessions (``Session/isAdopted(_:)``) do not
+/// count.
 final class Replay: Sendable {
     private let used = Atomic<Bool>(false)
     private let begun = Atomic<Bool>(false)

@@ -171,8 +171,11 @@ final class Retrying: RequestStage, EndStage {
     func cancel(_ walk: Walk) { walk.memory.credit.take()?.giveBack() }
 }
 
-/// Lets the session log in again when the server says that the login has expired, and sends the request once
-/// more. `SessionState` has the rules.
+/// Lets the session log in again when the server says that the login has expired, and sends the request again: once after
+/// a login, and before that with a credential adopted from another session, if there is one
+/// (``Session/recovery(after:_:trace:)``). `SessionState` has the rules.
+///
+/// ``Observable/relogin(through:)`` does the same for chains composed by hand; change both.
 final class Relogin: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.request = request
