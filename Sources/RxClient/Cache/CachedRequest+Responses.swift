@@ -103,25 +103,6 @@ extension CachedRequest {
             }
     }
 
-    /// The response of `send`, or the entry if a 304 confirms it. If the 304 is for another response, `send`
-    /// runs again without conditions.
-    ///
-    /// - Parameter send: sends the prepared request.
-    func revalidate(
-        _ entry: CacheEntry?,
-        _ send: @escaping @Sendable (@escaping @Sendable (inout Request) -> Void) -> Responses
-    ) -> Responses {
-        let responses = send { self.prepare(&$0, revalidating: entry) }
-        guard let entry, key.rules == .http else { return responses }
-        return responses.flatMap(.concat) { response in
-            guard response.status == .notModified else { return .just(response) }
-            guard let revalidated = self.revalidate(entry, with: response) else {
-                return send { self.prepare(&$0, revalidating: nil) }
-            }
-            return .just(revalidated)
-        }
-    }
-
     /// The entry to use when the response shows a failure of the server, or when there is no response.
     func fallingBack(_ trace: Trace?) -> Responses? {
         fallback.map { use($0, .stale, trace) }

@@ -139,7 +139,7 @@ final class CachedRequest: Sendable {
     private var names: Set<CacheSelection> { CacheSelection.names(of: key, tags: tags) }
 
     /// Whether anything has changed since the awaited response was requested (RFC 9111 §4.4).
-    private var isSuperseded: Bool {
+    var isSuperseded: Bool {
         cache.history.hasChanged(names, since: progress.withLock { $0.sharedRequest }?.start ?? start)
     }
 
@@ -162,13 +162,13 @@ final class CachedRequest: Sendable {
     /// Counts a retry of the request, for those that have joined it.
     func recordRetry() { progress.withLock { $0.sharedRequest }?.recordRetry() }
 
-    // MARK: - Revalidation
-
     /// The entry that the server is asked to revalidate, if any.
     var entryToRevalidate: CacheEntry? {
         get { progress.withLock { $0.entryToRevalidate } }
         set { progress.withLock { $0.entryToRevalidate = newValue } }
     }
+
+    // MARK: - Storing
 
     /// Attaches a record to an attempt, into which the later stages write the header fields and cookies that are really
     /// sent. ``variant(of:_:)`` needs them for `Vary`.
@@ -179,51 +179,6 @@ final class CachedRequest: Sendable {
         // A custom `fetch` may not record the fields.
         if requester.servers == nil, let fields = requester.fields(of: request) { sentFields.record(fields) }
     }
-
-    /// Adds the conditions that let the server confirm an entry instead of sending it again (RFC 9111
-    /// §4.3.1).
-    func prepare(_ request: inout Request, revalidating entry: CacheEntry?) {
-        if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
-        guard key.rules == .http else { return }
-        demand.addFields(to: &request, mode)
-        guard let head = entry?.metadata.head else { return }
-        if let tag = head[.eTag] { request.headerFields[.ifNoneMatch] = tag }
-        if let date = head[.lastModified], Date(httpDate: date) != nil {
-            request.headerFields[.ifModifiedSince] = date
-        }
-    }
-
-    /// The stored response, updated by a 304 (RFC 9111 §4.3.4); `nil` if the 304 is for another response, or
-    /// the combined fields exceed the limit.
-    func revalidate(_ entry: CacheEntry, with response: Response) -> Response? {
-        // A response after a redirect concerns another URL.
-        guard !response.isRedirected else { return nil }
-        guard entry.metadata.head.hasSameTag(as: response.head),
-            let head = entry.metadata.head.updated(by: response.head)
-        else {
-            cache.perform(cache.store.remove(.id(entry.metadata.id)))
-            return nil
-        }
-        cache.count { $0.revalidated += 1 }
-        var entry = entry
-        entry.metadata.head = head
-        entry.metadata.freshness = freshness(of: head, response)
-        if !isSent(response) {
-            // An interceptor has confirmed the entry for this request alone.
-        } else if demand.writesStore, head.isStorable, let variant = variant(of: head, response) {
-            entry.metadata.variant = variant
-            if !isSuperseded { cache.perform(cache.store.update(entry.metadata)) }
-        } else {
-            cache.perform(cache.store.remove(.id(entry.metadata.id)))
-        }
-        var revalidated = response
-        revalidated.head = entry.metadata.head
-        revalidated.body = entry.body
-        revalidated.cacheUse = .revalidated
-        return revalidated
-    }
-
-    // MARK: - Storing
 
     /// Records the unchanged response, to be stored if it is accepted.
     func record(_ response: Response) { progress.withLock { $0.response = response } }
@@ -250,7 +205,7 @@ final class CachedRequest: Sendable {
     }
 
     /// Whether a server has sent the response, and no interceptor.
-    private func isSent(_ response: Response) -> Bool {
+    func isSent(_ response: Response) -> Bool {
         let sentFields = response.request.sentFields
         // A custom `fetch` may return a response to any request.
         guard requester.servers != nil else { return sentFields?.isStandIn != true }
@@ -272,7 +227,8 @@ final class CachedRequest: Sendable {
         return CacheEntry.Metadata(key: key, variant: variant, head: head, freshness: freshness, tags: tags)
     }
 
-    private func freshness(of head: ResponseHead, _ response: Response) -> CacheFreshness {
+    /// The freshness of a stored head that has arrived or been confirmed with `response`.
+    func freshness(of head: ResponseHead, _ response: Response) -> CacheFreshness {
         let now = cache.currentDate()
         return CacheFreshness(
             head, arrived: response.head, url: key.url, asked: now - response.metrics.total / .seconds(1),
@@ -280,7 +236,7 @@ final class CachedRequest: Sendable {
     }
 
     /// The variant of a response, by the request fields that were sent.
-    private func variant(of head: ResponseHead, _ response: Response) -> CacheVariant? {
+    func variant(of head: ResponseHead, _ response: Response) -> CacheVariant? {
         let sent = response.request.sentFields?.last ?? requester.fields(of: request)
         let secret = request.identifyingFields
         guard let sent,

@@ -223,6 +223,8 @@ final class ResponseValidation: EventStage {
 }
 
 /// Asks the server to revalidate a stored response instead of sending it again (RFC 9111 §4.3).
+///
+/// ``CachedRequest/revalidate(_:_:)`` does the same for requests built by hand; change both.
 final class Revalidation: RequestStage, EventStage, EndStage {
     /// One attempt, which may ask about a stored response.
     final class Attempt {
@@ -252,7 +254,7 @@ final class Revalidation: RequestStage, EventStage, EndStage {
         guard let entry = walk.memory.revalidation?.entry, let cached = walk.call.cached,
             case .response(let response) = event, response.status == .notModified
         else { return true }
-        guard let revalidated = cached.revalidate(entry, with: response) else {
+        guard let revalidated = cached.confirm(entry, by: response) else {
             walk.memory.revalidation?.entry = nil
             walk.memory.revalidation?.isRefuted = true
             return false
