@@ -204,6 +204,15 @@ extension Multi {
         }
     }
 
+    /// Lets as many names be looked up at a time as ``NameLookups`` begins, each for both kinds of addresses
+    /// (`CURLMOPT_RESOLVE_THREADS_MAX`), and keeps libcurl from waiting for those under way when it is closed
+    /// (`CURLMOPT_QUICK_EXIT`). From 8.20 on, libcurl has a pool of 20 threads for lookups; before, it does not know
+    /// these options and needs neither.
+    func setLookups(_ raw: UnsafeMutableRawPointer) {
+        unsafe _ = rxcurl_multi_setopt_long(raw, CURLMoption(rawValue: 20), 2 * lookups.limit)
+        unsafe _ = rxcurl_multi_setopt_long(raw, CURLMoption(rawValue: 21), 1)
+    }
+
     /// Leaves a handle whose transfer has ended to libcurl until its lookup has ended; false if there is no
     /// lookup.
     func detach(_ handle: EasyHandle) -> Bool {
@@ -211,8 +220,8 @@ extension Multi {
         handle.liftConnectLimit()
         lookups.detach(handle)
         running.remove(handle)
-        limitConnections()
-        unsafe setLimits(raw)
+        limitKeptConnections()
+        unsafe limitConnections(raw)
         return true
     }
 
@@ -220,8 +229,8 @@ extension Multi {
     func removeDetached(_ handle: EasyHandle) -> Bool {
         guard lookups.remove(handle), let raw = unsafe raw else { return false }
         unsafe _ = curl_multi_remove_handle(raw, handle.raw)
-        limitConnections()
-        unsafe setLimits(raw)
+        limitKeptConnections()
+        unsafe limitConnections(raw)
         return true
     }
 }

@@ -110,7 +110,7 @@ final class Multi: @unchecked Sendable {
         }
         unsafe raw = unsafe made
         unsafe setCallbacks(made)
-        unsafe setLimits(made)
+        unsafe limitConnections(made)
         unsafe setLookups(made)
         // Any handle can resume a shared session. A single thread needs no lock functions.
         if features.has(.keepsTLSSessionsPerHandle) { unsafe share = unsafe curl_share_init() }

@@ -364,7 +364,7 @@ extension Multi {
     /// it limits.
     func recordUpgrades(_ change: Int) {
         upgrades.count += change
-        if let raw = unsafe raw { unsafe setLimits(raw) }
+        if let raw = unsafe raw { unsafe limitConnections(raw) }
     }
 }
 
