@@ -70,7 +70,7 @@ final class MetricsInstrument: CallInstrument, CallRecord {
             known.latest = Latest(method: method, path: path, destination: destination, target: target)
             return target
         }
-        if let breaker = destination.breaker, target.takesNew(breaker) {
+        if let breaker = destination.breaker, target.keepIfNew(breaker) {
             watch(breaker, of: target.key.origin)
         }
         return target

@@ -88,7 +88,7 @@ final class MetricsTarget: Sendable {
     }
 
     /// Keeps the circuit breaker of the origin; false if it is the one that is kept.
-    func takesNew(_ new: CircuitBreaker) -> Bool {
+    func keepIfNew(_ new: CircuitBreaker) -> Bool {
         breaker.withLock { kept in
             guard kept !== new else { return false }
             kept = new

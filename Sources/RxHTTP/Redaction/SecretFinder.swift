@@ -68,10 +68,10 @@ package struct SecretFinder {
             // Base64url of `{"`.
             guard bytes[start...].starts(with: "eyJ".utf8) else { continue }
             if start >= headEnd {
-                headEnd = endOfBase64(from: start)
+                headEnd = endOfBase64URL(from: start)
                 tokenEnd = endOfToken(headEnd)
             }
-            let isWord = start == 0 || !Self.isBase64(bytes[start - 1])
+            let isWord = start == 0 || !Self.isBase64URL(bytes[start - 1])
             guard let end = tokenEnd, isWord && end.isWhole || isObject(start..<headEnd) else { continue }
             edits.replace(start..<end.position, by: placeholders.placeholder(for: text(start..<end.position)))
             position = end.position
@@ -80,8 +80,8 @@ package struct SecretFinder {
         return edits
     }
 
-    private func endOfBase64(from start: Int) -> Int {
-        bytes[start...].firstIndex { !Self.isBase64($0) } ?? bytes.count
+    private func endOfBase64URL(from start: Int) -> Int {
+        bytes[start...].firstIndex { !Self.isBase64URL($0) } ?? bytes.count
     }
 
     /// The end of the parts after the first: two, or the four of an encrypted token, whose key may be empty
@@ -89,7 +89,7 @@ package struct SecretFinder {
     private func endOfToken(_ headEnd: Int) -> (position: Int, isWhole: Bool)? {
         var ends = [headEnd]
         while ends.count < 5, let end = ends.last, end < bytes.count, bytes[end] == UInt8(ascii: ".") {
-            ends.append(endOfBase64(from: end + 1))
+            ends.append(endOfBase64URL(from: end + 1))
         }
         func isEmpty(_ part: Int) -> Bool { ends[part] == ends[part - 1] + 1 }
         switch ends.count {
@@ -109,7 +109,7 @@ package struct SecretFinder {
         return UInt8(truncatingIfNeeded: bits >> UInt32(unused)) == UInt8(ascii: "}")
     }
 
-    private static func isBase64(_ byte: UInt8) -> Bool {
+    private static func isBase64URL(_ byte: UInt8) -> Bool {
         byte.isDigit || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
             || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
