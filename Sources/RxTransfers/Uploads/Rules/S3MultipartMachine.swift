@@ -69,7 +69,7 @@ struct S3MultipartMachine: Sendable {
     private let maxRetries: Int
 
     private var uploadID: String?
-    private var done: [Int: ObjectParts.Part] = [:]
+    private var done: [Int: S3Documents.Part] = [:]
     /// The pieces of the parts that are being sent, or wait to be sent again.
     private var running: [Int: UploadPiece] = [:]
     /// The next part to load, from 1.
@@ -147,7 +147,7 @@ struct S3MultipartMachine: Sendable {
         let parts = done.values.sorted { $0.number < $1.number }
         return UploadRequest(
             kind: .completion, target: .endpoint, method: .post, fields: [.contentType: "application/xml"],
-            query: ["uploadId": uploadID ?? ""], body: ObjectParts.completion(parts, algorithm))
+            query: ["uploadId": uploadID ?? ""], body: S3Documents.completion(parts, algorithm))
     }
 
     /// The request that ends the upload on the server, if it exists there.
@@ -208,14 +208,14 @@ struct S3MultipartMachine: Sendable {
     ) -> [Output] {
         switch kind {
         case .creation:
-            guard let uploadID = ObjectParts.uploadID(body) else {
+            guard let uploadID = S3Documents.uploadID(body) else {
                 return fail(.invalid("the server named no upload (UploadId)", head))
             }
             self.uploadID = uploadID
             hasStarted = true
             return [.save(uploadID: uploadID), .started(bytes: 0)] + proceed()
         case .query:
-            let (parts, marker) = ObjectParts.list(body, algorithm)
+            let (parts, marker) = S3Documents.list(body, algorithm)
             for part in parts where (1...Self.maxPartCount).contains(part.number) {
                 // A part of another size is sent again, which replaces it.
                 if let size = part.size, let length = length(of: part.number), size == length {
@@ -237,12 +237,12 @@ struct S3MultipartMachine: Sendable {
             }
             let checksum = algorithm.flatMap(TransferDigest.checksumField).flatMap { head[$0] }
             running[number] = nil
-            done[number] = ObjectParts.Part(number: number, size: piece.count, tag: tag, checksum: checksum)
+            done[number] = S3Documents.Part(number: number, size: piece.count, tag: tag, checksum: checksum)
             failures = [:]
             return [.confirmed(part: number, bytes: piece.count)] + proceed()
         case .completion:
             // Joining takes long, so that the status comes before the outcome is known.
-            if let code = ObjectParts.errorCode(body) {
+            if let code = S3Documents.errorCode(body) {
                 return retry(kind, .invalid("the server could not join the parts: \(code)", head))
             }
             isOver = true

@@ -1,7 +1,8 @@
 import RxHTTP
 
-/// The documents of multipart uploads of S3, as far as uploads need them. Anything else in them is ignored.
-enum ObjectParts {
+/// The XML documents of multipart uploads of S3, as far as uploads read and write them. Anything else in them is ignored.
+/// What the parts are is up to ``S3MultipartMachine``.
+enum S3Documents {
     /// A part that the server has.
     struct Part: Sendable, Equatable {
         var number: Int
