@@ -6,6 +6,8 @@ package import RxHTTP
 ///
 /// All times are in seconds.
 public struct CacheFreshness: Hashable, Sendable, Codable {
+    // What follows from it for a request is `verdict(for:at:)` in CacheVerdict.swift.
+
     /// The time of arrival, or of the latest revalidation with a 304.
     public var date: Date
     /// The age at that time (`corrected_initial_age`, RFC 9111 §4.2.3).

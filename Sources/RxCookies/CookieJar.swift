@@ -35,7 +35,7 @@ public final class CookieJar: Sendable {
         /// The current account of each owner that uses the jar.
         var accounts: [UInt64: Int] = [:]
         /// The cookies that came from the storage and have not been set since.
-        var restored: Set<Cookie.ID> = []
+        var fromStorage: Set<Cookie.ID> = []
         var events: [CookieEvent] = []
         /// Whether there is a change to save.
         var isChanged = false
@@ -132,7 +132,7 @@ public final class CookieJar: Sendable {
             }
             do throws(CookieRefusal) {
                 let changes = try contents.cookies.set(setCookie, from: origin, at: now)
-                if let cookie = changes.stored { contents.restored.remove(cookie.id) }
+                if let cookie = changes.stored { contents.fromStorage.remove(cookie.id) }
                 contents.events += [changes.stored].compactMap(\.self).map(CookieEvent.stored)
                 contents.events += changes.removed.map(CookieEvent.removed)
                 contents.isChanged = self.keepsSessionCookies || changes.isLasting
@@ -307,14 +307,14 @@ extension CookieJar {
             switch kept {
             case .all: return
             case .new:
-                let restored = contents.restored
-                contents.removeAll { restored.contains($0.id) }
+                let fromStorage = contents.fromStorage
+                contents.removeAll { fromStorage.contains($0.id) }
             case .none:
                 contents.clearCount += 1
                 contents.removeAll { _ in true }
             }
             if !contents.isRestored { contents.earlyRemovals.append { _ in true } }
-            contents.restored = []
+            contents.fromStorage = []
         }
     }
 

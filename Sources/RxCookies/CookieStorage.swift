@@ -87,7 +87,7 @@ extension CookieJar {
                 saved.filter { cookie in !contents.earlyRemovals.contains { $0(cookie) } }, at: now)
             let early = known.restore(contents.cookies.all(at: now), at: now)
             contents.cookies = known
-            contents.restored = Set(restored.map(\.id)).subtracting(early.map(\.id))
+            contents.fromStorage = Set(restored.map(\.id)).subtracting(early.map(\.id))
             contents.isRestored = true
             contents.earlyRemovals = []
             return contents.restoring.take()
@@ -131,7 +131,7 @@ extension CookieJar {
     func restore(_ cookies: [Cookie], at now: Date) -> [Cookie] {
         change { contents in
             let restored = contents.cookies.restore(cookies, at: now)
-            contents.restored.subtract(restored.map(\.id))
+            contents.fromStorage.subtract(restored.map(\.id))
             contents.events += restored.map(CookieEvent.stored)
             contents.isChanged = !restored.isEmpty
             return restored
