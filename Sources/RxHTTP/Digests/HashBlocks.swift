@@ -46,7 +46,7 @@ struct HashBlocks: Sendable {
 }
 
 extension FixedWidthInteger {
-    /// The bytes, the most significant first.
+    /// The bytes, the most significant first. RxWebSocket, which imports nothing, has the same in HandshakeHash.swift.
     var bigEndianBytes: [UInt8] {
         (0..<(Self.bitWidth / 8)).reversed().map { UInt8(truncatingIfNeeded: self >> Self($0 * 8)) }
     }

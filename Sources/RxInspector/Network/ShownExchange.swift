@@ -6,7 +6,8 @@ import RxWebSocket
 
 /// The parts of an exchange as the developer sees them: without secrets, unless these are asked for.
 struct ShownExchange {
-    /// The request with the kept part of its body.
+    /// The request with the kept part of its body. It has all its secrets: each text that is made of it must respect
+    /// ``showsSecrets``.
     let request: Request
     /// The number of bytes of the body; `nil` if it is unknown.
     let bodyCount: Int64?

@@ -44,7 +44,7 @@ extension UInt32 {
 }
 
 extension FixedWidthInteger {
-    /// The bytes in network byte order.
+    /// The bytes, the most significant first, as in HashBlocks.swift of RxHTTP.
     var bigEndianBytes: [UInt8] {
         (0..<(Self.bitWidth / 8)).reversed().map { UInt8(truncatingIfNeeded: self >> Self($0 * 8)) }
     }
