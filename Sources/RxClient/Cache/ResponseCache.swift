@@ -155,6 +155,7 @@ extension ResponseCache {
                 ask(entry).stored(in: cached)
             }
             .map { response in
+                // Here and in `catch`, as the stage `StaleIfError` does for clients; change both.
                 guard response.status.isServerFailure, !response.isFromCache else { return response }
                 return cached.fallback.map { cached.response(from: $0, .stale, at: self.currentDate()) }
                     ?? response

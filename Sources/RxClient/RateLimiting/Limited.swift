@@ -18,6 +18,7 @@ extension Observable where Failure == NetworkError {
     ) -> Observable {
         if let scheduler { limiter.setClockIfUnset(scheduler) }
         let wait = QueueWait(limiter: limiter, host: limiter.host(host), limit: limit)
+        // The stage `RequestLimiting` does the same for clients; change both.
         return Observable(scheduler: scheduler) { observer in
             let stream = started(since: AccountMoment.beginning(in: observer.scope.lane))
             let scope = observer.scope.child()

@@ -180,6 +180,7 @@ extension Observable where Failure == NetworkError {
         }
     }
 
+    /// The stage ``CircuitBreaking`` does the same for clients; change both.
     private func guarded(by breaker: CircuitBreaker) -> Observable {
         Observable(scheduler: scheduler) { observer in
             let permit: CircuitPermit

@@ -120,7 +120,9 @@ struct SessionState {
         return .send(credential, credentialVersion)
     }
 
-    /// The credential of an attempt at `date`, if there is nothing to wait for.
+    /// The credential of an attempt at `date`, if there is nothing to wait for: a short form of
+    /// ``authorize(for:mustLogIn:renewsAhead:date:)``, which decides otherwise. It must return `nil` wherever that one
+    /// waits or fails; change both.
     func settled(at date: Date, mustLogIn: Bool) -> (Credential?, CredentialVersion)? {
         switch phase {
         case .renewing: return nil

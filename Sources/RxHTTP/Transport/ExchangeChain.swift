@@ -6,7 +6,8 @@ import Synchronization
 /// before their heads.
 ///
 /// The next exchange begins as soon as a head asks for it. Body bytes that arrived together with that head
-/// are read, so that the connection can be reused; the rest of the body is not awaited.
+/// are read, so that the connection can be reused; the rest of the body is not awaited. The stage `Redirects` of
+/// RxClient does the same for clients; change both.
 package final class ExchangeChain: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
 

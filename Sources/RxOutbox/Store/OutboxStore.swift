@@ -117,6 +117,7 @@ public enum OutboxChange: Sendable {
     ///
     /// - Parameter entry: the entry with the change's id, as it is stored.
     public func isAllowed(for entry: OutboxEntry) -> Bool {
+        // `OutboxTable.change(_:under:)` has the same conditions as statements; change both.
         let isDead = entry.delivery.deadReason != nil
         return switch self {
         case .begin, .settle, .complete: !isDead

@@ -50,6 +50,9 @@ final class HedgedAttempts: RequestStage {
 }
 
 /// Fails at once while the host's circuit is open; counts the outcome of each attempt.
+///
+/// ``Observable/circuitBreaker(_:)`` does the same for chains composed by hand, also by a ``CircuitPermit``; change
+/// both.
 final class CircuitBreaking: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         walk.memory.permit = nil
@@ -101,6 +104,9 @@ final class CircuitBreaking: RequestStage, EventStage, EndStage {
 }
 
 /// Waits for a slot within the client's limits, and holds it until the end of the attempt.
+///
+/// ``Observable/limited(by:host:within:)`` does the same for chains composed by hand, also by a ``QueueTurn``; change
+/// both.
 final class RequestLimiting: RequestStage, EventStage, EndStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         walk.memory.turn = nil

@@ -7,6 +7,8 @@ import RxLite
 
 /// Falls back to a stored response if the server is unreachable or fails, and the `stale-if-error` of that
 /// response allows it (RFC 5861 §4).
+///
+/// `ResponseCache.response(to:)` does the same for requests built by hand; change both.
 final class StaleIfError: EndStage {
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
         let call = walk.call

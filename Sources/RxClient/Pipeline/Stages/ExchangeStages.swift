@@ -9,7 +9,8 @@ import RxLite
 /// Follows redirects, and upgrades to https for hosts with HSTS: each hop is an exchange.
 ///
 /// The next exchange begins as soon as a head asks for it. Body bytes that arrived together with that head are read, so
-/// that the connection can be reused; the rest of the body is not awaited.
+/// that the connection can be reused; the rest of the body is not awaited. ``ExchangeChain`` does the same for
+/// transports without a client; change both.
 final class Redirects: RequestStage, EventStage, EndStage {
     /// The redirects of one attempt.
     struct Hops {

@@ -158,6 +158,8 @@ struct OutboxTable {
 
     func content(of id: OutboxID) throws -> Data? { try row(id).map { try whole($0).content } }
 
+    /// Adds an entry by the rules of ``OutboxStore/add(_:_:)``. ``MemoryOutboxStore`` and `SharedOutboxStore` of
+    /// RxFleet have the same; change all three.
     func add(_ row: OutboxRow) throws -> OutboxAddition {
         let entry = row.entry
         if let delivered = try delivered(entry) { return .delivered(delivered) }
@@ -211,6 +213,7 @@ struct OutboxTable {
         return .exists(known.entry, known.content)
     }
 
+    /// Changes an entry. The conditions are those of ``OutboxChange/isAllowed(for:)``, as statements; change both.
     func change(_ change: PreparedChange, under lease: OutboxLease?) throws -> OutboxChange.Outcome {
         // A folder that was removed and made again counts its leases from the start.
         if let lease, lease.number != held { return .leaseLost }
