@@ -36,6 +36,8 @@ public final class CookieJar: Sendable {
         var accounts: [UInt64: Int] = [:]
         /// The cookies that came from the storage and have not been set since.
         var fromStorage: Set<Cookie.ID> = []
+        /// The events to deliver. Whoever adds some delivers them outside the lock: by ``CookieJar/change(_:)``, or by
+        /// ``CookieJar/deliverEvents()``.
         var events: [CookieEvent] = []
         /// Whether there is a change to save.
         var isChanged = false

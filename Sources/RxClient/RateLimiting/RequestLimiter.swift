@@ -257,7 +257,8 @@ public struct RequestRate: Sendable, Hashable {
 // MARK: - The queue
 
 extension RequestLimiter {
-    /// The requests that run or wait, and the timer. Accessed only under the limiter's lock.
+    /// The requests that run or wait, and the timer. Accessed only under the limiter's lock. Whatever holds, closes,
+    /// marks or admits runs inside `change(at:_:)`, which then admits others, sets the timer, and reserves permits.
     struct Contents {
         var queue: FairQueue<Waiter>
         var hosts: [String: Host] = [:]

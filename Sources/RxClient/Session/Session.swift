@@ -50,6 +50,8 @@ public final class Session: Sendable {
     let seed = RandomSource.number()
 
     struct Contents {
+        /// Whoever ends a login or an account here calls ``endLogin()`` under the same lock, and for another account
+        /// ``switchJars(from:to:_:)``. What these return is released, and announced, outside the lock.
         var state: SessionState
         /// Whether the stored credential has been loaded.
         var isRestored: Bool

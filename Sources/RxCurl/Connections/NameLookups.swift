@@ -77,10 +77,10 @@ struct NameLookups {
     /// Keeps a handle as long as the multi handle.
     mutating func keep(_ handle: EasyHandle) { kept.append(handle) }
 
-    /// Keeps a handle until libcurl has completed its transfer.
+    /// Keeps a handle until libcurl has completed its transfer. The caller sets the limits of connections again.
     mutating func detach(_ handle: EasyHandle) { detached[ObjectIdentifier(handle)] = handle }
 
-    /// Releases a handle; false if it was not detached.
+    /// Releases a handle; false if it was not detached. After `true`, the caller sets the limits of connections again.
     mutating func remove(_ handle: EasyHandle) -> Bool {
         detached.removeValue(forKey: ObjectIdentifier(handle)) != nil
     }

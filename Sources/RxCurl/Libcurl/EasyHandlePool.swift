@@ -1,6 +1,7 @@
 import RxHTTP
 
-/// The easy handles that carry transfers; each knows its slot.
+/// The easy handles that carry transfers; each knows its slot. Whoever adds or removes one calls
+/// ``Multi/limitKeptConnections()``.
 struct RunningHandles {
     private var handles: [EasyHandle] = []
     /// The number of paused transfers for which curl keeps bytes.

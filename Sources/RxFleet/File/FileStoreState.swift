@@ -7,7 +7,8 @@ import RxSQLite
 
 /// The work of a file store on its thread: commands, its leases, its place in the queues for others, and its subscriptions.
 ///
-/// Methods block. Events for subscribers wait in ``reports``, which are called without a lock.
+/// Methods block. Events for subscribers wait in ``reports``: after each change the caller makes the calls of
+/// ``takeReports()`` without a lock, and again after ``settle()`` if the state is unsettled.
 struct FileStoreState {
     /// A request of this store for a lease: waiting while `held` is `nil`.
     private struct LeaseRequest {

@@ -213,7 +213,8 @@ struct DeliveryPlan {
         return .bury(dead)
     }
 
-    /// The attempt has failed.
+    /// The attempt has failed. The entry stays busy until the caller has stored the decision, and calls ``settle(_:)``
+    /// or ``remove(_:)``.
     ///
     /// - Parameters:
     ///   - mayHaveArrived: whether a request of the attempt may have been executed.

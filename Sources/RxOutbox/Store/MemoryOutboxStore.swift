@@ -27,6 +27,7 @@ public final class MemoryOutboxStore: OutboxStore {
         /// The keys of delivered entries.
         var usedKeys: [String: (id: OutboxID, until: Date)] = [:]
 
+        /// Keeps the receipt of a delivered entry, and its key. The caller raises `revision`.
         mutating func keep(_ receipt: OutboxReceipt) {
             if !receipt.content.isEmpty { receipts.append(receipt) }
             guard let used = receipt.usedKey else { return }
@@ -34,6 +35,7 @@ public final class MemoryOutboxStore: OutboxStore {
             usedKeys[used.key] = (receipt.id, used.until)
         }
 
+        /// Removes an entry, if it is there. The caller raises `revision`.
         mutating func remove(_ id: OutboxID) {
             guard let row = rows.removeValue(forKey: id) else { return }
             if let key = row.entry.guarantee.key { ids[key] = nil }
