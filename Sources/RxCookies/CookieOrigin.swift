@@ -1,8 +1,8 @@
 package import FoundationEssentials
 import RxHTTP
 
-/// The parts of a URL that matter for cookies. Public suffixes are a matter of ``CookieTable``, which checks them when a
-/// cookie is set (`scope(of:from:)`).
+/// The parts of a URL that matter for cookies. Public suffixes are a matter of ``CookieTable``, which checks them when
+/// a cookie is set (`scope(of:from:)`).
 package struct CookieOrigin {
     /// In lower case and ASCII; an IPv6 address without brackets.
     let host: String

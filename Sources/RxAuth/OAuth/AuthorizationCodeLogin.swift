@@ -181,8 +181,8 @@ struct AuthorizationCodeLogin: Sendable {
 
 // MARK: - PKCE
 
-/// Only this login can exchange its code: the authorization request has the hash of ``verifier``, and the request for the
-/// tokens has ``verifier`` itself (RFC 7636).
+/// Only this login can exchange its code: the authorization request has the hash of ``verifier``, and the request for
+/// the tokens has ``verifier`` itself (RFC 7636).
 extension AuthorizationCodeLogin {
     /// Throws if the server does not support PKCE.
     private func checkPKCE() throws(NetworkError) {

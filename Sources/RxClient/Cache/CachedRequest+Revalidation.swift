@@ -4,7 +4,8 @@ import RxCache
 import RxHTTP
 import RxLite
 
-// How the server is asked to confirm a stored response instead of sending it again, and what a 304 does (RFC 9111 §4.3).
+// How the server is asked to confirm a stored response instead of sending it again, and what a 304 does (RFC 9111
+// §4.3).
 
 extension CachedRequest {
     /// Adds the conditions that let the server confirm an entry instead of sending it again (RFC 9111

@@ -237,8 +237,8 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// The single replay of a request after a login. Those with credentials of other sessions (``Session/isAdopted(_:)``) do not
-/// count.
+/// The single replay of a request after a login. Those with credentials of other sessions do not count
+/// (``Session/isAdopted(_:)``).
 final class Replay: Sendable {
     private let used = Atomic<Bool>(false)
     private let begun = Atomic<Bool>(false)

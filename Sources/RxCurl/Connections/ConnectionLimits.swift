@@ -1,7 +1,8 @@
 import CLibcurl
 
 // How many connections curl may have, and how many of them it may keep. Whoever changes a count that the two functions
-// read (`running`, `upgrades`, the detached lookups) calls them again. Who gets a connection is up to `ConnectionQueue`.
+// read (`running`, `upgrades`, the detached lookups) calls them again. Who gets a connection is up to
+// `ConnectionQueue`.
 
 extension Multi {
     /// Sets curl's limit of connections. The queue does not admit more transfers than connections, so with

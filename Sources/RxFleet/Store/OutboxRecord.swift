@@ -72,8 +72,8 @@ struct OutboxRecord: Codable, Sendable {
         self = record
     }
 
-    /// Keeps the key of a delivered entry, if the app has chosen it. The caller raises ``revision``; otherwise nothing is
-    /// written.
+    /// Keeps the key of a delivered entry, if the app has chosen it. The caller raises ``revision``; otherwise nothing
+    /// is written.
     mutating func keep(_ receipt: OutboxReceipt) {
         guard let used = receipt.usedKey else { return }
         usedKeys = usedKeys.filter { $0.value.until > receipt.delivered }

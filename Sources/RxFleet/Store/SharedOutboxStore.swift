@@ -67,6 +67,7 @@ public final class SharedOutboxStore: OutboxStore {
 
     /// Adds an entry.
     public func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
+        // `OutboxTable` and `MemoryOutboxStore` have the same rules; change all three.
         let contentName = Self.token()
         return changing(
             under: nil, writing: (contentKey(contentName), content, nil), refused: nil, isAddition: true

@@ -71,6 +71,7 @@ public final class MemoryOutboxStore: OutboxStore {
 
     /// Adds an entry.
     public func add(_ entry: OutboxEntry, _ content: Data) -> Observable<OutboxAddition, NetworkError> {
+        // `OutboxTable`, and `SharedOutboxStore` of RxFleet, have the same rules; change all three.
         working { contents in
             if let key = entry.guarantee.key, let id = contents.ids[key], let row = contents.rows[id] {
                 return .exists(row.entry, row.content)

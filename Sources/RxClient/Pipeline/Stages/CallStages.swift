@@ -173,8 +173,8 @@ final class Retrying: RequestStage, EndStage {
     func cancel(_ walk: Walk) { walk.memory.credit.take()?.giveBack() }
 }
 
-/// Lets the session log in again when the server says that the login has expired, and sends the request again: once after
-/// a login, and before that with a credential adopted from another session, if there is one
+/// Lets the session log in again when the server says that the login has expired, and sends the request again: once
+/// after a login, and before that with a credential adopted from another session, if there is one
 /// (``Session/recovery(after:_:trace:)``). `SessionState` has the rules.
 ///
 /// ``Observable/relogin(through:)`` does the same for chains composed by hand; change both.

@@ -1,7 +1,7 @@
 import RxHTTP
 
-/// The XML documents of multipart uploads of S3, as far as uploads read and write them. Anything else in them is ignored.
-/// What the parts are is up to ``S3MultipartMachine``.
+/// The XML documents of multipart uploads of S3, as far as uploads read and write them. Anything else in them is
+/// ignored. What the parts are is up to ``S3MultipartMachine``.
 enum S3Documents {
     /// A part that the server has.
     struct Part: Sendable, Equatable {
