@@ -146,7 +146,7 @@ struct ContentIdentity: Sendable, Equatable {
     /// Whether the content is that of a record, as far as both tell.
     func matches(_ record: UploadRecord) -> Bool {
         if let known = record.size, known != size { return false }
-        if let known = record.digest, let digest, known.hasPrefix(digest.algorithm.rawValue) {
+        if let known = record.digest, let digest, known.hasPrefix(digest.algorithm.rawValue + " ") {
             // The file may have been touched.
             return known == digest.description
         }
