@@ -2,6 +2,7 @@ import RxHTTP
 import RxLite
 import RxTesting
 import Synchronization
+import TestServers
 import Testing
 
 @testable import RxTransfers
@@ -78,6 +79,37 @@ import Testing
         #expect(log.all == ["+a", "+b", "+c"])
         #expect(queue.progress.value.bytes == 60)
         #expect(queue.progress.value.expected == 60)
+    }
+
+    /// A transfer that ends while it is paused and resumed, which is then done anew.
+    @Test func aLateEndIsNotThatOfTheNextRun() throws {
+        let runs = Board<[Emitter<TransferRate, NetworkError>]>([])
+        let meanwhile = Board<(@Sendable () -> Void)?>(nil)
+        let queue = TransferQueue<Job>(
+            on: clock, limit: 1, storedAt: nil, in: nil, reachability: nil,
+            allows: { _, _ in
+                // Inside the queue, so that all of it happens in this order, after the queue's present work.
+                meanwhile.update { $0.take() }?()
+                return true
+            }
+        ) { _, _ in .create { emitter in runs.update { $0.append(emitter) } } }
+        queue.add(Job(name: "a", seconds: 1))
+        try clock.run()
+        let id = try #require(queue.items.value.first?.id)
+        meanwhile.update {
+            $0 = {
+                queue.pause(id)
+                queue.resume(id)
+                runs.contents[0].finish()
+            }
+        }
+        queue.reconsider()
+        try clock.run()
+        #expect(runs.contents.count == 2)
+        #expect(states(queue) == ["a running"])
+        runs.contents[1].finish()
+        try clock.run()
+        #expect(states(queue) == ["a finished"])
     }
 
     /// Without a network nothing runs; large transfers wait for another one than the mobile one.

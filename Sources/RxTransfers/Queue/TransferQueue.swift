@@ -195,7 +195,8 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     private let start: @Sendable (Job) -> Observable<TransferRate, NetworkError>
     private let scope: Scope
     private var plan: QueuePlan<Job>
-    private var running: [Int: Subscription] = [:]
+    private var running: [Int: Run] = [:]
+    private var lastRun = 0
     private lazy var reporter = RateReporter(on: clock, in: scope) { [progress] in progress.value = $0 }
     private var saver = WriteCoalescer()
     /// Whether the file has been read.
@@ -218,6 +219,13 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         self.start = start
         scope = Scope(lane: Lane(scheduler: clock))
         plan = QueuePlan(limit: limit)
+    }
+
+    /// A running transfer. The number tells its events from those of an earlier run, which may have been queued in the lane
+    /// before the transfer was paused and resumed.
+    private struct Run {
+        let number: Int
+        let subscription: Subscription
     }
 
     /// The JSON form of a transfer in the queue's file. Files of older releases must stay readable: new properties must be
@@ -244,7 +252,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
                 let running = self.running.sorted { $0.key < $1.key }.map(\.value)
                 self.running = [:]
                 self.watching?.cancel()
-                for transfer in running { transfer.cancel() }
+                for run in running { run.subscription.cancel() }
             }
             self.watch()
             guard let path = self.path, let files = self.files else { return self.load([]) }
@@ -344,7 +352,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     func remove(_ id: Int) {
         enter {
-            self.running.removeValue(forKey: id)?.cancel()
+            self.running.removeValue(forKey: id)?.subscription.cancel()
             self.plan.remove(id)
             self.advance(isChanged: true)
         }
@@ -354,8 +362,10 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     private func advance(isChanged: Bool) {
         scope.lane.assertInside()
         let (stopped, started) = plan.schedule { [status, allows] job in allows(job, status) }
-        for id in stopped { running.removeValue(forKey: id)?.cancel() }
-        for item in plan.items where !item.wantsToRun { running.removeValue(forKey: item.id)?.cancel() }
+        for id in stopped { running.removeValue(forKey: id)?.subscription.cancel() }
+        for item in plan.items where !item.wantsToRun {
+            running.removeValue(forKey: item.id)?.subscription.cancel()
+        }
         publish()
         if isChanged { save() }
         for id in started { run(id) }
@@ -363,20 +373,24 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     private func run(_ id: Int) {
         guard let job = plan.item(id)?.job else { return }
-        running[id] = start(job).observe(
-            onNext: { rate in self.scope.enter { self.take(rate, of: id) } },
-            onEnd: { completion in self.scope.enter { self.end(id, completion) } })
+        lastRun += 1
+        let number = lastRun
+        let subscription = start(job).observe(
+            onNext: { rate in self.scope.enter { self.take(rate, of: id, in: number) } },
+            onEnd: { completion in self.scope.enter { self.end(id, in: number, completion) } })
+        running[id] = Run(number: number, subscription: subscription)
     }
 
-    private func take(_ rate: TransferRate, of id: Int) {
+    private func take(_ rate: TransferRate, of id: Int, in run: Int) {
         scope.lane.assertInside()
-        guard running[id] != nil else { return }
+        guard running[id]?.number == run else { return }
         plan.change(id) { $0.progress = rate }
         publish()
     }
 
-    private func end(_ id: Int, _ completion: Completion<NetworkError>) {
-        guard running.removeValue(forKey: id) != nil else { return }
+    private func end(_ id: Int, in run: Int, _ completion: Completion<NetworkError>) {
+        guard running[id]?.number == run else { return }
+        running[id] = nil
         plan.change(id) { item in
             switch completion {
             case .finished: item.state = .finished
