@@ -190,7 +190,6 @@ struct CookieTable {
     /// have set are skipped.
     ///
     /// - Returns: the cookies that were added.
-    @discardableResult
     mutating func restore(_ cookies: [Cookie], at now: Date) -> [Cookie] {
         cookies.filter { $0.isSound(suffixes) }.compactMap { cookie in
             lastCreation = max(lastCreation, cookie.created)

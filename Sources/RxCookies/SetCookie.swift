@@ -1,7 +1,8 @@
 import FoundationEssentials
 import RxHTTP
 
-/// The parsed value of one `Set-Cookie` field (RFC 6265 §5.2, with the limits of RFC 6265bis §5.6).
+/// The parsed value of one `Set-Cookie` field (RFC 6265 §5.2, with the limits of RFC 6265bis §5.6). ``CookieTable`` decides
+/// whether its domain is allowed.
 struct SetCookie {
     let name: String
     let value: String

@@ -1,6 +1,7 @@
 /// The recorded entries, limited in number and in total size; the oldest are removed first.
 package struct HAREntries {
     private let limit: Int
+    /// The most bytes in memory, approximately.
     private let byteLimit: Int
     private var entries: [Int: (entry: HAR.Entry, size: Int)] = [:]
     private var size = 0

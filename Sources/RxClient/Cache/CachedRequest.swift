@@ -303,7 +303,8 @@ struct CacheRequester: Sendable {
         return jar.isRestored ? jar.adding(to: sent, at: origin, isSent: false)?.request.headerFields : nil
     }
 
-    /// The cookies that the jar would add to `request` now.
+    /// The cookies that the jar would add to `request` now. A request joins one in flight only if they are the same for
+    /// both.
     func cookies(of request: Request) -> String {
         guard let jar, !request.isCredentialFree, let origin = cookieOrigin(of: request) else { return "" }
         return jar.adding(to: request, at: origin, isSent: false)?.added ?? ""

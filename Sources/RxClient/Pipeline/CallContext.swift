@@ -230,7 +230,7 @@ extension CallContext: RedactedDescription {
     public var description: String { "\(id), \(kind), attempt \(attempt)" }
 }
 
-/// The kinds of calls. Each kind goes through some of the stages.
+/// The kinds of calls. Each kind goes through some of the stages: the rows in `Pipeline.swift` say which.
 public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     /// ``Client/request(_:)``: a typed result. Pages are loaded in the same way.
     case request

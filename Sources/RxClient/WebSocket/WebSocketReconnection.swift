@@ -53,6 +53,8 @@ final class WebSocketSource: @unchecked Sendable {
     private let connect: @Sendable (_ isFirst: Bool) -> Observable<WebSocketEvent, NetworkError>
     /// Whether no connection has opened yet.
     private var isFirst = true
+    /// The failures since the last message, ping or pong: opening alone does not reset it, because a server may close each
+    /// connection at once.
     private var history: RetryHistory
     /// The code with which the server has closed the last connection, if it has.
     private var code: WebSocketCloseCode?

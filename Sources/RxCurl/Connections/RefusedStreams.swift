@@ -56,6 +56,8 @@ extension Transfer {
             attempts.refusals < Self.mostRefusals, content.source?.canReopen ?? true
         else { return false }
         if attempts.sending.isRefused { return true }
+        // libcurl ends with the same message if a connection broke that had been used before, on which the server may have
+        // processed the request: then only what may be repeated is sent again.
         guard result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR,
             state.isRepeatable || attempts.sending.isOnNewConnection,
             multi.features.has(.givesUpRefusedStreams)

@@ -9,7 +9,8 @@ struct ConnectionAttempts {
     var http3 = HTTP3Request.none
     /// The number of sockets for datagrams that have been opened for the transfer.
     var datagramSockets = 0
-    /// The port of the last connection that was tried.
+    /// The port of the last connection that was tried, which tells whether curl went to a proxy
+    /// (``EasyHandle/usesProxy``).
     var port: Int?
     /// The state of the latest attempt to send the request.
     var sending = SendingAttempt()

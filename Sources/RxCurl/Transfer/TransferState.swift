@@ -403,7 +403,8 @@ extension TransferState {
             return heads != .none
         }
 
-        /// The next part of the received response to deliver or to decode.
+        /// The next part of the received response to deliver or to decode. ``TransferState/resume(isPaused:)`` delivers
+        /// interim responses likewise while the final one is being read; change both.
         mutating func resume() -> ResumeAction? {
             switch heads {
             case .challenge: return nil

@@ -131,7 +131,8 @@ public enum OutboxChange: Sendable {
 public struct OutboxLease: Sendable, Hashable {
     /// The fencing number, which grows from lease to lease.
     public let number: Int64
-    /// When it ends unless it is renewed; `nil` for a lease that ends with the process.
+    /// When it ends unless it is renewed; `nil` for a lease that ends with the process and is never renewed, such as that of
+    /// a file's lock (SQLite), or of a store in memory that is not shared.
     public let expires: Date?
 
     /// Creates a lease.
