@@ -101,10 +101,11 @@ struct NameLookupTests {
     /// nothing more.
     @Test func limitsCountWhenItStartsOver() async throws {
         let server = try RawServer([[.readHead, .respond(417), .close], [.readRequest, .stall]])
+        let url = "http://one.test:\(server.port)/"
         try await withResolver { transport in
-            let first = Recording(transport.send(try .to("http://one.test:\(server.port)/")))
+            let first = Recording(transport.send(try .to(url)))
             try await names.receive(1)
-            var request = try Request.to("http://one.test:\(server.port)/", method: .post, body: .text("small"))
+            var request = try Request.to(url, method: .post, body: .text("small"))
             request.continuePolicy = ContinuePolicy(threshold: 1, wait: .seconds(3600))
             request.timeouts.firstByte = .milliseconds(300)
             let second = Recording(transport.send(request))
