@@ -95,6 +95,25 @@ import Testing
         #expect(parser.pendingCount == 0)
     }
 
+    /// An attribute counts towards the limits of the value that it precedes, also of a string by itself, and not of the next.
+    @Test func attributesCount() throws {
+        var limits = RESPParser.Limits()
+        limits.total = 45
+        let string = "$20\r\n\(String(repeating: "a", count: 20))\r\n"
+        let attribute = "|1\r\n+key\r\n+value\r\n"
+        #expect(try Self.parse(string + string, limits: limits).count == 2)
+        #expect(throws: RESPError.longValue) {
+            try Self.parse(attribute + attribute + string, limits: limits)
+        }
+        #expect(try Self.parse(attribute + string + string, limits: limits).count == 2)
+        limits.total = 4000
+        limits.elements = 3
+        #expect(try Self.parse(attribute + string + string, limits: limits).count == 2)
+        #expect(throws: RESPError.manyElements) {
+            try Self.parse(attribute + attribute + string, limits: limits)
+        }
+    }
+
     /// Each limit holds, for values that are complete and for those that never will be.
     @Test func limits() throws {
         var limits = RESPParser.Limits()

@@ -22,6 +22,18 @@ import Testing
     ]
     static let created = Date(timeIntervalSince1970: 1_618_884_473)
 
+    /// Times beyond the integers of structured fields (RFC 9651 §3.3.1), and one that is no number.
+    @Test(
+        arguments: [
+            (.infinity, 999_999_999_999_999), (-1e300, -999_999_999_999_999), (.nan, 0), (-0.5, -1),
+        ] as [(Double, Int)])
+    func dates(seconds: Double, written: Int) throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        let input = try #require(
+            MessageSignatureInput([], MessageSignatureParameters(created: date, expires: date)))
+        #expect(input.text == "();created=\(written);expires=\(written)")
+    }
+
     static func message(_ fields: HTTPFields = [:]) -> SignableMessage {
         var all = Self.fields
         for field in fields { all[field.name] = field.value }
