@@ -32,6 +32,7 @@ public final class CallContext: Sendable {
     /// Reports the events of the call, if there is a listener.
     let trace: Trace?
     let validation: Validation
+    /// The one replay after a login, for all attempts; ruled out once part of a response has been delivered.
     let replay = Replay()
     private let progress: Mutex<Progress>
 
@@ -153,7 +154,8 @@ public final class CallContext: Sendable {
         _ = replay.use()
     }
 
-    /// `request` for the next attempt: directed to its server and signed.
+    /// `request` for the next attempt: directed to its server and signed. To be called once for each attempt,
+    /// which it counts.
     ///
     /// - Parameters:
     ///   - server: the server of the attempt, if it goes to one of the service's.
@@ -232,6 +234,9 @@ extension CallContext: RedactedDescription {
 
 /// The kinds of calls. Each kind goes through some of the stages: the rows in `Pipeline.swift` say which.
 public enum CallKind: Int, Sendable, Hashable, CaseIterable {
+    // `Pipeline` finds its lists by the raw values, which must count from 0 in the order of the cases;
+    // RxTracing exports the names of the cases.
+
     /// ``Client/request(_:)``: a typed result. Pages are loaded in the same way.
     case request
     /// ``Client/progress(of:)``: a typed result with its progress.
@@ -264,7 +269,8 @@ struct CallOverrides: Sendable {
     var page: PageRequest?
     /// The account that the call belongs to, if it is part of a subscription that began earlier.
     var account: SessionAccount?
-    /// Whether the call refreshes a stored response in the background.
+    /// Whether the call refreshes a stored response in the background: the user sees nothing of it
+    /// (``CallRun``), and the server is asked in any case (``Caching``).
     var isRefresh = false
     /// The interceptor at the place of ``Reading``.
     var reader: (any Interceptor)?

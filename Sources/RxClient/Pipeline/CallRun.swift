@@ -18,6 +18,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     /// The scope of the walk.
     private let scope: Scope
     private let shown: Presentation
+    /// Whether the end has been decided, by the walk or by the client's cancellation; only the first counts.
     @safe @exclusivity(unchecked) private var hasEnded = false
     /// Whether the trace has been told of the start.
     @safe @exclusivity(unchecked) private var isTraced = false
@@ -129,6 +130,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
 
     private func finish(_ completion: Completion<NetworkError>) {
         guard scope.isOpen else { return }
+        // Set before the scope closes, or the trace would take the end for a cancellation.
         hasEnded = true
         scope.close()
         if isTraced { call.trace?.end(completion) }
@@ -207,7 +209,8 @@ extension Client {
     }
 
     /// The typed result of an endpoint's response that has arrived in several exchanges, such as that of an upload in parts:
-    /// validated, without its envelope, and made by the endpoint.
+    /// validated, without its envelope, and made by the endpoint, as ``typed(_:_:_:as:)`` does after the
+    /// stages; change both.
     package func output<E: Endpoint>(
         of endpoint: E, from response: Response
     ) throws(NetworkError) -> E.Output {

@@ -64,6 +64,7 @@ public struct Interceptors: Sendable {
         self.exchange = exchange
     }
 
+    // A new place also counts in `isEmpty` and `followed(by:)`, and needs a row in `Pipeline`.
     enum Place {
         case call
         case attempt
@@ -182,7 +183,8 @@ struct AttemptContext: Sendable {
     var standIn: CopyOnWrite<Response>?
     /// Called when a request of the attempt is sent, which may be in another lane.
     var onSend: (@Sendable () -> Void)?
-    /// Stores the cookies of a response to the exchange.
+    /// Stores the cookies of a response to the exchange. ``CookieHandling`` calls it, or ``Signing`` for a
+    /// head that it drops.
     var storeCookies: (@Sendable (ResponseHead) -> Void)?
 
     static let start = AttemptContext()

@@ -18,7 +18,9 @@ final class PreparedRequest: Sendable {
     /// Whether the URL is below a base URL and therefore valid at each of the servers; an absolute URL may be
     /// elsewhere.
     let isAtService: Bool
+    /// The rewritten parameters. Kept, because a signature that adds some makes URL and body again.
     private let parameters: Parameters
+    /// The link of the page before to this page, if it has one; it takes the place of the URL.
     private let link: URL?
     private let signature: Signature?
     private let client: Client
@@ -81,7 +83,8 @@ final class PreparedRequest: Sendable {
         signature = nil
     }
 
-    /// Whether requests of `endpoint` may carry the session's credential.
+    /// Whether requests of `endpoint` may carry the session's credential, by the rules of
+    /// `CallContext.session` and the stage ``Authorization``; change all three.
     static func mayCarryCredential(_ endpoint: some Endpoint, of client: Client) -> Bool {
         let servers = client.servers.pair
         guard !servers.main.baseURL.isEmpty, client.merged(endpoint.options).values.usesSession != false

@@ -29,6 +29,7 @@ final class Walk: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var stageHasRequest = false
     /// The request to send down next, and the stage that gets it.
     @safe @exclusivity(unchecked) private var due: (request: Request, index: Int)?
+    /// Whether the loop of ``descend(with:to:)`` runs, or goes on in the next turn: it takes what is due.
     @safe @exclusivity(unchecked) private var isDescending = false
     /// Reads large responses elsewhere.
     @safe @exclusivity(unchecked) private var reading: ContentReading<CallEvent>?
@@ -141,6 +142,7 @@ final class Walk: @unchecked Sendable {
                 // The subscription may begin on any thread.
                 return scope.perform { self.fail(error, above: index) }
             }
+            // If `send` has closed the scope, this stage did not yet count as one that has the request.
             guard scope.isOpen else { return stages.cancel(at: stageIndex, self) }
             stageHasRequest = true
             switch step {
@@ -148,6 +150,7 @@ final class Walk: @unchecked Sendable {
             case .wait(let stream): return wait(for: stream)
             case .respond(let stream): return listen(to: stream)
             case .answer(let event):
+                // An event is delivered only on the scheduler, and not while the subscriber pauses.
                 guard scope.lane.scheduler?.isCurrent != false, !scope.isPaused else {
                     return listen(to: .just(event))
                 }
@@ -303,6 +306,7 @@ final class Walk: @unchecked Sendable {
     }
 
     /// Leaves the stages from the innermost one out to `index`, that one included; their events do not count any more.
+    /// The caller must then send a request down, or end the call.
     func leave(backTo index: Int) {
         source?.close()
         source = nil

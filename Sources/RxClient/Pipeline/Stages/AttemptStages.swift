@@ -8,6 +8,7 @@ import RxLite
 final class ServerSelection: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) -> Step {
         let (call, prepared, client) = (walk.call, walk.call.prepared, walk.call.client)
+        // A retry in the same walk must not call the actions of the attempt before.
         walk.context.onSend = nil
         // A request that an interceptor has redirected to another origin carries no data of the service.
         let isElsewhere = request.isCredentialFree && Origin(request.url) != prepared.servers.main.origin
@@ -239,6 +240,8 @@ final class StatusCheck: RequestStage, EventStage, EndStage {
     private static let switchingProtocols: Set = [101]
     private static let notModified: Set = [304]
 
+    /// The unsuccessful statuses that stages further out need as responses: ``Reading`` those of a download
+    /// and of a WebSocket, ``Revalidation`` the 304.
     private static func accepted(by kind: CallKind) -> Set<Int> {
         switch kind {
         case .download: rangeNotSatisfiable
@@ -250,6 +253,7 @@ final class StatusCheck: RequestStage, EventStage, EndStage {
 }
 
 extension CallContext {
+    /// Whether a stage around attempts acts on their outcome; a new stage that does needs a term here.
     fileprivate var looksAtAttempts: Bool {
         client.hosts.limiter != nil || client.configuration.circuitBreaker != nil
             || prepared.options.hedging?.isOn == true || prepared.servers.standby != nil

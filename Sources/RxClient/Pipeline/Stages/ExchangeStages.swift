@@ -57,6 +57,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
     }
 
     func receive(_ event: inout CallEvent, _ walk: Walk) throws(NetworkError) -> Bool {
+        // With digest authentication, the `ExchangeChain` of the subtransport has followed the redirect.
         guard walk.memory.hops != nil else {
             if case .transfer(let part) = event, case .redirected = part { emit(part, walk) }
             return true
@@ -205,6 +206,7 @@ final class CookieHandling: RequestStage, EventStage {
         to request: Request, of jar: CookieJar, as account: CookieJar.Account?, _ walk: Walk
     ) -> Request {
         guard let origin = walk.call.prepared.servers.cookieOrigin(of: request.url) else { return request }
+        // A request joins one in flight only if the cookies recorded here are its own; empty means none.
         guard let (sent, cookies, epoch) = jar.adding(to: request, at: origin, as: account) else {
             request.sentFields?.record(cookies: "")
             return request

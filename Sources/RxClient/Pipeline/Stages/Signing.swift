@@ -79,6 +79,7 @@ final class Signing: RequestStage, EventStage, EndStage {
         guard exchange.signer.receive(head, to: signed, in: context), !context.isRepeated,
             exchange.request.body.isReplayable, head.status != .switchingProtocols
         else { return true }
+        // The head does not reach `CookieHandling`, which is further out.
         walk.context.storeCookies?(head)
         exchange.isDropped = true
         walk.afterArrivals { self.leave(walk) }
@@ -112,6 +113,7 @@ final class Signing: RequestStage, EventStage, EndStage {
     private func leave(_ walk: Walk) {
         guard let exchange = walk.memory.signing, exchange.isDropped else { return }
         walk.leave(backTo: exchange.stageIndex)
+        // Only now, because leaving cancels this stage too; `send` learns from it that it signs again.
         walk.memory.signing = exchange.repeated
         walk.descend(with: exchange.request, to: exchange.stageIndex)
     }
