@@ -5,6 +5,9 @@ import RxParameters
 
 /// The proof of identity in requests: a token, and its expiry.
 public struct Credential: Sendable, Hashable, Codable {
+    // `CredentialFile`, and `CredentialRecord` of RxFleet, store it as JSON with the names of these
+    // properties: rename none, and add only optional ones.
+
     /// The token that requests carry.
     public var token: String
     /// The token for requesting a new one, if the server provides one.

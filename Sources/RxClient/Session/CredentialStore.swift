@@ -73,7 +73,7 @@ public struct CredentialFile: CredentialStore {
     private static let limit = 1 << 20
 
     /// How often, and how many times, a file locked elsewhere is tried again: for 30 s, the longest time that a renewal
-    /// should need.
+    /// should need. The message and the documentation of ``lease()`` name that time.
     private static let polling = (interval: Duration.milliseconds(50), count: 600)
 
     /// Creates a store.

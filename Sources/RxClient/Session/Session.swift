@@ -77,7 +77,7 @@ public final class Session: Sendable {
     /// The transport of a login that uses that of the session's first client.
     let loginTransport = Mutex<SessionTransport?>(nil)
     /// Whether there are logins that have not helped so far. Written under the lock; read without it, so that
-    /// other requests do not need to take it.
+    /// other requests do not need to take it. May be true for too long, but never false too early.
     let countsLogins = Atomic<Bool>(false)
     let signal = Signal<Event>()
     /// Sends a value when the account may have changed.
@@ -175,6 +175,7 @@ public final class Session: Sendable {
     /// names of other accounts and of requests without a credential. The name outlives the process if the
     /// credential names its account.
     var account: (number: Int, name: String) {
+        // The names are in the keys of stored responses, which a changed text would lose.
         let (number, credential) = contents.withLock { ($0.state.accountNumber, $0.state.credential) }
         guard let credential else { return (number, "session \(seed) \(number) logged out") }
         return (number, credential.account.map { "account " + $0 } ?? "session \(seed) \(number)")
@@ -208,6 +209,7 @@ public final class Session: Sendable {
             stored?.record(credential.map { .save($0) } ?? .erase(account: former?.account))
             return (contents.endLogin(), contents.switchJars(from: former, to: credential, seed))
         }
+        // The order of `publish(_:)` and `take(_:insteadOf:)`, too: jars, the account's streams, the event.
         for jar in jars { jar.finishSwitch() }
         accountChanged.send()
         stored?.write()
@@ -282,7 +284,7 @@ extension Session {
     package struct InspectedState: Sendable, Equatable {
         /// In words.
         package var text: String
-        /// The number of credentials since the account was logged in, from 0.
+        /// Counts the changes of the credential and the failed logins of the session, from 0.
         package var generation: Int
     }
 

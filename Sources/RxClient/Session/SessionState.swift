@@ -55,7 +55,8 @@ struct SessionState {
     private(set) var phase = Phase.idle
     /// The time from which the credential is renewed ahead of its expiry; `nil` for never.
     private(set) var renewalDate: Date?
-    /// The version of the credential that a request would carry now.
+    /// The version of the credential that a request would carry now. Neither number ever falls: versions are
+    /// compared, here and in `OAuthDemands`.
     private(set) var credentialVersion = CredentialVersion(accountNumber: 0, generation: 0)
     /// The moment at which the account last changed.
     private var changed: UInt64 = 0
@@ -66,7 +67,9 @@ struct SessionState {
     private var rejection: (accountNumber: Int, error: NetworkError)?
     /// The start times of the logins that have not helped so far.
     private var loginDates: [Date] = []
+    /// The number of the last login, which also identifies its refusal (`NetworkError.refusedLogin`).
     private var loginCount = 0
+    /// Whether the credential was still valid when the last login began, for those that join it.
     private var isLoginAhead = false
 
     init(

@@ -238,6 +238,7 @@ final class StoredCredential: Sendable {
         // A change that has been superseded must not be made later either.
         let isDone = isSaved || isSuperseded
         let (ready, isAwaited) = contents.withLock { contents in
+            // Also after a failure: the change is not on its way any more, but unsaved.
             contents.written = max(contents.written, recorded)
             return (contents.saving.endWriting(change, isSaved: isDone), contents.saving.isAwaited)
         }
