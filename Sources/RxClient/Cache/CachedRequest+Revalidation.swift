@@ -11,6 +11,7 @@ extension CachedRequest {
     /// Adds the conditions that let the server confirm an entry instead of sending it again (RFC 9111
     /// §4.3.1).
     func prepare(_ request: inout Request, revalidating entry: CacheEntry?) {
+        // Otherwise it would remove responses to GET, as a command does; `PreparedRequest` does the same.
         if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
         guard key.rules == .http else { return }
         demand.addFields(to: &request, mode)
@@ -57,6 +58,7 @@ extension CachedRequest {
         var entry = entry
         entry.metadata.head = head
         entry.metadata.freshness = freshness(of: head, response)
+        // As `store(_:)` and `metadata(of:)` decide for a new response; change both.
         if !isSent(response) {
             // An interceptor has confirmed the entry for this request alone.
         } else if demand.writesStore, head.isStorable, let variant = variant(of: head, response) {

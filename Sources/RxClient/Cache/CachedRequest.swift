@@ -84,7 +84,7 @@ final class CachedRequest: Sendable {
     }
 
     /// The stored response, if it is immediately available and may be used unchanged; `nil` if ``find()`` has to
-    /// look it up.
+    /// look it up. A short form of ``find()`` with the verdict of `respond(joining:…)`; change all of them.
     func hit() -> Response? {
         guard demand.readsStore else { return nil }
         let overdue = cache.overdueRemovals
@@ -275,6 +275,7 @@ struct CacheRequester: Sendable {
     /// `Authorization`, `Cookie`, `Proxy-Authorization` and secret fields, and of the user and password for a
     /// digest challenge.
     func identity(of request: Request) -> String {
+        // Part of the keys of stored responses, which a changed text would lose.
         let fields = request.headerFields
         let userInfo = request.userInfo
         guard !fields.isEmpty || request.digest != nil || userInfo != nil else { return name }

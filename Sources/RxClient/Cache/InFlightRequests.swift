@@ -124,6 +124,9 @@ final class InFlightRequests: Sendable {
 /// Closures cannot be compared. A retry policy or an envelope of an endpoint counts as equal if the endpoints
 /// are equal (`Hashable`); other endpoints with such options share with no request.
 struct CoalescingKey: Hashable, Sendable {
+    // An option that changes how a response is fetched or validated, and is not in `Request.Shape`, belongs
+    // in here.
+
     private let client: ObjectIdentifier
     private let main: ObjectIdentifier
     private let standby: ObjectIdentifier?

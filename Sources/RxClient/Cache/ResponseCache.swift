@@ -22,6 +22,7 @@ public final class ResponseCache: Sendable {
     let history = CacheHistory()
     private let counters = Mutex(CacheStatistics())
     private let refreshing = Mutex<Set<CacheKey>>([])
+    /// The removals that the store has failed to perform: lookups skip what they include, and repeat them.
     private let overdue = Mutex<Set<CacheSelection>>([])
     /// The most overdue removals; beyond that, everything is to be removed.
     private static let mostOverdue = 256
