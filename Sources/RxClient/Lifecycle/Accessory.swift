@@ -125,6 +125,8 @@ class AccompaniedRequest: @unchecked Sendable {
 }
 
 /// A stream with accessories around it.
+///
+/// ``CallRun`` settles and delivers in the same order for calls; change both.
 private final class AccompaniedRun<Element: Sendable>: AccompaniedRequest, @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let isWhole: Bool

@@ -153,14 +153,15 @@ final class RunningRequests: Sendable {
         var latest: RunningRequest?
         /// The number of running requests that were built by hand.
         var rawCount = 0
-        /// Whether no subscriber waits for them.
+        /// Whether a shutdown does not wait for them any more; its limit has passed.
         var abandonsRaw = false
         /// Whether new requests are refused.
         var isClosed = false
         /// Called once no request is running.
         var waiters: [@Sendable () -> Void] = []
 
-        /// The waiters to call, if no request is running any more.
+        /// The waiters to call outside the lock, if no request is running any more. To be asked after each
+        /// removal.
         mutating func takeWaiters() -> [@Sendable () -> Void] {
             guard !waiters.isEmpty, latest == nil, rawCount == 0 || abandonsRaw else { return [] }
             defer { waiters = [] }
@@ -204,7 +205,8 @@ final class RunningRequests: Sendable {
         }
     }
 
-    /// Adds a request built by hand; false if new requests are refused.
+    /// Adds a request built by hand; false if new requests are refused. Otherwise one ``removeRaw()`` must
+    /// follow.
     func insertRaw() -> Bool {
         contents.withLock { contents in
             if !contents.isClosed { contents.rawCount += 1 }

@@ -18,6 +18,7 @@ public final class HARRecording: Sendable {
     private struct Contents {
         var drafts: [TrafficEvent.ExchangeID: HARDraft] = [:]
         var entries: HAREntries
+        /// The number of exchanges that have begun; entries are in that order, in whatever order they end.
         var begun = 0
     }
 

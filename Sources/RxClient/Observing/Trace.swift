@@ -135,6 +135,7 @@ final class Trace: RecordedCall, @unchecked Sendable {
 /// Shows one call to the subscribers of a client's traffic.
 private final class TrafficReport: Sendable {
     private struct Progress {
+        /// The request of the last exchange; before the first, that of the call.
         var request: Request
         var exchange = 0
         /// The exchanges that have not ended.
