@@ -14,6 +14,8 @@ struct Circuit: Sendable {
     private var counts: SlidingCounts
     /// The time at which the circuit left the closed state.
     private var openSince = Duration.zero
+    /// The probes under way, and those that have succeeded: together at most the policy's number, see
+    /// ``enter(at:)``.
     private var probing = 0
     private var succeeded = 0
     /// Whether the right to probe is shared with other processes.
@@ -31,6 +33,8 @@ struct Circuit: Sendable {
         counts = SlidingCounts(window: policy.window)
     }
 
+    /// A circuit that is shared becomes half-open by ``settle(_:mayProbe:at:)`` only, so ``ask(at:)`` comes
+    /// first.
     mutating func enter(at now: Duration) -> Permit {
         if isDue(at: now), !isShared { go(to: .halfOpen) }
         switch state {
@@ -137,6 +141,7 @@ struct SlidingCounts: Sendable {
     private static let slots = 10
 
     private var counts = [(requests: Int, events: Int)](repeating: (0, 0), count: slots)
+    /// The sums of all slots as of the last change: a reader that adds nothing calls ``slide(to:)`` first.
     private(set) var requests = 0
     private(set) var events = 0
     /// The number of the slot written last, counted from time zero.

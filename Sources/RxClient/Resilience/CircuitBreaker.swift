@@ -210,6 +210,7 @@ final class CircuitPermit: @unchecked Sendable {
     // Unchecked: runs only inside the lane of the request, which is serial.
     private let breaker: CircuitBreaker
     private let settlesWithHead: Bool
+    /// Set by the stage ``CircuitBreaking`` only: for the operator, no cancellation counts as a failure.
     private var isSent = false
     private var permit: Circuit.Permit?
 

@@ -212,8 +212,10 @@ final class RecentLatencies: Sendable {
     private static let batch = 8
 
     private struct Contents {
+        /// In order of arrival, until there are as many as are kept; then the one at `next` is replaced.
         var latest: [Duration] = []
         var next = 0
+        /// The copy that percentiles are read from; `unsorted` latencies have arrived since it was made.
         var sorted: [Duration] = []
         var unsorted = 0
     }

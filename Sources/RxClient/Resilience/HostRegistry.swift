@@ -31,6 +31,7 @@ final class HostRegistry: Sendable {
         known.withLock { known in
             if let host = known[origin] { return host }
             if known.count >= Self.limit { known = known.filter { !$0.value.isIdle } }
+            // By this name, processes find the circuits and quotas that they share in a store.
             let name = "\(origin.scheme)://\(origin.host):\(origin.port)"
             let host = HostState(
                 budget: budget?.account(of: origin, on: clock),
@@ -56,6 +57,7 @@ final class HostState: Sendable {
         self.limits = limits
     }
 
-    /// Whether the state can be dropped without losing anything relevant.
+    /// Whether the state can be dropped without losing anything relevant: budget and limiter keep their own
+    /// by host.
     var isIdle: Bool { breaker?.state.value ?? .closed == .closed }
 }

@@ -76,8 +76,11 @@ extension RetryBudget {
         private static let batch = 16
 
         private let ratio: Double
+        /// The number of retries in a window that are always allowed.
         private let least: Double
         private let clock: any Scheduler
+        /// The requests that are not in ``contents`` yet: `count(at:)` adds them, before anything reads the
+        /// counts.
         private let uncounted = Atomic<Int>(0)
         private let contents: Mutex<Contents>
 

@@ -37,6 +37,7 @@ extension RetryPolicy<NetworkError> {
             return named <= maxDelay ? max(named, delay) : nil
         } stamp: { error, history in
             error.attempt = max(error.attempt, history.count + 1)
+            // As decided above: the message says so only where the server's wait alone prevents the retry.
             guard history.count < maxRetries, error.isTransient,
                 let named = error.retryAfter(now: date(history)), named > maxDelay
             else { return }
@@ -65,7 +66,8 @@ extension NetworkError {
         return isIdempotent && code.recoveryOptions.contains(.retryIfIdempotent)
     }
 
-    /// Whether the status is temporary.
+    /// Whether the status is temporary. The documentation of retries, streams and WebSockets repeats this
+    /// list.
     var hasTransientStatus: Bool {
         switch status?.code {
         case 408, 425, 429, 500, 502, 503, 504: true

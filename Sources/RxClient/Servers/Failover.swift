@@ -169,6 +169,7 @@ struct FailoverState: Sendable {
     /// The number of changes: an attempt that began before the latest change does not affect the state.
     private var epoch = 0
     private var nextProbe = Duration.zero
+    /// Whether a probe runs whose outcome counts: any change of the active server ends that.
     private var isProbing = false
 
     init(probeInterval: Duration) { self.probeInterval = probeInterval }
