@@ -57,6 +57,7 @@ final class QueueTurn: @unchecked Sendable {
     private var waiter: RequestLimiter.Waiter?
     private var timer: OperatorTimer?
     private var observer: Observer<Duration, NetworkError>?
+    /// Set by an admission, which may come before ``admission`` is subscribed to.
     private var waited: Duration?
 
     /// - Parameter scope: the scope of the request.

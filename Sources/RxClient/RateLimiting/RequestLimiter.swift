@@ -92,7 +92,8 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Releases the waiter's slot, or removes the waiter from the queue.
+    /// Releases the waiter's slot, or removes the waiter from the queue. Call it once: after an
+    /// admission, a second call would release the slot of another waiter.
     func leave(_ waiter: Waiter) {
         change(at: clock.now) { contents in
             if waiter.isAdmitted {
@@ -268,6 +269,8 @@ extension RequestLimiter {
         private var isTotalHeld = false
         /// The hosts without a token, and the paused ones.
         private var held: [Host] = []
+        /// The next time to look at the queue; its timer is set outside the lock and follows by
+        /// ``keep(_:for:)``.
         private var alarm: (due: Due, timer: (any Cancellable)?)?
         private var alarmCount = 0
         /// The shared rates, by scope.
@@ -354,6 +357,7 @@ extension RequestLimiter {
             defer { gatesToCheck = [] }
             return gatesToCheck.compactMap { gate in
                 gate.isMarked = false
+                // Only the gates of hosts count who waits at them.
                 let waiting = gate === total.shared ? queue.waitingCount : gate.waiting
                 return gate.stock.demand(waiting: waiting, memberCount: gate.quota.memberCount, at: now)
                     .map { Demand(gate: gate, count: $0, rate: gate.stock.rate) }
@@ -486,6 +490,7 @@ extension RequestLimiter {
         /// Called when the request has been admitted after a wait; on any thread, without the lock.
         let start: @Sendable () -> Void
         var isAdmitted = false
+        /// Set if the request had to wait. It stays after the admission, so look at ``isAdmitted`` first.
         var ticket: WaitingList<Waiter>.Ticket?
 
         init(for host: Host, start: @escaping @Sendable () -> Void) {

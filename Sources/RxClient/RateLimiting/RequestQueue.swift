@@ -82,6 +82,7 @@ public final class RequestQueue: Sendable {
                 return start
             }
         }
+        // Under the lock that found nothing to start, so that whoever changes that later starts it.
         contents.isStarting = false
         return nil
     }

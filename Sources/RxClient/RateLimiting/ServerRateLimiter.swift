@@ -53,6 +53,7 @@ final class PacedRequest: @unchecked Sendable {
     private let scope: Scope
     private var ticket: RateLimitQueue.Ticket?
     private var timer: OperatorTimer?
+    /// Whether it has been admitted, perhaps before `arrive(_:)` returns: then no time limit is set.
     private var hasBegun = false
 
     init(
@@ -283,7 +284,8 @@ struct RequestAllowance {
     }
 }
 
-/// The limits in a response for the next requests.
+/// The limits in a response for the next requests. ``RequestLimiter/pause(_:after:)`` reads them for shared
+/// rates.
 struct RateLimitFields: Equatable {
     var remaining: Int
     /// The time until the reset.

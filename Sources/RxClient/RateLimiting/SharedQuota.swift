@@ -227,7 +227,7 @@ struct PermitStock {
 
     private mutating func decay(to now: Duration) {
         guard now > recentTime else { return }
-        // Linear over two seconds is close enough, and needs no exponential function.
+        // Close enough to an exponential decay over a second, and needs no exponential function.
         let passed = (now - recentTime) / .seconds(1)
         recent *= 1 / (1 + passed)
         recentTime = now
