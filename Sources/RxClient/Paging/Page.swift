@@ -52,6 +52,8 @@ extension Page: CustomStringConvertible, CustomReflectable {
 /// The position of a page. Save it to continue there later: ``PagingState/position``,
 /// ``PagingOptions/start``.
 public enum PagePosition: Hashable, Codable, Sendable {
+    // Apps save positions: the names of the cases and of their values are the stored form.
+
     /// The page with this number.
     case number(Int)
     /// The page with this number, which begins after that number of items.

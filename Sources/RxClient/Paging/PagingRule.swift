@@ -122,6 +122,8 @@ extension PagingRule {
             let pages = page.number.subtractingClamped(first)
             return position(page.number - 1, page.start.map { $0 / pages * (pages - 1) })
         }
+        // As `next` after a full page, here and for offsets: a page loaded ahead at another position is
+        // dropped.
         rule.expectedNext = { here, latest in
             guard let page = page(here) else { return nil }
             let pageSize = min(size, latest?.observedPageSize ?? size)

@@ -43,7 +43,8 @@ extension Response {
 }
 
 extension Envelope {
-    /// Adds the envelope's code in the body of an error response to its error.
+    /// Adds the envelope's code in the body of an error response to its error. `read(_:)` does the same for
+    /// the body of a success; change both.
     fileprivate func explain(_ error: inout NetworkError, by reader: ErrorMessageReader) {
         guard let code = reader.scalar(at: code) else { return }
         error.envelopeCode = code
@@ -102,6 +103,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
 /// Lets the events of a success pass, and turns any other response into an error.
 final class StatusGate: @unchecked Sendable {
     // Unchecked: used only inside the subscription's lane, which is serial.
+    /// The request of the current hop, for the error.
     private var request: Request
     private let accepted: Set<Int>
     private let envelope: Envelope?

@@ -34,6 +34,7 @@ extension Response {
         if type == String.self, payloadPath.isEmpty, payload == nil, isPlainText, let text = text as? T {
             return text
         }
+        // Set where `Validation` has left this check to the decoding of a response that is itself the output.
         if let decodableTypes { try checkContentType(decodableTypes) }
         do {
             guard !body.isEmpty else { throw Misfit("the body is empty") }
@@ -153,6 +154,7 @@ final class ContentReading<T: Sendable>: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isBusy = false
     /// The responses that arrived despite the pause.
     @safe @exclusivity(unchecked) private var waiting: [Response] = []
+    /// Whether the responses have finished while one is being transformed, after which the end is passed on.
     @safe @exclusivity(unchecked) private var hasEnded = false
 
     /// - Parameter source: the scope of the responses.

@@ -63,6 +63,8 @@ public struct Envelope: Sendable {
         lookup = paths
     }
 
+    /// In the order in which ``read(_:)`` splits the values found; a further property needs the `didSet`,
+    /// too.
     private var paths: [[String]] {
         (code.paths + message.paths + payload.paths + retryDelay.paths).map(\.keys)
     }

@@ -63,6 +63,7 @@ struct ErrorMessageReader {
         return String(decoding: bytes[tape.literal(of: node)], as: UTF8.self)
     }
 
+    /// - Parameter keys: the usual keys to look at first; others are not found.
     private mutating func message(at node: Int, first keys: [String] = []) -> String? {
         steps += 1
         let kind = tape.kind(at: node)
