@@ -112,11 +112,13 @@ struct DownloadReading: Interceptor {
         .mapError { $0.naming(request) }
     }
 
-    /// The URL by which a partial file is found again.
+    /// The URL by which a partial file is found again: without a signature, since attempts are signed later.
+    /// A download in parts takes it before signing, too.
     private func identity(of request: Request) -> String { request.url.identifying(ignoring: ignored) }
 
     /// The name, without ending, of the partial file in a folder, where the name of the file is unknown until the
-    /// response. No server can name a file so, because the name is hidden.
+    /// response. No server can name a file so, because the name is hidden. A later process finds
+    /// the partial file of a GET by it.
     func draftName(for request: Request) -> String {
         let identity = request.method == .get ? identity(of: request) : "\(request.id)"
         return ".download-" + HexDigest.sha256(identity.utf8).prefix(32)
@@ -146,7 +148,8 @@ extension NetworkError {
 }
 
 extension URL {
-    /// The URL without user info, fragment and the query parameters with these names.
+    /// The URL without user info, fragment and the query parameters with these names. Records of downloads
+    /// store it: in another form, partial files would not be continued.
     package func identifying(ignoring names: Set<String>) -> String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
             // A URL that cannot be parsed is recorded as a digest, which no other URL matches.
@@ -161,7 +164,7 @@ extension URL {
     }
 }
 
-/// The reserved path of a download.
+/// The reserved path of a download, which the stage ``PathReservation`` sets.
 enum ReservedPath: CallValueKey {
     static var initial: ReservedFile? { nil }
 }

@@ -87,6 +87,7 @@ struct Download: Sendable {
 
     private enum Step: Sendable {
         case event(DownloadEvent)
+        /// Sends another request: by this plan, or without one by what is on the disk now.
         case attempt(DownloadPlan?)
     }
 
@@ -221,6 +222,7 @@ struct Download: Sendable {
 /// The number of bytes written to a file, and the maximum.
 private final class WrittenSize: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
+    /// The bytes that are in the file; `received` ones may still be on the way there.
     var size: Int64
     private var received: Int64
     private let end: Int64?

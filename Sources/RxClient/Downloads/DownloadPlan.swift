@@ -80,7 +80,8 @@ struct DownloadPlan: Equatable, Sendable {
 
 // MARK: - The record of a partial file
 
-/// The metadata of a partial file, stored as JSON beside it.
+/// The metadata of a partial file, stored as JSON beside it. Downloads in parts write the same members and
+/// more (`PartedPlan`), and each kind of download continues the other's file; change both.
 package struct DownloadRecord: Codable, Equatable, Sendable {
     /// The URL of the file, without the parameters of a signature.
     package let url: String

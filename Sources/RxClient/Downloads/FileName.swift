@@ -30,7 +30,8 @@ struct FileName: Equatable {
         let scalars = last.filter { !Self.isUnsafe($0) }.drop(while: Self.isPadding)
         let whole = Self.withoutEnd(of: String(String.UnicodeScalarView(scalars)))
         var text = Self.withoutEnd(of: Self.limited(whole, with: ""))
-        // Otherwise a server could lay a partial file for another download.
+        // Otherwise a server could lay a partial file for another download. `ReservedFile` has the same
+        // endings.
         while let ending = [".part", ".part.json"].first(where: { text.lowercased().hasSuffix($0) }) {
             text = Self.withoutEnd(of: String(text.unicodeScalars.dropLast(ending.count)))
         }
