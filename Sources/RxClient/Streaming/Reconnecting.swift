@@ -26,7 +26,8 @@ extension Observable where Failure == NetworkError {
 }
 
 extension NetworkError {
-    /// Whether another connection may succeed after this error.
+    /// Whether another connection may succeed after this error. ``StreamSource`` and ``WebSocketSource``
+    /// decide on some codes before, each in its `mayPass(_:)`.
     var isPassingOnReconnection: Bool {
         // A TLS handshake that breaks off has no specific failure; a refused certificate has one.
         code == .tls ? tlsFailure == nil : code.recoveryOptions.contains(.reconnection)

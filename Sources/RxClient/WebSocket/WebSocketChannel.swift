@@ -197,6 +197,8 @@ final class WebSocketHeartbeat: @unchecked Sendable {
     private let timer: OperatorTimer
     /// Whether anything has arrived since the last look.
     @safe @exclusivity(unchecked) private var hasReceived = false
+    /// Whether the last look has sent a ping: the next one comes after ``timeout``, and silence until then is
+    /// a loss.
     @safe @exclusivity(unchecked) private var awaitsPong = false
 
     init(every interval: Duration, timeout: Duration, _ timer: OperatorTimer) {

@@ -14,6 +14,8 @@ final class WebSocketConnection: @unchecked Sendable {
     private let call: CallContext
     private let observer: Observer<CallEvent, NetworkError>
     private let exchange: Scope
+    /// Serves one wait at a time, each of which replaces the one before: the opening, the heartbeat, the
+    /// server's close.
     private let timer: OperatorTimer
     private let heartbeat: WebSocketHeartbeat?
     private let output: WebSocketOutput
@@ -24,8 +26,11 @@ final class WebSocketConnection: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var backlog = WebSocketBacklog()
     /// Whether parsing waits for the subscriber, because the backlog is full, or for the network to take replies.
     @safe @exclusivity(unchecked) private var isHeld = false
+    /// Whether `parse()` is on the stack: `resume()` within it must not parse again, as its loop goes on.
     @safe @exclusivity(unchecked) private var isParsing = false
+    /// Whether `drain()` is on the stack: the reading resumes only after it.
     @safe @exclusivity(unchecked) private var isDraining = false
+    /// Whether `drain()` is called when the subscriber resumes; registered once, with the first kept event.
     @safe @exclusivity(unchecked) private var watchesResumption = false
     /// Whether the end of the stream is known, or the subscriber has left.
     @safe @exclusivity(unchecked) private var isOver = false
@@ -118,6 +123,7 @@ final class WebSocketConnection: @unchecked Sendable {
         head.decoder = call.client.configuration.decoder
         call.recordResponse()
         call.session?.recordSuccess(of: call.credentialVersion)
+        // Before the sink is connected, so that its messages follow these.
         channel.send(reading.resumption?(head) ?? [])
         outlet?.connect(channel) { self.wake() }
         outlet?.show(.open)
