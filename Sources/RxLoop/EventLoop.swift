@@ -32,7 +32,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     /// Set before the thread begins, `nil` after it has ended.
     var handles: LoopHandles?
     let life = Mutex(Life.new)
-    /// Whether the loop has neither run nor been shut down.
+    /// Whether the loop has neither run nor been shut down. Read in place of `life`, whose lock
+    /// ``shutDown()`` holds while it waits for the thread.
     let isNew = Atomic<Bool>(true)
     let startFailure = Mutex<UVError?>(nil)
     let inbox = Inbox()

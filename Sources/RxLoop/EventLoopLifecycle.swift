@@ -154,6 +154,7 @@ extension EventLoop {
         }
         unsafe _ = uv_run(raw, UV_RUN_DEFAULT)
         closeEverything()
+        // Not earlier: whoever closes a handle must be on the loop's thread.
         owner.store(0, ordering: .relaxed)
     }
 
@@ -179,6 +180,8 @@ extension EventLoop {
         let unused = hooks.withLock { $0.take() }
         _ = unused
 
+        // After the inbox is closed, through which other threads use them, and before the walk, which stops
+        // the process at a handle whose owner is no ``LoopHandle``.
         handles?.close()
         handles = nil
         unsafe uv_walk(

@@ -107,7 +107,8 @@ struct LoopHandles {
     }
 }
 
-/// A handle that its loop closes at its end if it is still open.
+/// A handle that its loop closes at its end if it is still open. Its class sets itself as the owner of each
+/// libuv handle that it opens; one with another owner, or none, would stop the process then.
 protocol LoopHandle: AnyObject {
     /// Stops for good. Closing twice is fine.
     func close()

@@ -62,6 +62,8 @@ package final class LoopTimer {
     private final class Entry: TimerEntry, @unchecked Sendable {
         // Unchecked: accessed only on the loop.
         var onFire: (() -> Void)?
+        /// When the timer is to fire; `nil` while it is stopped. If the deadline comes before it, ``run()``
+        /// only inserts the entry again.
         var time: UInt64?
         private unowned let loop: EventLoop
 

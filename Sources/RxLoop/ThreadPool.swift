@@ -65,6 +65,7 @@ final class PoolJob: @unchecked Sendable {
     private let loop: EventLoop
     private let body: @Sendable () -> Void
     private let onEnd: () -> Void
+    /// Whether libuv has the request: from ``start()`` to ``end()``, also while the work waits for a thread.
     private var isRunning = false
 
     /// - Parameters:

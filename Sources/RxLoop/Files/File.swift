@@ -359,6 +359,7 @@ extension File {
         // Another process that removes leftover drafts may mistake a fresh draft for one, so retry a few
         // times.
         for _ in 0..<8 {
+            // ``removeLeftDrafts(of:)`` knows the drafts of ended processes by this form of the name.
             let draft = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36))\(draftSuffix)"
             do throws(UVError) {
                 let file = try File(writing: draft, isNew: true)

@@ -52,6 +52,7 @@ package final class FileLock: Sendable {
             // Closing alone would leave the lock with a process being forked, which has the file open until
             // its exec.
             defer { mine.file.unlock() }
+            // Removed before it is unlocked: ``take(_:at:)`` of the next one then sees that the file is gone.
             // A file that cannot be inspected or removed stays.
             guard (try? mine.file.status())?.size == 0, (try? File.identity(of: mine.path)) == identity else {
                 return
