@@ -114,6 +114,7 @@ final class CountedConnection {
     // Touched only on the loop, by the tracker.
     let id: Int
     let socket: Int32
+    /// The local and the remote port in one number: the key in the tracker's table.
     let ports: Int
     let origin: Origin
     let remoteAddress: String?

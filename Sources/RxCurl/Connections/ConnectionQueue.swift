@@ -253,6 +253,8 @@ struct QueueState {
     /// The origin at which the transfer has a place or waits for one.
     var origin: FairQueue<Transfer>.Origin?
     var waiting: Waiting?
+    /// Set from ``ConnectionQueue/enter(_:)`` on, until the transfer leaves the queue or its place; `nil` if
+    /// the version is not negotiated, and for a request that asks for another protocol.
     var negotiation: Negotiation?
     /// How long the transfer waited for the connection of another one, in nanoseconds; part of the time to
     /// connect.

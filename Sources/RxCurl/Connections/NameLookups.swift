@@ -34,7 +34,8 @@ struct NameLookups {
     private var handles: [ObjectIdentifier: EasyHandle] = [:]
     /// The handles in libcurl whose requests have ended.
     private var detached: [ObjectIdentifier: EasyHandle] = [:]
-    /// Handles whose lookups over HTTPS libcurl has given up.
+    /// Handles whose lookups over HTTPS libcurl has given up; never freed before the multi handle
+    /// (``LibcurlFault/freesLookupsUnderWay``).
     private var kept: [EasyHandle] = []
     /// Whether ``Multi/startLookups()`` has been posted.
     var isStartPosted = false

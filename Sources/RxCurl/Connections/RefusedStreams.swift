@@ -87,6 +87,7 @@ extension Transfer {
     func startOver(_ handle: EasyHandle) {
         state = TransferState(of: request, on: multi)
         handle.mustDiscard = true
+        // Before the release, which closes the source.
         content.source?.keep()
         release(handle)
         attempts.sending = SendingAttempt()

@@ -21,11 +21,13 @@ final class EasyHandle {
     }
     /// The running transfer as an unretained reference, for libcurl's callbacks.
     private(set) var carried: Unmanaged<Transfer>?
-    /// The index of the handle among the running ones.
+    /// The index of the handle among the running ones, or −1. Changed only by ``RunningHandles``.
     var slot = -1
-    /// Whether curl holds bytes that its transfer cannot take yet.
+    /// Whether curl holds bytes that its transfer cannot take yet. Changed only by ``RunningHandles``, which
+    /// counts these handles.
     var isReceivePaused = false
-    /// Whether the handle must not be used again.
+    /// Whether the handle must not be used again. ``configure(for:headers:)`` decides anew, so that a
+    /// transfer can go on with its handle after curl has ended it with an error.
     var mustDiscard = false
     /// The host whose name libcurl is looking up; see ``NameLookups``.
     var lookup: String?
@@ -40,6 +42,8 @@ final class EasyHandle {
     /// Whether connections without TLS are used only once.
     let isOneUse: Bool
     private var settings = Settings()
+    /// The first option that libcurl has rejected (``record(_:_:)``). `init` and ``configure(for:headers:)``
+    /// throw it at their end, so the steps between need not check.
     private var failure: CurlError?
     /// Whether libcurl may still know the last field of an earlier response.
     private var isUsed = false
@@ -51,7 +55,8 @@ final class EasyHandle {
     /// ended by ``TransferClock``.
     private(set) var connectDeadline: UInt64 = 0
 
-    /// All settings that can differ between two transfers on one handle.
+    /// All settings that can differ between two transfers on one handle. Each begins with the value that a
+    /// new handle has after ``setConstants(_:)``, or with one that no transfer asks for.
     private struct Settings {
         enum Content: Equatable {
             case unset, none, noBody, inline, streamed

@@ -69,6 +69,7 @@ final class HeaderList {
         guard !name.rawName.isEmpty, name.rawName.allBytes(isTokenByte) else {
             return "the header name \(name.rawName.debugDescription) is not a token"
         }
+        // What ``Extras/lines(besides:)`` adds is refused here, or gives way there to a field of the request.
         switch name.canonicalName {
         case "host", "content-length", "transfer-encoding", "expect":
             return "\(name) is set by the transport; remove it from the request"
@@ -102,7 +103,7 @@ private struct LineWriter {
     init(at start: UnsafeMutableRawPointer) { unsafe end = unsafe start }
 
     /// Writes the line of a field; returns its start. A line with only a name removes a header; with a semicolon the
-    /// header is sent empty.
+    /// header is sent empty. ``RequestHeadBytes`` reads both forms.
     mutating func add(_ field: HTTPField) -> UnsafeMutablePointer<CChar> {
         let start = unsafe end
         write(field.name.rawName)
@@ -138,7 +139,8 @@ private struct LineWriter {
 }
 
 extension HeaderList {
-    /// The header fields that the transport adds for the content.
+    /// The header fields that the transport adds for the content. ``HeaderListCache`` finds lists by them and
+    /// the request's fields, so nothing else may decide what ``lines(besides:)`` returns.
     struct Extras: Equatable {
         var framing = TransferContent.Framing.none
         var expectsContinue = false

@@ -23,6 +23,7 @@ final class Multi: @unchecked Sendable {
     let loop: EventLoop
     /// The index of the loop among those of the transport.
     let index: Int
+    /// The share of this loop: its limits are not those of the transport.
     let configuration: CurlTransport.Configuration
     let features: LibcurlFeatures
     /// The configuration, resolved for the running libcurl.
@@ -351,7 +352,8 @@ struct CommandQueue {
     private var arrived: [Multi.Command] = []
     /// The commands that are being applied, in reverse order.
     private var batch: [Multi.Command] = []
-    /// Whether a call into curl, or the reading of its messages, is running.
+    /// Whether a call into curl, or the reading of its messages, is running. ``UpgradeExchange`` sets it too,
+    /// while it handles the events of its socket.
     private(set) var isBusy = false
     /// Whether the remaining commands wait for the loop's next iteration.
     private(set) var isPostponed = false

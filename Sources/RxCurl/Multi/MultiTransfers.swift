@@ -21,6 +21,7 @@ extension Multi {
     /// A transfer with `Expect: 100-continue` and content of unknown length waits for the first byte of the
     /// content: a client must not send the expectation without content (RFC 9110 §10.1.1).
     func begin(_ transfer: Transfer) {
+        // Both read what the queue found out about the origin when the transfer entered it.
         transfer.decideHTTP3()
         transfer.decideToAsk()
         do throws(CurlError) {
@@ -71,7 +72,8 @@ extension Multi {
     }
 
     /// Passes a transfer to curl again: nothing was sent, because the idle connection that curl had chosen was unclean
-    /// (``ConnectionAttempts/isUnclean``), and curl has closed it.
+    /// (``ConnectionAttempts/isUnclean``), and curl has closed it. ``waitForLookup(_:_:)`` takes a handle
+    /// back from curl in the same way.
     func retryOnAnotherConnection(_ transfer: Transfer, _ handle: EasyHandle) {
         transfer.attempts.isUnclean = false
         transfer.attempts.wasPassedToCurl = true
@@ -102,6 +104,7 @@ extension Multi {
             queue.leave(transfer)
         }
         if handle.mustDiscard { handle.forbidReuse() }
+        // It does the rest of this function, but curl keeps the handle until ``removeDetached(_:)``.
         if detach(handle) { return }
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
         running.remove(handle)

@@ -22,13 +22,14 @@ final class SocketTable {
     private unowned var multi: Multi?
 
     @safe @exclusivity(unchecked) private(set) var entries: [WatchedSocket] = []
-    /// Sockets of connections in progress that curl may not watch.
+    /// Sockets of connections in progress that curl may not watch. ``takeRefused()`` checks and removes them
+    /// after each call of curl.
     @safe @exclusivity(unchecked) private var unwatched: [Int] = []
     /// Transfers whose connection was refused.
     @safe @exclusivity(unchecked) private var refused: [Transfer] = []
     /// Sockets that are not watched for writability.
     @safe @exclusivity(unchecked) private var muted: [Int] = []
-    /// How often curl has asked for content.
+    /// How often curl has asked for content; a write during which this stays the same is idle.
     @safe @exclusivity(unchecked) private(set) var contentReads = 0
 
     init(on loop: EventLoop, _ features: LibcurlFeatures) {
