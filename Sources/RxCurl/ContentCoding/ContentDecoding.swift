@@ -83,6 +83,7 @@ final class DecodingStage {
     private var end = 0
     /// Whether the decoder may have more output because the last output was full.
     private var hasMore = false
+    /// Whether the decoder has got no byte yet: an empty body is not broken off.
     private var isUntouched = true
     private var producedBytes = 0
 

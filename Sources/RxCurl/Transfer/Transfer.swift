@@ -29,7 +29,8 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var timing: TransferTiming
     let content: TransferContent
     @safe @exclusivity(unchecked) var upload: UploadProgress?
-    /// The number of bytes that curl had counted as sent at the end.
+    /// The number of bytes that curl had counted as sent at the end, for ``uploadedBytes`` after the release
+    /// of the handle.
     @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
     /// Changed before the transfer begins or starts over.
     @safe @exclusivity(unchecked) var expectation = Expectation()
@@ -167,6 +168,7 @@ final class Transfer: @unchecked Sendable {
             release(handle)
             resume()
         case .fail:
+            // Before the release: ``failure(_:)`` asks the handle, too.
             let cause = handle.error(result)
             recordHTTP3Fault(cause)
             let error = failure(cause)

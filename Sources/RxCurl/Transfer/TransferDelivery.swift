@@ -118,7 +118,7 @@ extension Transfer {
             && !error.message.contains("unexpected eof")
     }
 
-    /// The message for a limit that has passed.
+    /// The message for a limit that has passed. A new limit needs a case: the default speaks of the attempt.
     func text(of code: NetworkError.Code) -> String {
         func after(_ limit: Duration?) -> String { limit.map { "\($0)" } ?? "the system's limit" }
         let limits = request.timeouts
@@ -163,7 +163,8 @@ struct ReceivedResponse {
     /// Chunks that have arrived while the consumer was paused.
     var backlog = Backlog()
 
-    /// Resets the response, because the request is about to be sent.
+    /// Resets the response, because the request is about to be sent. ``beginHead()`` resets what belongs to a
+    /// single head.
     mutating func forget() {
         head = nil
         decoding = nil

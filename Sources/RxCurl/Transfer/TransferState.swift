@@ -19,7 +19,8 @@ struct TransferState {
     private let asksForUpgrade: Bool
     /// Whether curl may receive a challenge of the proxy, once.
     private var awaitsChallenge: Bool
-    /// The size of all header lines so far, in bytes.
+    /// The size of all header lines so far, in bytes. When curl sends again it goes on counting, so 0 means
+    /// that nothing of any response has arrived.
     private(set) var headBytes = 0
     private var interimHeads = 0
     /// The number of informational responses that the content sent so far allows for.
@@ -178,7 +179,8 @@ struct TransferState {
         return .deliver(headFirst: body.takeHeads())
     }
 
-    /// Records that a chunk has been taken from the backlog.
+    /// Records the bytes of a chunk that has been taken from the backlog; ``Body/resume()`` has already
+    /// counted the chunk out.
     mutating func removeFromBacklog(_ count: Int) { updateBody { $0.backlogBytes -= count } }
 
     /// Records that the body is decoded from here on.
@@ -291,7 +293,7 @@ extension TransferState {
     /// The progress of the response.
     ///
     /// `held` is the number of informational heads that are complete but held back because the consumer has
-    /// paused.
+    /// paused; ``ReceivedResponse/interim`` has just these.
     enum Phase: Equatable {
         /// A status line comes next.
         case statusLine(held: Int)

@@ -18,6 +18,7 @@ enum BodyFraming {
             guard coding.lowercased() == "chunked" else { return nil }
             self = .chunked(ChunkedBody())
         } else if [204, 304].contains(head.status.code) {
+            // As in ``Transfer/watchEnd()`` and ``Transfer/isResponseComplete(_:)``.
             self = .length(0)
         } else {
             self = length.map { .length($0) } ?? .untilEnd

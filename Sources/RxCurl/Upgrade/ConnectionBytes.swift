@@ -110,6 +110,7 @@ final class OutgoingBytes: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isPaused = false
 
     /// The number of waiting bytes at which the stream is paused, and at which it is resumed.
+    /// ``ContentSource`` has the same rule with other numbers.
     private static let highWater = 64 << 10
     private static let lowWater = 16 << 10
 

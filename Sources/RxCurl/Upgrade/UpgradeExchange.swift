@@ -17,12 +17,15 @@ final class UpgradeExchange {
     private let connection: ConnectionBytes
     private var multi: Multi { transfer.multi }
     @safe @exclusivity(unchecked) private var poll: Poll?
+    /// The events that the poll reports; emptied when libuv has stopped it after an error.
     @safe @exclusivity(unchecked) private var watched: Poll.Events = []
     @safe @exclusivity(unchecked) private var phase: Phase
     private let output = OutgoingBytes()
     /// Received bytes that the paused consumer could not take.
     @safe @exclusivity(unchecked) private var held: [UInt8] = []
+    /// Whether the consumer has paused: nothing is read or taken until ``resume()``.
     @safe @exclusivity(unchecked) private var isHeld = false
+    /// The size of the trailers, which share the limit of the head.
     @safe @exclusivity(unchecked) private var trailerBytes = 0
     /// The number of bytes received after the head.
     @safe @exclusivity(unchecked) private(set) var receivedBytes = 0

@@ -36,6 +36,7 @@ final class ContentSource: @unchecked Sendable {
     private static let lowWater = 256 << 10
 
     private var scope: Scope?
+    /// Set while a file is read: ``read(into:for:)`` takes bytes from it when no chunk waits.
     private var reading: FileReading?
     private var waiting: [[UInt8]] = []
     /// The position of curl: the index of the chunk, and the offset in it.
