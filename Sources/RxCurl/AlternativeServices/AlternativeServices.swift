@@ -17,6 +17,7 @@ final class AlternativeServices: Sendable {
         /// Whether the file is no longer used because it could not be read.
         var isFileUnusable = false
         var isSaving = false
+        /// Whether the table has changed since its last write began.
         var isChanged = false
     }
 

@@ -30,7 +30,7 @@ struct AlternativeTable {
         var source: String
         /// With the origin's host where the alternative had none.
         var services: [AlternativeService]
-        /// When each service expires.
+        /// When the service at the same index of ``services`` expires.
         var ends: [Int]
         /// ``ends`` as last saved.
         var savedEnds: [Int]
@@ -198,7 +198,7 @@ extension AlternativeTable {
         return parts.reduce(into: Array(head.utf8)) { $0 += $1.text.utf8 }
     }
 
-    /// The lines of an origin, each with a line feed.
+    /// The lines of an origin, each with a line feed. ``read(_:)`` must understand them, and so must curl.
     private static func lines(_ entry: Entry, of origin: HTTPSOrigin, at now: Int) -> String {
         guard let source = curlName(entry.source) else { return "" }
         return zip(entry.services, entry.ends).reduce(into: "") { text, found in
@@ -284,7 +284,7 @@ extension AlternativeTable {
 
     private static func written(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
-    /// curl's name of a protocol that it knows.
+    /// curl's name of a protocol that it knows; ``protocolID(_:)`` is the inverse.
     private static func curlName(_ protocolID: String) -> String? {
         switch protocolID {
         case "http/1.1": "h1"

@@ -188,7 +188,8 @@ final class FileWriter: @unchecked Sendable {
         try file.write(bytes, at: offset)
         offset += Int64(bytes.count)
         if let mark, !bytes.isEmpty {
-            // The mark never tells of more than there is.
+            // The mark never tells of more than there is. Later processes read it in this form
+            // (``FileSystem/writer(to:at:mark:)``).
             try file.write((0..<8).map { UInt8(truncatingIfNeeded: offset >> (8 * $0)) }, at: mark)
         }
         return offset

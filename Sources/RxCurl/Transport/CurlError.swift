@@ -92,7 +92,7 @@ struct CurlError: Error {
         // The scheme has been checked, so this is curl's error for HTTP/0.9.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT: isSent ? .invalidResponse : .invalidURL
         // libcurl 7.88 reports a name without an address like this if it was looked up over HTTPS for one
-        // address family only.
+        // address family only. ``Transfer/shortage(behind:)`` makes the same exception.
         case CURLE_OUT_OF_MEMORY where !isSent && isLookedUp: .resolve
         // curl reports its limits, such as 100 KiB for a header line, like this.
         case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY, Self.tooLarge: .tooLarge

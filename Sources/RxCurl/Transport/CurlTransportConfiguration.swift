@@ -112,7 +112,8 @@ extension CurlTransport {
         /// Creates a configuration with the defaults.
         public init() {}
 
-        /// The share of one loop among `count` loops. A limit of 0 counts as 1.
+        /// The share of one loop among `count` loops. A limit of 0 counts as 1. The documentation of
+        /// ``CurlTransport/init(loops:configuration:)`` names all limits that are divided.
         func divided(by count: Int) -> Configuration {
             var part = self
             part.maxConnectionsPerOrigin = maxConnectionsPerOrigin.map { $0 / count }
