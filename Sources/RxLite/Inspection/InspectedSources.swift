@@ -84,6 +84,7 @@ extension Multicaster {
         }
         #if Inspector
         if !StreamLog.isAttached {
+            // First, because an inspector that attaches meanwhile calls `beginTrack()`, which needs it.
             lane.enter { if self.probe == nil, self.lateProbe == nil { self.lateProbe = begin } }
             if StreamLog.shared.waiting.add(self) { return }
         }

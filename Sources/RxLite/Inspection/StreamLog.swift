@@ -66,6 +66,7 @@ package final class StreamLog: Sendable {
     private let origin = ContinuousClock.now
     private let contents = Mutex(Contents())
     private let currentPeriod = Atomic<Int>(0)
+    /// The number of the last period. It is never reset: by its period a probe knows what it has used up.
     private let periods = Atomic<Int>(0)
 
     /// Whether an inspector is attached.
@@ -80,6 +81,7 @@ package final class StreamLog: Sendable {
     /// Begins to follow the subscriptions that are made from now on, and all signals and properties that have names.
     /// Each call needs a ``detach()``.
     package func attach() {
+        // First, so that a source which gets its name from now on is not added to those that wait.
         Self.attachments.add(1, ordering: .relaxed)
         #if Inspector
         contents.withLock { $0.lateUntracked = 0 }

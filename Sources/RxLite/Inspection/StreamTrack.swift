@@ -145,6 +145,7 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
             scope: scope,
             next: { value in self.deliver(value) { observer.next(value) } },
             end: { completion in
+                // Before the scope closes, which reports a cancel unless there has been an end.
                 switch completion {
                 case .finished: self.end(.finished)
                 case .failed(let error): self.end(.failed(ShortText.of(error)))

@@ -23,6 +23,8 @@ extension BufferPolicy: Equatable where Failure: Equatable {}
 @usableFromInline
 struct PendingBuffer<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline var values = FIFO<Element>()
+    /// Whether the source waits for this buffer: the owner pauses it once for each `full`, and resumes it
+    /// once for each ``resumesSource(_:)``.
     @usableFromInline var isSourcePaused = false
     @usableFromInline var droppedCount = 0
 

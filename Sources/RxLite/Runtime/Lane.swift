@@ -18,6 +18,7 @@ package final class Lane: Sendable {
     /// The lane of the subscription that this one works for. Once the subscription of this lane is over, lanes whose
     /// subscriptions are over as well are left out.
     private let downstream: Mutex<Lane?>
+    /// Whether there has been one. Constant, so that a lane which works for no other takes no lock.
     private let hasDownstream: Bool
     /// The context of the subscription, or of the one it works for; `nil` without a call of ``captureContext(_:)``.
     package let context: (any AnyObject & Sendable)?
@@ -160,6 +161,7 @@ package final class Lane: Sendable {
     package func enqueue(_ work: @escaping @Sendable () -> Void) {
         waiting.withLock { $0.append(Callback(call: work)) }
         while true {
+            // Even where the scheduler is not current: the lane stays taken until the scheduler drains it.
             if takeIfFree() {
                 drain()
                 if hasOutside.load(ordering: .relaxed) { runOutside() }
@@ -244,6 +246,7 @@ package final class Lane: Sendable {
         didEnter()
         var left = scheduler == nil ? Int.max : Self.batchLength
         while true {
+            // Before the queue is read: work that is added later finds the lane taken, and marks it awaited.
             occupancy.store(Occupancy.taken, ordering: .sequentiallyConsistent)
             let (batch, isLast) = waiting.withLock { queue in
                 let batch = queue.popFirst(atMost: left)

@@ -21,6 +21,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
     @usableFromInline let phase = Atomic<UInt8>(Phase.open)
     /// Whether this is the root, whose cancel is that of the whole subscription.
     @usableFromInline let isRoot: Bool
+    /// The calls of ``pause()`` that are not undone, and one more while the parent is paused,
+    /// however often that is.
     @usableFromInline let pauses = Atomic<Int>(0)
     @safe @exclusivity(unchecked) private var teardowns = Callbacks()
     /// `nil` without any, because most scopes have none.

@@ -58,6 +58,7 @@ final class Trampoline {
     @usableFromInline
     func leave() {
         if depth == 1 {
+            // Before the depth is 0, so that what the work starts is nested in this call.
             while let work = waiting.popFirst() { work.call() }
         }
         depth -= 1

@@ -81,8 +81,10 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     /// delivery waits until that delivery is complete.
     @usableFromInline let lane = Lane()
     @safe @exclusivity(unchecked) @usableFromInline var listeners = SlotList<Listener>()
+    /// The latest values, at most ``replayCount`` of them, which listeners to come receive first.
     @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
     @safe @exclusivity(unchecked) @usableFromInline var replayCount: Int
+    /// The end, which listeners to come receive after the replayed values.
     @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
     /// Shows the values of a signal or property that has a name.
     @safe @exclusivity(unchecked) @usableFromInline var probe: StreamProbe<Element>?

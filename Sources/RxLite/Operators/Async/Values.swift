@@ -140,6 +140,8 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
     struct Contents {
         @usableFromInline var waiting: PendingBuffer<Element, Failure>
+        /// The end, which follows the waiting values; `finished` once it has been taken, so that an error
+        /// is thrown only once.
         @usableFromInline var completion: Completion<Failure>?
         @usableFromInline var waiter: CheckedContinuation<Event, Never>?
 

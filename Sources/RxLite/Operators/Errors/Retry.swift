@@ -110,12 +110,14 @@ final class RetryRun<Element: Sendable, Failure: Error>: @unchecked Sendable {
             policy.stamp(&error, history)
             return observer.fail(error)
         }
+        // After the decision, as in `RetryHistory.countRetry`: rules are given the retries before this one.
         history.count += 1
         history.lastDelay = delay
         guard delay > .zero else { return start() }
         let wait = observer.scope.child()
         let timer = clock.schedule(after: delay) {
             wait.enter {
+                // Before the wait closes, which otherwise gives the credits back.
                 self.isDue = true
                 wait.close()
                 self.start()

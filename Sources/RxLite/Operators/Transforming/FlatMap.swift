@@ -112,7 +112,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @safe @exclusivity(unchecked) @usableFromInline var spare: Scope?
     @safe @exclusivity(unchecked) @usableFromInline var otherSpare: Scope?
     @safe @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Element>()
-    /// The marbles of the waiting values; `nil` if no inspector was attached at the start.
+    /// The marbles of the waiting values, added and taken together with these; `nil` if no inspector was
+    /// attached at the start.
     @safe @exclusivity(unchecked) @usableFromInline var causes: FIFO<StreamCause?>?
     @safe @exclusivity(unchecked) @usableFromInline var running = 0
     @safe @exclusivity(unchecked) @usableFromInline var isOuterDone = false

@@ -33,6 +33,7 @@ extension Observable {
                     unsafe unsafeDowncast(link, to: Downstream<Element, Failure>.self).observer.next(value)
                 },
                 end: { completion in
+                    // Before the scope closes, which otherwise counts as a cancel.
                     hasEnded.value = true
                     scope.close()
                     onEnd(completion)
