@@ -30,6 +30,7 @@ private final class DigestProving {
     private var proof: DigestMemory.Proof?
     /// Whether the proof answers a challenge to this request.
     private var isFresh = false
+    /// Whether the request has been sent without its content, which follows after a challenge or a success.
     private var isWithheld = false
     private var proofs = 0
 

@@ -10,7 +10,8 @@ public struct StreamedBody: Sendable {
         package var length: Int64? { didSet { file = nil } }
         /// The bytes. Paused while the network is slow; cancelled if the transfer ends before they do.
         package var chunks: Observable<[UInt8], NetworkError> { didSet { file = nil } }
-        /// The file part that `chunks` reads, if it reads nothing else; a transport may read it another way.
+        /// The file part that `chunks` reads, if it reads nothing else; a transport may read it another way,
+        /// so a change of the other two removes it.
         package private(set) var file: FilePart?
 
         /// Creates content whose chunks total `length` bytes. With a byte more or less they fail with

@@ -240,6 +240,7 @@ extension NetworkError: RedactedDescription {
         error.serverMessage = nil
         error.cause = cause?.withoutServerText
         error.head = head.map { ResponseHead(status: $0.status) }
+        // For each code whose message may contain text of a response.
         switch code {
         case .status, .envelope: error.message = envelopeCode.map { "code \($0)" } ?? ""
         case .loginExpired, .noContent, .retryLater:

@@ -140,6 +140,7 @@ package final class Appending: @unchecked Sendable {
     }
 
     private var isDue: Bool {
+        // A source that is paused sends nothing that could fill the batch.
         guard let pace, completion == nil, !isPaused, waiting.bytes.count < pace.size else { return true }
         return wroteAt.map { pace.clock.now - $0 >= pace.interval } ?? true
     }

@@ -14,6 +14,8 @@ package struct ReservedFile: Sendable {
     private let base: String
     private let reservation: Reservation
 
+    // The documentation of downloads names both endings, and `FileName` removes them from suggested names.
+
     /// The path of the partial file, which is locked.
     package var draft: String { base + ".part" }
 
@@ -321,6 +323,7 @@ private enum Reservations {
         }
     }
 
+    /// From now on, writers who want a path of this holder wait for it instead of being refused.
     static func markLeaving(_ holder: Int) { contents.withLock { $0.holders[holder]?.isLeaving = true } }
 
     static func leave(_ number: Int) {

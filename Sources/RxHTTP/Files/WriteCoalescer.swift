@@ -5,8 +5,10 @@ package struct WriteCoalescer {
     package typealias Waiter = Emitter<Void, NetworkError>
 
     private var changes = 0
+    /// The last change that has been written, or given up by ``discardChanges()``.
     private var saved = 0
     private var isWriting = false
+    /// Whether a change must not wait for a timer. A write that picks it up resets this.
     private var isUrgent = false
     /// When the next timer fires.
     private var due: Duration?

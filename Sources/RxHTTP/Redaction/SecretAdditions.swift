@@ -144,7 +144,9 @@ extension Body {
 struct NamedFields {
     private var values: [String: [ArraySlice<UInt8>]] = [:]
 
-    /// Reads content in memory; `nil` for a type without named fields, and for malformed content.
+    /// Reads content in memory; `nil` for a type without named fields, and for malformed content. In each
+    /// type that is read here, ``SecretFinder/content(type:_:)`` must find values by their names, since only
+    /// these are hidden.
     init?(_ content: [UInt8], type: String?) {
         let media = MediaType(type)
         if media.isForm {

@@ -96,8 +96,10 @@ public struct RedirectPolicy: Sendable, Equatable {
         guard count < limit else {
             throw NetworkError(.tooManyRedirects, "more than \(limit) redirects", request: request)
         }
+        // Before the secrets are dropped: the target may repeat those of the URL.
         next.move(to: target, reference: reference)
         if origin != Origin(request.url), !trustedOrigins.contains(origin) { next.dropSecrets() }
+        // Again, because the content before a signature may be back.
         guard next.body.isReplayable else { return nil }
         next.canStartOver = request.canStartOver && request.isIdempotent && request.body.isReplayable
         return next

@@ -19,6 +19,7 @@ public struct Response: Sendable {
         @inlinable get { parts.body }
         _modify {
             yield &parts.body
+            // Both are places in the former body.
             parts.payload = nil
             parts.serverMessage = nil
         }

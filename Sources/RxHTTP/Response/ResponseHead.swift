@@ -240,6 +240,7 @@ extension ResponseHead {
 /// Encoded as status, reason, the field lines as received, and the version.
 extension ResponseHead: Codable {
     private enum CodingKeys: String, CodingKey {
+        // Caches on disk contain heads in this form.
         case code, reason, fieldLines, httpVersion
     }
 

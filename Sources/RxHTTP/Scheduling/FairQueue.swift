@@ -98,7 +98,7 @@ package struct FairQueue<Element> {
         if origin.waiting.remove(ticket) { waiting -= 1 }
     }
 
-    /// Frees a place.
+    /// Frees a place. The caller then admits others with ``next(_:)``, as after every call that adds places.
     @inlinable
     package mutating func leave(_ origin: Origin) {
         running -= 1
@@ -117,7 +117,7 @@ package struct FairQueue<Element> {
         }
     }
 
-    /// Admits the next element that finds a place.
+    /// Admits the next element that finds a place; the caller must ``leave(_:)`` that in the end.
     ///
     /// - Parameter isLate: whether an element has waited so long that it keeps a place that was added by
     ///   ``widen(_:)``.

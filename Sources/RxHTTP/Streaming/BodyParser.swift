@@ -56,6 +56,7 @@ package final class BodyRemainder: Sendable {
     fileprivate func set(_ bytes: [UInt8], of head: ResponseHead, _ metrics: TransferMetrics) {
         guard !bytes.isEmpty else { return }
         var head = head
+        // So that the parser of these events makes a value of the bytes.
         head.remainder = nil
         found.withLock { [head] in $0 = [.head(head), .chunk(bytes), .finished(metrics)] }
     }

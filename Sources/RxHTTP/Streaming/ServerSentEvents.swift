@@ -55,10 +55,12 @@ package struct EventStreamParser: BodyParser {
     private let findsComments: Bool
     private var line: [UInt8] = []
     private var isFirstLine = true
+    /// Whether the last chunk ended with a CR: an LF that comes next belongs to the same line end.
     private var skipsLineFeed = false
     private var data: [UInt8] = []
     private var type = ""
     private var id: String
+    /// The id in the last item that was reported, so that a blank line after it reports only another one.
     private var announcedID: String
 
     /// - Parameters:

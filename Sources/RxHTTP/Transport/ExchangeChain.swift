@@ -42,6 +42,7 @@ package final class ExchangeChain: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var request: Request
     /// The scope of the current exchange. Only its events arrive: the scopes of earlier exchanges are closed.
     @safe @exclusivity(unchecked) private var scope: Scope
+    /// What follows the current exchange, once its head has asked for it. Its other events are then dropped.
     @safe @exclusivity(unchecked) private var next: Link?
     @safe @exclusivity(unchecked) private var discarded = 0
     @safe @exclusivity(unchecked) private var count = 0
@@ -89,6 +90,7 @@ package final class ExchangeChain: @unchecked Sendable {
     /// Follows at the scheduler's next turn, after the events that have already arrived.
     private func followSoon() {
         guard let scheduler = observer.scope.lane.scheduler else { return leave() }
+        // That of this exchange, which may be over by then.
         let scope = scope
         scheduler.schedule { scope.enter { self.leave() } }
     }
