@@ -301,6 +301,8 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
 
     // MARK: - Reading elements
 
+    // Each advances only once it has read a value, so that another type can be tried if one does not fit.
+
     @inline(__always)
     private mutating func bool(at node: Int) throws -> Bool {
         guard let value = document.bool(at: node) else { throw misfit(Bool.self, .bool, node) }

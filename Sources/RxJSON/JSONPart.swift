@@ -28,7 +28,7 @@ extension JSONPart {
     /// A canonical form of the value, as input of a digest: equal values have equal bytes. The members of an
     /// object are sorted by name, strings are unescaped and preceded by their length, and there are no
     /// blanks. Numbers keep all their digits, so `1` and `1.0` differ. All members of the same name count, in
-    /// order.
+    /// order. The keys of stored responses contain digests of it: with another form these are not found.
     ///
     /// - Parameter bytes: the document.
     package func canonical(in bytes: [UInt8]) -> [UInt8] {

@@ -14,6 +14,7 @@
     /// The node of the innermost open collection, -1 outside of all. The link of an open collection leads to
     /// the collection around it; while an inner one is open, its second word stores its count.
     private var open = -1
+    /// The number of values that have ended in the innermost open collection.
     private var count = 0
     private var depth = 0
 

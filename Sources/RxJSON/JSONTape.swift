@@ -37,6 +37,7 @@ package struct JSONTape: Sendable, Equatable {
 
 extension JSONTape {
     /// The kind of a value, which its first byte and the bytes up to its end tell the scanner.
+    /// The order counts: ``JSONWord`` compares the numbers to recognize collections and objects.
     package enum Kind: UInt8, Sendable {
         case null, `false`, `true`
         /// Digits, optionally after a minus, in the form of RFC 8259 §6.
@@ -150,6 +151,7 @@ extension JSONTape {
         return members
     }
 
+    /// Whether a key is equal to `name` as a `String`, the rule of ``JSONDocument/members(of:)`` as well.
     private func isKey(_ node: Int, _ name: String, _ bytes: [UInt8]) -> Bool {
         let word = self[node]
         let literal = word.offset..<word.offset + word.length

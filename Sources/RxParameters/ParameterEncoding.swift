@@ -51,7 +51,8 @@ extension Parameters {
     }
 
     /// The members of the body to sign: every scalar with its full name, and the texts of a multipart form.
-    /// Empty for a list at the top level, and for a body without members.
+    /// Empty for a list at the top level, and for a body without members. Its cases go with those of
+    /// ``apply(to:with:)``.
     package func signedPairs(with defaults: ParameterDefaults) throws(NetworkError) -> [ParameterPair] {
         let style = style ?? defaults.style
         switch format {
@@ -119,6 +120,7 @@ extension Parameters {
             guard let text = ParameterValue(value: value).scalar?.scalarText else { return nil }
             pairs.append((name, text))
         }
+        // The order of `JSONValue.pairs(_:)`.
         if pairs.count > 1 { pairs.sort { $0.name < $1.name } }
         return pairs
     }

@@ -51,6 +51,7 @@ public struct Parameters: Sendable {
 
     private(set) var format: Format
     let content: Content?
+    /// The added members. A name is never both here and in `removals`: the later call counts.
     private(set) var additions: Members = [:]
     private(set) var removals: Set<String> = []
     private(set) var style: ParameterStyle?

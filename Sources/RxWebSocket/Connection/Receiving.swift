@@ -216,6 +216,7 @@ struct IncomingMessage: ~Copyable, Sendable {
     init(role: WebSocketConnectionState.Role, limits: WebSocketLimits, deflate: PermessageDeflate?) {
         self.limits = limits
         let isClient = role == .client
+        // The direction from the peer. `makeDeflater` takes the parameters of the other one.
         windowBits = (isClient ? deflate?.serverWindowBits : deflate?.clientWindowBits) ?? 15
         keepsContext = (isClient ? deflate?.serverKeepsContext : deflate?.clientKeepsContext) ?? true
     }

@@ -137,6 +137,7 @@ struct FrameRules {
     /// Checks the length that a header announces, before anything is buffered.
     func check(_ length: UInt64, of opcode: Opcode, isCompressed: Bool) throws(WebSocketViolation) {
         guard length <= UInt64(limits.frameLimit) else { throw .largeFrame(limits.frameLimit) }
+        // Compressed messages are limited by `IncomingMessage`, while it decompresses them.
         guard !opcode.isControl, !isCompressed, openMessage?.isCompressed != true else { return }
         let room = limits.messageBytes - (openMessage?.byteCount ?? 0)
         guard length <= UInt64(max(0, room)) else { throw .largeMessage(limits.messageBytes) }
