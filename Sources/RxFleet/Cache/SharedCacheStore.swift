@@ -31,6 +31,7 @@ public final class SharedCacheStore: CacheStore {
     private let entryLimit: Int
     private let retention: Duration
     private let fetchTime: Duration
+    /// Marks the removals of this process, which ``follow(_:)`` drops.
     private let writer = RandomSource.number()
     private let subscriptions = SubscriptionBag()
     private let contents = Mutex(Contents())
@@ -45,6 +46,7 @@ public final class SharedCacheStore: CacheStore {
         var isFollowing = false
         /// The keys of responses stored here, by their ids, for removals by id.
         var storedKeys: [UUID: CacheKey] = [:]
+        /// Whether the channel has told its state before: only then can `connected` mean missed removals.
         var hasStarted = false
     }
 
@@ -448,6 +450,7 @@ struct RemovalCodec: Sendable {
     func message(_ selection: CacheSelection, _ epoch: UInt64, by writer: UInt64) throws(NetworkError)
         -> [UInt8]
     {
+        // Sent to processes of other releases, too; `Message.selection` reads these words.
         let (kind, value) =
             switch selection {
             case .all: ("all", "")

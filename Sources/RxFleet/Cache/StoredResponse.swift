@@ -14,6 +14,8 @@ struct StoredResponse: Sendable {
     var entry: CacheEntry
 
     private static let magic = Array("RXR".utf8)
+    /// The version of the form with a checksum. A sealed response has that of ``SealedForm`` in its place: a
+    /// change of the layout within raises both.
     private static let version: UInt8 = 1
     private static let digestLength = 32
     /// A header with more is not one of ours.
@@ -94,6 +96,7 @@ struct StoredResponse: Sendable {
 /// The names of cached responses, of the selections that include them, and of fetches, in the store.
 ///
 /// Names are digests: URLs may contain secrets, and an account's name is not for operators of the store.
+/// Processes of all releases must make the same ones.
 struct CacheNames: Sendable {
     let prefix: String
 
@@ -120,7 +123,8 @@ struct CacheNames: Sendable {
         }
     }
 
-    /// The epochs that a response with this key and these tags belongs to, sorted.
+    /// The epochs that a response with this key and these tags belongs to, sorted: of the selections of
+    /// `CacheSelection.names(of:tags:)`, and of `all`. Removals of any other kind would have no effect.
     func epochs(of key: CacheKey, tags: Set<String>) -> [String] {
         var selections: [CacheSelection] = [
             .all, .url(key.url), .anyQuery(of: String(key.urlWithoutQuery)), .identity(key.identity),

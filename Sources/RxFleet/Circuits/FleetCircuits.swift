@@ -19,6 +19,7 @@ public final class FleetCircuits: Sendable {
     private let clock: any Scheduler
     private let timeLimit: Duration
     private let signal = Signal<FleetEvent>()
+    /// Marks the messages of this process, which ``changes(of:)`` drops.
     private let writer = RandomSource.number()
 
     private static let channel = "circuits"
@@ -57,6 +58,7 @@ public final class FleetCircuits: Sendable {
         let entry: Observable<SwapResult, NetworkError>
         switch change {
         case .opened(let time):
+            // At most a day: receivers drop a message with more.
             let milliseconds = Int64(min(max(time / .milliseconds(1), 1), 86_400_000).rounded(.up))
             message.milliseconds = milliseconds
             // A little less, so that it is gone when the first process asks.

@@ -38,6 +38,7 @@ struct FileStoreState {
     private var isConnected = false
     /// The number of the last message that was delivered.
     private var lastMessage: Int64 = 0
+    /// When to look for changes of which the kernel did not tell, as long as somebody waits or listens.
     private var nextCheck: Duration = .zero
     /// Whether something may have changed.
     private var hasNews = false

@@ -18,6 +18,7 @@ struct StoreTable {
     /// The most messages that are kept.
     static let maxMessages: Int64 = 4096
 
+    /// Compared with the text in the file: any change, even of blanks, needs another ``version``.
     static let statements = [
         // Names are blobs, which are compared by all of their bytes.
         // The numbers that only grow: of entries' versions, and of the last message that was removed.

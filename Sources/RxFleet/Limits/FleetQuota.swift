@@ -21,6 +21,7 @@ public final class FleetQuota: Sendable {
     private let timeLimit: Duration
     private let members: @Sendable () -> Int
     private let signal = Signal<FleetEvent>()
+    /// Marks the messages of this process, which ``closures`` drops.
     private let writer = RandomSource.number()
 
     private struct Contents {
@@ -111,6 +112,7 @@ public final class FleetQuota: Sendable {
 
     /// Tells all processes, also those that start later, that the server allows no requests for a while.
     package func close(_ scope: String, for duration: Duration) {
+        // At most a day: receivers drop a message with more.
         let milliseconds = Int64(min(max(duration / .milliseconds(1), 1), 86_400_000).rounded(.up))
         signal.send(.limit(scope: scope, closedFor: duration))
         let message = Message(writer: writer, scope: scope, milliseconds: milliseconds)

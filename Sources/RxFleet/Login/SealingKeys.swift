@@ -29,7 +29,8 @@ public struct SealingKeys: Sendable {
         ([current] + former).first { $0.id.utf8.elementsEqual(id) }
     }
 
-    /// Keys for one purpose, derived from these (HKDF with SHA-256, RFC 5869).
+    /// Keys for one purpose, derived from these (HKDF with SHA-256, RFC 5869). With another text of
+    /// the purpose, nothing that was sealed before can be unsealed.
     func derived(for purpose: String) -> SealingKeys {
         SealingKeys(current.derived(for: purpose), former: former.map { $0.derived(for: purpose) })
     }
@@ -100,7 +101,7 @@ enum SealedForm {
     private static let magic = Array("RXF".utf8)
     static let version: UInt8 = 1
 
-    /// The kind of a sealed entry.
+    /// The kind of a sealed entry. The numbers are stored.
     enum Kind: UInt8 {
         case credential = 1
         case response = 2

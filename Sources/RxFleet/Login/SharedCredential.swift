@@ -30,7 +30,8 @@ public final class SharedCredential: CredentialStore {
     private let writer = RandomSource.number()
 
     private struct Contents {
-        /// The lease that this process was granted last.
+        /// The lease that this process was granted last. It stays here when it has ended: the store refuses
+        /// it once it has been followed by another.
         var lease: SharedLease?
         /// The entry in the store as it was last read or written; `nil` before.
         var entry: Entry?

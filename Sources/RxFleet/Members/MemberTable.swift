@@ -30,6 +30,7 @@ struct MemberTable: Sendable, Codable, Equatable {
 
     private static let maxRows = 4096
 
+    /// A part of another version counts as empty, and the next heartbeat overwrites it.
     var version = 1
     /// A random number of the first who wrote this part; 0 for a part that nobody has written. Another number means that the
     /// store has lost the part in between.

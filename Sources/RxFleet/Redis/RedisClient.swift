@@ -90,8 +90,10 @@ final class RedisClient: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var hasTimeoutTimer = false
     /// Whether bytes have arrived since the last ping check.
     @safe @exclusivity(unchecked) private var hasReceived = false
+    /// Since when the connection is ready: only one that has lasted resets the backoff.
     @safe @exclusivity(unchecked) private var readySince: Duration?
     @safe @exclusivity(unchecked) private var backoff = RedisBackoff()
+    /// The wait for the next attempt to connect, or for the next ping; never both.
     @safe @exclusivity(unchecked) private var timer: (any Cancellable)?
     @safe @exclusivity(unchecked) private var channels: [String: Channel] = [:]
     @safe @exclusivity(unchecked) private var lastID = 0

@@ -73,6 +73,7 @@ final class RedisLeases: @unchecked Sendable {
     private func join(_ name: String, _ time: Duration, _ emitter: Emitter<SharedLease, NetworkError>) {
         guard !emitter.isCancelled else { return }
         lastID += 1
+        // The scripts take the text before the colon for the process (`passOn`).
         let request = LeaseRequest(name, "\(process):\(lastID)", time, emitter)
         // The lease keeps this object, and with it the connection.
         emitter.onClose { [self] in client.perform { self.leave(request) } }
@@ -96,6 +97,7 @@ final class RedisLeases: @unchecked Sendable {
         // Messages may have been missed before.
         case .connected: for request in sortedRequests { ask(request) }
         case .message(let bytes):
+            // As `passOn` writes it: the token, a space, the name.
             guard let space = bytes.firstIndex(of: UInt8(ascii: " ")) else { return }
             let token = String(decoding: bytes[..<space], as: UTF8.self)
             let name = String(decoding: bytes[(space + 1)...], as: UTF8.self)

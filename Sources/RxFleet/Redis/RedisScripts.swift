@@ -34,7 +34,8 @@ struct RedisScript: Sendable {
 ///
 /// An entry is a string: the version as 16 digits, then the content. A lease is a hash: `fence` and `requests` for ever,
 /// `token`, `end` and `time`, its length, while it is held. The requests that wait for it are a sorted set of tokens, each
-/// of which begins with the name of its process.
+/// of which begins with the name of its process. Processes of several releases run scripts of their own
+/// on the same keys.
 extension RedisScript {
     private static let number = """
         local time = redis.call('TIME')

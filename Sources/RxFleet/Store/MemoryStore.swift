@@ -170,6 +170,7 @@ public final class MemoryStore: SharedStore {
             try StoreRules.check(name: key)
             if let bytes { try StoreRules.check(entry: bytes) }
         } _: { contents, now in
+            // `StoreTable.swap` and `RedisScript.swap` refuse the same, and a lease that they do not know.
             if let lease, contents.fences[lease.name, default: 0] > lease.fence { return .fenced }
             let version = contents.entry(key, at: now)?.version
             switch expected {

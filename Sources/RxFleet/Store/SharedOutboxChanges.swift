@@ -35,6 +35,7 @@ extension SharedOutboxStore {
         var isAlone = false
         /// Changes the record; returns the report for when that is durable. Called again if another process was faster.
         let make: @Sendable (inout OutboxRecord) -> @Sendable () -> Void
+        /// Called in place of a report if ``lease`` is no longer that of this process.
         let refuse: @Sendable () -> Void
         let fail: @Sendable (NetworkError) -> Void
 

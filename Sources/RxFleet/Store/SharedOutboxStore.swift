@@ -108,6 +108,7 @@ public final class SharedOutboxStore: OutboxStore {
                 (try? JSONEncoder().encode(receipt)).map { (receiptKey(id), $0, receiptLifetime) }
             default: nil
             }
+        // As in `add`: `OutboxTable` and `MemoryOutboxStore` have the same rules; change all three.
         return changing(under: lease, writing: blob, refused: .leaseLost) { record in
             guard let index = record.rows.firstIndex(where: { $0.entry.id == change.id }),
                 change.isAllowed(for: record.rows[index].entry)
@@ -247,6 +248,7 @@ public final class SharedOutboxStore: OutboxStore {
 
     /// The right to send, from the request on.
     struct HeldLease {
+        /// The number of the running request, by which events of former ones are told apart.
         var request: Int?
         var shared: SharedLease?
         var subscription: Subscription?

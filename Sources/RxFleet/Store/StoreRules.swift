@@ -46,6 +46,7 @@ enum StoreRules {
 /// The generic cell rate algorithm (ITU-T I.371, in its form as a virtual schedule) for one budget.
 ///
 /// The state of a budget is one time: when it is full again if nothing is taken. A budget without a state is full.
+/// `RedisScript.take` and ``RedisBudget`` follow the same rule in Redis.
 struct CellRate: Sendable {
     /// The time in which one permit is added.
     let gap: Duration
