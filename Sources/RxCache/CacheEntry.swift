@@ -33,6 +33,8 @@ public struct CacheEntry: Sendable {
         /// Names by which the response can be removed.
         public var tags: Set<String>
 
+        // Stored on disk and in fleets, with the members of key, variant and freshness: a change needs
+        // another `CacheSchema.version` and `StoredResponse.version`.
         private enum CodingKeys: String, CodingKey {
             case id
             case key

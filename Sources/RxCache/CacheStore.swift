@@ -55,6 +55,8 @@ extension CacheStore {
 
 /// A selection of stored responses.
 public enum CacheSelection: Sendable, Hashable {
+    // The same rules are in `MemoryCacheContents`, in `CacheTable` on disk, and in the names of epochs in a fleet.
+
     /// All responses.
     case all
     /// The response with this ``CacheEntry/Metadata/id``.

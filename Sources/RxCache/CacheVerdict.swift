@@ -88,7 +88,7 @@ package struct CacheDemand: Sendable, Equatable {
     private static let conditions: [HTTPField.Name] = [
         .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange, .range,
     ]
-    /// All fields that say anything to a cache: most requests have none.
+    /// All fields that say anything to a cache: most requests have none. ``read(_:)`` sees no others.
     private static let considered = conditions + [.cacheControl, .pragma]
 
     private mutating func read(_ fields: HTTPFields) {

@@ -80,6 +80,7 @@ public final class TieredCacheStore: CacheStore {
         _ upper: Observable<Void, NetworkError>, _ lower: Observable<Value, NetworkError>
     ) -> Observable<Value, NetworkError> {
         .deferred {
+            // First of all, so that a running lookup does not keep in memory what it has found before.
             self.contents.withLock { change(&$0) }
             return upper.flatMap(.concat) { lower }
         }

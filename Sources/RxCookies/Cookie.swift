@@ -5,6 +5,8 @@ public import RxHTTP
 ///
 /// The value is a secret: printing a cookie shows everything else.
 public struct Cookie: Sendable, Hashable, Codable {
+    // Saved in this form (`CookieFile`): a new member must be optional, otherwise older files are given up.
+
     /// The name; empty for a cookie that consists of a value only.
     public let name: String
     /// The value as in `Set-Cookie`, including quotes.

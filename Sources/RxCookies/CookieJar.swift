@@ -39,7 +39,7 @@ public final class CookieJar: Sendable {
         /// The events to deliver. Whoever adds some delivers them outside the lock: by ``CookieJar/change(_:)``, or by
         /// ``CookieJar/deliverEvents()``.
         var events: [CookieEvent] = []
-        /// Whether there is a change to save.
+        /// Whether the running ``CookieJar/change(_:)`` must be saved; that resets it first.
         var isChanged = false
     }
 

@@ -186,6 +186,7 @@ extension CookieJar {
 
 /// A dumped jar: JSON, so that it is readable and later versions can extend it.
 struct CookieFile: Codable {
+    /// A file of another version is given up: the next save overwrites it.
     var version = 1
     let cookies: [Cookie]
 

@@ -130,6 +130,7 @@ enum CacheSchema {
     /// Increased with each change of the tables or of their contents.
     static let version = 2
 
+    /// Compared with the text in the file: after any change, even of blanks, existing databases are replaced.
     static let statements = [
         // `metadata` is JSON. The other columns are copies of parts of it, to search by; `bytes` is the size
         // of the entry, `place` its URL without the query, `used` increases with each use, and the checks are CRC-32.

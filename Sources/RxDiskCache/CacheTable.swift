@@ -178,6 +178,7 @@ struct CacheTable {
         for tag in tags { try db.execute(sql: "INSERT INTO tag VALUES (?, ?)", arguments: [tag, row]) }
     }
 
+    /// In the order of ``isOfKey``, and of the columns in the statements that write a row.
     private func arguments(of key: CacheKey) -> StatementArguments {
         [key.url, key.rules.rawValue, key.method, key.identity, key.content]
     }
@@ -235,6 +236,7 @@ struct CacheRecord {
 
     private static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
+        // Variants are compared by their texts.
         encoder.outputFormatting = .sortedKeys
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")

@@ -128,7 +128,8 @@ package struct SQLiteFolder: Sendable {
         return file(name)
     }
 
-    /// Gives a complete database its name, durably.
+    /// Gives a complete database its name, durably. Its connection must have been closed, since a log beside
+    /// it stays behind.
     package func publishDraft(_ draft: String, as name: String) throws {
         try Self.synchronize(file(draft))
         guard unsafe rename(file(draft), file(name)) == 0 else { throw SQLiteFailure("rename", errno) }
