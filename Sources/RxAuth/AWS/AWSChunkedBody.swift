@@ -19,7 +19,7 @@ struct AWSChunking: Sendable {
         return hasTrailer ? prefix + "-TRAILER" : prefix
     }
 
-    /// The number of bytes of the coded content.
+    /// The number of bytes of the coded content, which is sent before it: all that the coder below appends.
     ///
     /// - Parameters:
     ///   - length: the number of bytes of the content.
@@ -59,6 +59,7 @@ private final class AWSChunkCoder: @unchecked Sendable {
     private let chunking: AWSChunking
     private let observer: Observer<[UInt8], NetworkError>
     private var pending: [UInt8] = []
+    /// The latest signature, at first that of the request: the signature of the next chunk covers it.
     private var signature: String
     private var checksum: AWSChecksum.Running?
 

@@ -165,6 +165,7 @@ public struct SignatureComponent: Sendable {
 extension SignatureComponent: Hashable {
     /// Whether both name the same component; the order of parameters does not matter.
     public static func == (first: Self, second: Self) -> Bool {
+        // Not `isOptional`, which a component of a received signature never has.
         first.name == second.name && first.modifiers == second.modifiers
     }
 

@@ -114,6 +114,9 @@ extension OAuth {
             }
         }
 
+        /// Checks metadata that the app has made, as ``init(_:issuer:)`` does a document: both list all
+        /// endpoints.
+        ///
         /// - Throws: `oauthMetadata` for an endpoint that is reached neither by https nor at a loopback address.
         func checkEndpoints() throws(NetworkError) {
             let endpoints: [(String, URL?)] = [

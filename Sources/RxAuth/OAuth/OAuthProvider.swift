@@ -123,6 +123,7 @@ final class ProviderSource: Sendable {
             let date = context.date
             return state.withLock { state in
                 if let (server, until) = state.server, date < until { return .just(server) }
+                // `KeySetCache` and `AWSCredentialCache` share their fetches in the same way.
                 if let running = state.running { return running.stream }
                 state.lastNumber += 1
                 let number = state.lastNumber

@@ -148,7 +148,8 @@ struct OAuthEndpoint: Sendable {
             }
     }
 
-    /// Sends a request, and once more if the server wants its nonce in the proof.
+    /// Sends a request, and once more if the server wants its nonce in the proof. ``DPoP/receive(_:to:in:)``
+    /// asks for that in the exchanges of a client.
     ///
     /// - Parameter serverNonce: the nonce that the server demanded; `nil` on the first attempt. Not `nil` means the request was
     ///   already sent once, so errors are not marked unsent.
@@ -231,7 +232,7 @@ struct OAuthEndpoint: Sendable {
 
 /// The error codes of authorization servers.
 enum OAuthRefusal {
-    /// Codes of a state that passes.
+    /// Codes of a state that passes: they reject no login, and count even with a status of 500 or more.
     static let transient: Set<String> = [
         "temporarily_unavailable", "server_error", "slow_down", "authorization_pending", "use_dpop_nonce",
     ]
