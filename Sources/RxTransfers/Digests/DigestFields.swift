@@ -50,7 +50,8 @@ struct DigestFields: Sendable, Equatable {
     /// The digests of a body that is the whole representation.
     var ofWhole: [TransferDigest] { representation + content }
 
-    /// The fields that ask for digests.
+    /// The fields that ask for digests, of the algorithms that `digests(in:)` reads. ``DraftDialect`` asks by
+    /// the same value.
     static let wanted: [(name: HTTPField.Name, value: String)] = [
         (.wantContentDigest, "sha-256=10, sha-512=5"), (.wantReprDigest, "sha-256=10, sha-512=5"),
     ]

@@ -9,6 +9,8 @@ import RxHTTP
 public struct TransferDigest: Sendable, Hashable {
     /// An algorithm, with its name in the fields of RFC 9530.
     public enum Algorithm: String, Sendable, Hashable, CaseIterable, Codable {
+        // In the order of preference, by which `DigestCheck` and `TusDialect` choose; records have the names.
+
         /// SHA-256 (FIPS 180-4).
         case sha256 = "sha-256"
         /// SHA-512 (FIPS 180-4).
@@ -89,6 +91,8 @@ public struct TransferDigest: Sendable, Hashable {
 }
 
 extension TransferDigest: CustomStringConvertible {
+    // Records store this text; `init(stored:)` reads it, and `ContentIdentity` compares it.
+
     /// The algorithm and the hexadecimal digits.
     public var description: String { "\(algorithm.rawValue) \(hexadecimal)" }
 }

@@ -19,7 +19,7 @@ struct PartedPlan: Sendable, Equatable {
         var written: Int64 = 0
         /// The bytes that have arrived, written or not.
         var received: Int64 = 0
-        /// The end of the running request's range.
+        /// The end of the running request's range, which stays when a split moves ``end``.
         var requested: Int64?
 
         /// The offset of its first missing byte.

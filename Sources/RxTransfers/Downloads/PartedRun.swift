@@ -41,6 +41,8 @@ final class PartedRun: @unchecked Sendable {
     var isUncut = false
     /// Whether the whole has been requested without a range, which is the last resort: it happens once in a run.
     var isWhole = false
+    /// Whether all parts are written, and the file is being verified and moved: nothing is requested any
+    /// more.
     var isEnding = false
 
     init(

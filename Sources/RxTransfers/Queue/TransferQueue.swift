@@ -363,6 +363,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         scope.lane.assertInside()
         let (stopped, started) = plan.schedule { [status, allows] job in allows(job, status) }
         for id in stopped { running.removeValue(forKey: id)?.subscription.cancel() }
+        // Those that were paused while they ran; the plan does not count them as stopped.
         for item in plan.items where !item.wantsToRun {
             running.removeValue(forKey: item.id)?.subscription.cancel()
         }

@@ -95,6 +95,7 @@ final class UploadSource: @unchecked Sendable {
     private var completion: Completion<NetworkError>?
     private var input: Scope?
     private var isPaused = false
+    /// Goes on with the `load` that waits for more of the stream; a second one would replace it.
     private var waiting: (() -> Void)?
 
     /// - Parameters:

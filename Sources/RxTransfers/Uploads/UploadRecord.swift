@@ -73,7 +73,8 @@ struct UploadRecordFiles: UploadRecordStore {
     func remove(_ key: String) -> Observable<Void, NetworkError> { files.remove(key + ".json") }
 }
 
-/// The state of an upload that is not complete.
+/// The state of an upload that is not complete, in the JSON of its record. Records of older releases must
+/// stay readable: a new property must be optional.
 struct UploadRecord: Codable, Equatable, Sendable {
     var version = 1
     /// The protocol.
@@ -108,6 +109,7 @@ struct UploadRecord: Codable, Equatable, Sendable {
         case digest
         case expires
         case partSize
+        // The name of the property in older releases, which their records have.
         case partLocations = "places"
     }
 

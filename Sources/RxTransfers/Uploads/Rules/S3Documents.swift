@@ -52,6 +52,8 @@ enum S3Documents {
         return Array((text + "</CompleteMultipartUpload>").utf8)
     }
 
+    /// The name of an algorithm in the documents; `S3MultipartMachine.name(_:)` and
+    /// ``TransferDigest/checksumField(_:)`` have those in header fields.
     private static func checksumElement(_ algorithm: TransferDigest.Algorithm) -> String? {
         switch algorithm {
         case .sha256: "ChecksumSHA256"

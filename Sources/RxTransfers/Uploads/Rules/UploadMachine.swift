@@ -83,7 +83,11 @@ struct UploadMachine: Sendable {
     private var restarts = 0
     private var hasDiscovered = false
     private var hasStarted = false
+    /// Whether there was a wait since the last offset: the next one is reported as `resumed`, unless it is
+    /// the first.
     private var isPaused = false
+    /// Whether an empty append to the complete upload has asked for the lost response; its refusal is no
+    /// failure, but leads to `askAgain()`.
     private var hasAskedForResult = false
     /// Whether the server may have completed the upload, and the response was lost.
     private var mayBeDone = false
@@ -506,7 +510,8 @@ struct UploadMachine: Sendable {
 }
 
 extension ResponseHead {
-    /// Whether the status may be another one later.
+    /// Whether the status may be another one later, for responses that no dialect reads: those that one reads
+    /// follow ``UploadDialect/common(_:to:)``.
     var isTemporary: Bool {
         switch status.code {
         case 408, 423, 425, 429, 500, 502...504: true

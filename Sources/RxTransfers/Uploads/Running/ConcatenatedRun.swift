@@ -110,6 +110,7 @@ final class ConcatenatedRun: UploadRunBase, @unchecked Sendable {
         return true
     }
 
+    /// Performs an output of a partial upload, as ``UploadRun`` does those of a single one; change both.
     private func perform(_ output: UploadMachine.Output, at index: Int) {
         let start = partials[index].range.lowerBound
         switch output {

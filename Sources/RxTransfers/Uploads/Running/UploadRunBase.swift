@@ -32,6 +32,7 @@ class UploadRunBase: @unchecked Sendable {
     private var isBusy = false
     private var isDraining = false
     private var unlock: (@Sendable () -> Void)?
+    /// Whether the upload is over; a subscription that ends before was cancelled (`stop()`).
     private var hasEnded = false
     /// The status of the file when its upload began.
     private var status: FileStatus?
