@@ -31,8 +31,10 @@ extension UUID {
 
 /// An entry of an outbox as it is stored, without the endpoint itself. Its encoded form is for stores.
 public struct OutboxEntry: Sendable, Hashable, Codable {
-    /// The parts that never change.
+    /// The parts that change only when a dead letter is sent again or edited.
     struct Terms: Sendable, Hashable, Codable {
+        // Stored by their positions (`CompactEntry.swift`), and by their names in the JSON of a shared store
+        // of RxFleet, where a new member must be optional.
         var name: String
         var version: Int
         var guarantee: DeliveryGuarantee

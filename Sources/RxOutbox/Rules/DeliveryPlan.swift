@@ -309,7 +309,8 @@ struct DeliveryPlan {
         if entry.delivery.deadReason == nil { expiries.insert(item) }
     }
 
-    /// Notes the head of a queue, if it may be sent at some time.
+    /// Notes the head of a queue, if it may be sent at some time. To be called after each change of the
+    /// queue's members, of their deliveries, and of its `busyCount`.
     private mutating func reschedule(_ queueID: QueueID) {
         guard var queue = queues.removeValue(forKey: queueID) else { return }
         if let item = queue.item {

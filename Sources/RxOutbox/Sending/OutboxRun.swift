@@ -41,7 +41,8 @@ final class OutboxRun: @unchecked Sendable {
     var transfers: [OutboxID: (subscription: Subscription, arrivals: ArrivalGuard)] = [:]
     /// Changes that the store has refused, to be repeated.
     var unsaved: [@Sendable () -> Void] = []
-    /// The number of entries that are being added.
+    /// The number of entries that are being added, for which a drain waits: each way out of adding lowers it
+    /// once.
     var addingCount = 0
     /// The number of deliveries in this run, after each so many of which old receipts are removed.
     var receiptCount = 0
@@ -49,6 +50,8 @@ final class OutboxRun: @unchecked Sendable {
     private var isTakingLease = false
     private var isStoreTimerSet = false
     var isDraining = false
+    /// Whether the end has come. The scope stays open after it, so a reply of the store looks here before it
+    /// begins anything.
     var isStopped = false
     /// The number of changes that are still to be stored at the end.
     var savingCount = 0
@@ -323,6 +326,8 @@ final class OutboxRun: @unchecked Sendable {
         if lease?.number == lost.number { loseLease() }
     }
 
+    /// Counts a change of this outbox, so that `poll()` does not take it for one of others and load. To be
+    /// called for each change that the store has applied; an added entry is counted where it is added.
     func count(_ outcome: OutboxChange.Outcome) {
         if case .applied = outcome { revision = revision.map { $0 + 1 } }
     }

@@ -7,7 +7,9 @@ import RxLite
 
 /// The attempts of an outbox: which entry is sent next, and what its outcome changes.
 extension OutboxRun {
-    /// Performs the steps that are due, and sets the timer for the next one.
+    /// Performs the steps that are due, and sets the timer for the next one. To be called after each change
+    /// of the plan, and of all that its steps depend on: the lease, the account, the network, the store's
+    /// state.
     func advance() {
         guard !isStopped, lease != nil, hasLoadedUnderLease, isAccountKnown, state.value.storeFailure == nil
         else {

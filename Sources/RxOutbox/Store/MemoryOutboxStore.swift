@@ -115,6 +115,7 @@ public final class MemoryOutboxStore: OutboxStore {
     public func change(
         _ change: OutboxChange, under lease: OutboxLease?
     ) -> Observable<OutboxChange.Outcome, NetworkError> {
+        // `OutboxTable`, and `SharedOutboxStore` of RxFleet, make the same changes; change all three.
         working { contents in
             if let lease, lease.number != contents.latestLease { return .leaseLost }
             guard let row = contents.rows[change.id], change.isAllowed(for: row.entry) else { return .gone }

@@ -22,10 +22,12 @@ struct OutboxTable {
         self.held = held
     }
 
-    /// Increased with each change of the tables or of their contents.
+    /// Increased with each change of the tables or of their contents. A new version has its part in
+    /// `statements(of:)`, `create(in:)`, `upgrade(_:)` and `check(_:)`.
     static let version = 4
 
-    /// The statements that make the tables of version 1.
+    /// The statements that make the tables of version 1. `check(_:)` compares the text that a database keeps
+    /// of them, so that not even a blank may change; nor in those of later versions.
     private static let first = [
         // `terms` and `delivery` are compact forms, or JSON in rows that version 1 or 2 has written. The columns before
         // them are copies of their parts, to search by. `terms`, `content` and `delivery` are covered by CRC-32, together
@@ -337,6 +339,8 @@ struct OutboxTable {
             id: id, delivered: Date(timeIntervalSince1970: date), isSealed: isSealed, content: content)
     }
 
+    /// The form in which stored checks cover these values: with another one, all receipts and used keys would
+    /// count as damaged.
     private static func frame(_ date: Double, _ isSealed: Bool) -> Data {
         Data("\(date.bitPattern) \(isSealed)".utf8)
     }
