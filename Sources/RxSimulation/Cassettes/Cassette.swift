@@ -166,7 +166,7 @@ extension Cassette {
         }
     }
 
-    /// A side of a WebSocket.
+    /// A side of a WebSocket, by its name in files (`_webSocketMessages`).
     package enum Sender: String, Sendable {
         /// This side.
         case client = "send"

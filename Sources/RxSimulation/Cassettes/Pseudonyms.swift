@@ -5,6 +5,7 @@ import RxWebSocket
 /// The placeholders of secrets: the same secret has the same placeholder everywhere, so that a token that a login
 /// returned is the token that the next request sends.
 struct Pseudonyms: SecretReplacement {
+    /// The beginning of all placeholders. Those in existing cassettes are recognized by it.
     private static let prefix = "secret-"
     /// A placeholder, so that it masks numbers, too.
     private static let mask = prefix + "0"

@@ -51,6 +51,7 @@ struct ReplayDifference {
         lines.append("\(label): recorded \(shown(recorded)), sent \(shown(sent))")
     }
 
+    /// Compares the parts that decide about a match, those of a ``Fingerprint``; change both.
     private mutating func compare(
         _ sent: Cassette.Exchange, _ recorded: Cassette.Exchange, _ rules: ReplayRules
     ) {

@@ -131,7 +131,8 @@ struct ReplayIndex {
     }
 }
 
-/// The compared parts of a request, in a canonical form.
+/// The compared parts of a request, in a canonical form. ``ReplayDifference`` explains differences of the
+/// same parts; change both.
 struct Fingerprint: Hashable, Sendable {
     let method: String
     let url: String

@@ -7,7 +7,8 @@ struct FaultMix: Sendable {
     enum PlaceKind {
         case exchange, subscription, event, process, server, clock
 
-        /// The faults that can strike there.
+        /// The faults that can strike there, which a given list is filtered by;
+        /// ``FaultMix/faults(at:of:time:)`` draws them for a seed.
         var kinds: Set<Fault.Kind> {
             switch self {
             case .exchange: [.delay, .reset, .truncation, .status]

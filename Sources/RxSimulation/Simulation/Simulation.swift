@@ -58,8 +58,7 @@ public final class Simulation: Sendable {
         var counts: [String: Int] = [:]
         /// The running exchanges by their index in the log.
         var calls: [Int: SimulatedCall] = [:]
-        /// The exchanges of killed processes.
-        /// The schedulers of the processes that have ended.
+        /// The schedulers of the killed processes, whose pending work runs when the simulation is over.
         var killed: [ProcessScheduler] = []
         var violations: [SimulationViolation] = []
     }

@@ -143,6 +143,7 @@ private struct DiagramRows {
     private var names: [String] = []
     private var cells: [String: [Duration: String]] = [:]
     private var letters: [String: Character] = [:]
+    /// The letters for values and notes. `s` and `x` are missing, since they are marks of events.
     private var spare = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrtuvwyz".reversed())
     private var legend: [String] = []
 

@@ -265,6 +265,7 @@ public final class MemoryFileSystem: FileSystem {
             position.store(end, ordering: .relaxed)
             guard !new.isEmpty else { return end }
             Self.put(new, at: start, into: &bytes)
+            // As `LoopFileSystem` writes it, and `DownloadRecord` reads it.
             Self.put((0..<8).map { UInt8(truncatingIfNeeded: end >> (8 * $0)) }, at: mark, into: &bytes)
             return end
         }
