@@ -212,6 +212,7 @@ extension HAR {
 extension HAR.Timings {
     /// Computes the phases; each begins at the end of the previous one, so their sum is the total time.
     init(_ metrics: TransferMetrics) {
+        // `ResourceTiming` of RxInspector divides the time in the same way; change both.
         let isNew = !metrics.isConnectionReused
         var reached = Duration.zero
         /// The duration until `mark`, which an early response may have overtaken.

@@ -217,6 +217,7 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
     func recordUpgrade() { record(nil, nil) }
 
     func end(_ error: NetworkError?) {
+        // `ExchangeSpan` of RxTracing derives the type of the error by the same rules; change both.
         record(nil, error?.conventionalType ?? (call.mayBeLeft(after: status) ? nil : "cancelled"))
     }
 

@@ -48,6 +48,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     func recordUpgrade() {}
 
     func end(_ error: NetworkError?) {
+        // `ExchangeMetrics` of RxMetrics derives the type of the error by the same rules; change both.
         let type = error?.conventionalType ?? (call.mayBeLeft(after: status) ? nil : "cancelled")
         finish(nil, type, error)
     }

@@ -30,6 +30,7 @@ struct NetworkLog {
     private var rows: [String: NetworkRow] = [:]
     /// The ids of all rows, the oldest first.
     private var order: [String] = []
+    /// The bytes of all rows. Rows are changed by `update(_:_:)`, which keeps it right.
     private var byteCount = 0
     /// The rows with a response that the front ends have not been told of, and the number of batches since it came.
     private var fresh: [String: Int] = [:]

@@ -121,7 +121,7 @@ struct ShownExchange {
 }
 
 /// The phases of an exchange for the waterfall, as `Network.ResourceTiming`: milliseconds since the request left the
-/// queue, and −1 for phases that did not occur.
+/// queue, and −1 for phases that did not occur. `HAR.Timings` divides the time in the same way; change both.
 struct ResourceTiming {
     private let requestTime: Duration
     private var dns: (start: Double, end: Double) = (-1, -1)

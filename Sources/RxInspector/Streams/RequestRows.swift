@@ -8,7 +8,7 @@ import RxLite
 
 /// The last requests of all clients, for the page's waterfall: a bounded number of rows and of bytes.
 struct RequestRows {
-    /// The most rows.
+    /// The most rows. The page keeps as many (`REQUESTS` in `model.js`).
     static let limit = 200
 
     private var rows: [RequestID: RequestRow] = [:]
@@ -99,6 +99,8 @@ struct RequestRow {
     private var request: Request
     /// The number of bytes of the body, whose bytes are not kept; `nil` if it is unknown.
     private var bodyCount: Int64?
+    /// When it began, on the log's clock, as all times that the page reads; drafts have the clock of the
+    /// transport.
     private let start: Duration
     private let cause: StreamCause?
     /// The name of its client.
@@ -290,7 +292,8 @@ extension RequestRow {
         return .object(members)
     }
 
-    /// The phases follow each other; a reused connection has no name, connection and TLS.
+    /// The phases, by their names in `PHASES` of `model.js`. They follow each other; a reused connection has
+    /// no name, connection and TLS.
     private static func phases(_ metrics: TransferMetrics) -> JSON {
         let connected = max(metrics.resolved, metrics.connected)
         let secured = max(connected, metrics.secured)

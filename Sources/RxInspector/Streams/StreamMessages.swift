@@ -5,7 +5,8 @@ import RxLite
 /// The messages to a page of streams, as JSON; times are milliseconds on the log's clock.
 ///
 /// `hello` comes first: the open tracks, the known requests and the clients. Each `batch` follows the one before without
-/// a gap, unless `missed` says that batches were skipped.
+/// a gap, unless `missed` says that batches were skipped. The scripts in `Page` read all members by their
+/// names.
 enum StreamMessages {
     /// - Parameters:
     ///   - omitted: the number of requests so far that are not shown.
