@@ -15,7 +15,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct MultipartUploadTests {
     private static let content = UploadFixture.content
 
-    private static func fixture(_ store: ObjectStore) -> UploadFixture {
+    /// - Parameter delay: the time that the store takes for a part.
+    private static func fixture(
+        _ store: ObjectStore, delay: Duration = .milliseconds(10)
+    ) -> UploadFixture {
         UploadFixture { request, _ in
             var body: [UInt8] = []
             if case .bytes(let bytes) = request.body { body = bytes }
@@ -29,7 +32,7 @@ import Testing
                     ) { $1 },
                     body: body))
             var steps = ScriptedTransport.Reply.reply(reply.status, reply.fields, reply.body)
-            if request.method == .put { steps.steps.insert(.wait(.milliseconds(10)), at: 0) }
+            if request.method == .put { steps.steps.insert(.wait(delay), at: 0) }
             return steps
         }
     }
@@ -157,6 +160,47 @@ import Testing
         try fixture.clock.run()
         #expect(second.isFinished, "\(String(describing: second.failure))")
         #expect(store.state.withLock { $0.object } == Self.content)
+    }
+
+    /// An upload that is gone while a part of it waits for another attempt: the wait ends with the upload.
+    @Test func goneDuringWait() throws {
+        let store = ObjectStore()
+        store.state.withLock { $0.faults = [503, 404] }
+        // Parts take longer than the wait, so that its part is being sent again when it would be over.
+        let fixture = Self.fixture(store, delay: .seconds(2))
+        let recorder = start(fixture, .bytes(Self.content), Self.method(concurrency: 2))
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+        #expect(
+            store.state.withLock { $0.log } == [
+                "POST uploads", "PUT partNumber,uploadId 1", "PUT partNumber,uploadId 2", "POST uploads",
+                "PUT partNumber,uploadId 1", "PUT partNumber,uploadId 2", "PUT partNumber,uploadId 3",
+                "PUT partNumber,uploadId 4", "PUT partNumber,uploadId 5", "POST uploadId",
+            ])
+    }
+
+    /// An upload that is gone while a part of it is still being hashed: that part is not sent.
+    @Test func goneDuringDigest() throws {
+        let fixture = UploadFixture { request, index in
+            let url = request.url.absoluteString
+            if url.hasSuffix("?uploads") {
+                return .reply(200, [:], "<R><UploadId>u\(index)</UploadId></R>")
+            }
+            if url.contains("uploadId=u0") { return .reply(404) }
+            var reply = ScriptedTransport.Reply.reply(200, ["ETag": "\"t\""])
+            // The new upload is still running when the hash ends.
+            reply.steps.insert(.wait(.seconds(2)), at: 0)
+            return reply
+        }
+        for delay in [0, 1] { fixture.files.delay(.read, of: "/d/f", by: .seconds(delay)) }
+        var options = UploadMethod.Options.plain(partSize: 50)
+        options.partDigest = .sha256
+        let recorder = fixture.start(
+            by: .multipart(concurrency: 2, options: options), to: .put("/bucket/film"))
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+        let urls = fixture.transport.requests.map(\.url.absoluteString)
+        #expect(urls.count { $0.contains("uploadId=u0") } == 1)
     }
 
     /// A cancelled upload without a record is aborted.

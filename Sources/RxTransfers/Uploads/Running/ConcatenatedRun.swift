@@ -55,7 +55,7 @@ final class ConcatenatedRun: UploadRunBase, @unchecked Sendable {
     override func begin(_ record: UploadRecord?) {
         assertInside()
         guard let request = dialect.discovery(isPartial: true) else { return divide(dialect, record) }
-        _ = exchange(request, .empty) { _ in
+        exchange(request, .empty) { _ in
         } outcome: { result in
             var dialect = self.dialect
             do throws(NetworkError) {
@@ -222,7 +222,7 @@ final class ConcatenatedRun: UploadRunBase, @unchecked Sendable {
     /// Asks the server to make one upload of all.
     private func concatenate() {
         let request = dialect.concatenation(of: partials.compactMap(\.location))
-        _ = exchange(request, .empty) { _ in
+        exchange(request, .empty) { _ in
         } outcome: { result in
             switch result {
             case .success(let response): self.finish(response.head, response.body)

@@ -12,14 +12,14 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
     private var machine: S3MultipartMachine?
     private var queue: [S3MultipartMachine.Output] = []
     private var retries: [UploadRequest.Kind: RetryHistory] = [:]
-    private var running: [Int: Scope] = [:]
+    /// The requests, digests, loads and timers of the present upload. A restart ends them with their upload.
+    private lazy var attempt = observer.scope.child()
     /// The bodies of the parts of a stream, which cannot be read again.
     private var bodies: [Int: Body] = [:]
     /// The bytes of the parts that have arrived.
     private var confirmed: Int64 = 0
     /// The bytes of the running requests that have been handed to the network.
     private var sent: [Int: Int64] = [:]
-    private var count = 0
     /// The most bytes of a stream to keep, as far as the size of the parts allows.
     private static var streamMemory: Int64 { 32 << 20 }
 
@@ -71,7 +71,9 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
     private func perform(_ output: S3MultipartMachine.Output) {
         switch output {
         case .load(let part, let offset, let limit):
+            let attempt = attempt
             source?.load(from: offset, limit: limit) { result in
+                guard attempt.isOpen else { return }
                 switch result {
                 case .success(let piece): self.take(.loaded(part, piece))
                 case .failure(let error): self.fail(error)
@@ -79,15 +81,14 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
             }
         case .send(let request): prepare(request)
         case .stop:
-            let scopes = running.sorted { $0.key < $1.key }.map(\.value)
-            running = [:]
-            for scope in scopes { scope.close() }
+            attempt.close()
+            attempt = observer.scope.child()
         case .save(let uploadID): save(uploadID, partSize: machine?.partSize)
         case .forget: forget()
         case .wait(let kind, let failures, let error):
             let delay = delay(after: failures, error, &retries[kind])
             emit(.paused(error, for: delay))
-            OperatorTimer(clock, in: observer.scope).set(after: delay) { self.take(.waited(kind)) }
+            OperatorTimer(clock, in: attempt).set(after: delay) { self.take(.waited(kind)) }
         case .started(let bytes):
             confirmed = bytes
             emit(.started(from: bytes))
@@ -117,7 +118,7 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
         _ request: UploadRequest, _ body: Body, then send: @escaping @Sendable (UploadRequest) -> Void
     ) {
         guard let kind = request.digest, case .bytes(let bytes) = body else {
-            return digested(request, then: send)
+            return digested(request, in: attempt, then: send)
         }
         var request = request
         if let (name, value) = kind.field(TransferDigest(of: bytes, kind.algorithm)) {
@@ -127,19 +128,16 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
     }
 
     private func send(_ request: UploadRequest, _ body: Body) {
-        count += 1
-        let id = count
         var part: Int?
         if case .part(let number) = request.kind { part = number }
         let number = part
         let size = request.piece?.count ?? 0
-        running[id] = exchange(request, body) { event in
+        exchange(request, body, in: attempt) { event in
             guard case .uploaded(let bytes, of: _) = event, let number else { return }
             // A signature of each chunk comes on top of the content.
             self.sent[number] = min(bytes, size)
             self.report(self.confirmed + self.sent.values.reduce(0, +))
         } outcome: { result in
-            self.running[id] = nil
             if let number { self.sent[number] = nil }
             switch result {
             case .success(let response): self.take(.responded(request.kind, response.head, response.body))

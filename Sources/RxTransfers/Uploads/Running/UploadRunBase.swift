@@ -184,11 +184,14 @@ class UploadRunBase: @unchecked Sendable {
         }
     }
 
-    /// Subscribes within this upload; a failure ends it.
+    /// Subscribes within this upload; a failure ends it. Reports nothing once the parent is closed.
+    ///
+    /// - Parameter parent: the scope of the work. Default: that of the subscription.
     func perform<T: Sendable>(
-        _ work: Observable<T, NetworkError>, _ report: @escaping @Sendable (T) -> Void
+        _ work: Observable<T, NetworkError>, in parent: Scope? = nil,
+        _ report: @escaping @Sendable (T) -> Void
     ) {
-        let scope = observer.scope.child()
+        let scope = (parent ?? observer.scope).child()
         let value = Value<T>()
         work.subscribe(
             Observer(
@@ -245,21 +248,26 @@ class UploadRunBase: @unchecked Sendable {
     // MARK: - Requests
 
     /// Adds the digest of its content to a request, if it is to have one.
-    func digested(_ request: UploadRequest, then send: @escaping @Sendable (UploadRequest) -> Void) {
+    func digested(
+        _ request: UploadRequest, in parent: Scope? = nil,
+        then send: @escaping @Sendable (UploadRequest) -> Void
+    ) {
         guard let piece = request.piece, let kind = request.digest, let source else { return send(request) }
-        perform(source.digest(of: piece, kind.algorithm)) { digest in
+        perform(source.digest(of: piece, kind.algorithm), in: parent) { digest in
             var request = request
             if let (name, value) = kind.field(digest) { request.fields[name] = value }
             send(request)
         }
     }
 
-    /// Sends a request, and reports its events and its outcome unless the returned scope is closed before.
+    /// Sends a request, and reports its events and its outcome unless the returned scope, or its parent, is closed before.
+    @discardableResult
     func exchange(
-        _ request: UploadRequest, _ body: Body, event: @escaping @Sendable (TransferEvent) -> Void,
+        _ request: UploadRequest, _ body: Body, in parent: Scope? = nil,
+        event: @escaping @Sendable (TransferEvent) -> Void,
         outcome: @escaping @Sendable (Result<UploadResponse, NetworkError>) -> Void
     ) -> Scope {
-        let scope = observer.scope.child()
+        let scope = (parent ?? observer.scope).child()
         let parts = Parts(limit: sender.client.configuration.bodyLimit)
         @Sendable func end(_ result: Result<UploadResponse, NetworkError>) {
             guard scope.isOpen else { return }
