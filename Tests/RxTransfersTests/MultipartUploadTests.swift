@@ -203,6 +203,30 @@ import Testing
         #expect(urls.count { $0.contains("uploadId=u0") } == 1)
     }
 
+    /// The progress of an upload that begins anew is without the bytes of its former parts.
+    @Test func progressAfterGone() throws {
+        let tag = ["ETag": "\"t\""]
+        func part(
+            _ steps: [ScriptedTransport.Step], _ reply: ScriptedTransport.Reply
+        ) -> ScriptedTransport.Reply { .init(steps + reply.steps) }
+        func creation(_ id: String) -> ScriptedTransport.Reply {
+            .reply(200, [:], "<R><UploadId>\(id)</UploadId></R>")
+        }
+        let sent = ScriptedTransport.Step.uploaded(bytes: 50, of: 50)
+        let fixture = UploadFixture([
+            creation("a"), part([sent, .wait(.milliseconds(100))], .reply(404)),
+            part([sent, .wait(.seconds(1))], .reply(200, tag)),
+            creation("b"), part([.wait(.seconds(1)), sent], .reply(200, tag)),
+            part([.wait(.seconds(2)), sent], .reply(200, tag)), .reply(200),
+        ])
+        let recorder = fixture.start(
+            .bytes(Self.content), by: .multipart(concurrency: 2, options: .plain(partSize: 50)),
+            to: .put("/bucket/film"))
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+        #expect(recorder.progress == [0, 100, 0, 50, 100])
+    }
+
     /// A cancelled upload without a record is aborted.
     @Test func abort() throws {
         let store = ObjectStore()

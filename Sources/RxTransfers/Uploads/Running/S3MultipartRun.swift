@@ -83,6 +83,7 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
         case .stop:
             attempt.close()
             attempt = observer.scope.child()
+            sent = [:]
         case .save(let uploadID): save(uploadID, partSize: machine?.partSize)
         case .forget: forget()
         case .wait(let kind, let failures, let error):
