@@ -225,6 +225,7 @@ import Testing
         try fixture.clock.run()
         #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
         #expect(recorder.progress == [0, 100, 0, 50, 100])
+        #expect(recorder.kinds == ["started 0", "finished 200"])
     }
 
     /// A cancelled upload without a record is aborted.

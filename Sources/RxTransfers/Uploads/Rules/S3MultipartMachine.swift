@@ -29,7 +29,7 @@ struct S3MultipartMachine: Sendable {
         case forget
         /// Wait after so many failures of this kind of request since the last progress, then report `waited`.
         case wait(UploadRequest.Kind, failures: Int, NetworkError)
-        /// The server has so many bytes from earlier runs.
+        /// The server has so many bytes from earlier runs; after a restart once more, with none.
         case started(bytes: Int64)
         /// The part has arrived.
         case confirmed(part: Int, bytes: Int64)
@@ -83,7 +83,6 @@ struct S3MultipartMachine: Sendable {
     private var restarts = 0
     private var isOver = false
     private var isCompleting = false
-    private var hasStarted = false
 
     init(
         total: Int64?, partSize: Int64, concurrency: Int, algorithm: TransferDigest.Algorithm?,
@@ -212,7 +211,6 @@ struct S3MultipartMachine: Sendable {
                 return fail(.invalid("the server named no upload (UploadId)", head))
             }
             self.uploadID = uploadID
-            hasStarted = true
             return [.save(uploadID: uploadID), .started(bytes: 0)] + proceed()
         case .query:
             let (parts, marker) = S3Documents.list(body, algorithm)
@@ -227,7 +225,6 @@ struct S3MultipartMachine: Sendable {
                 self.marker = marker
                 return [.send(listing)]
             }
-            hasStarted = true
             let bytes = done.keys.reduce(0) { $0 + (length(of: $1) ?? 0) }
             return [.started(bytes: bytes)] + proceed()
         case .part(let number):

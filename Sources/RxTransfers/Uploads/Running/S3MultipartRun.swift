@@ -16,6 +16,7 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
     private lazy var attempt = observer.scope.child()
     /// The bodies of the parts of a stream, which cannot be read again.
     private var bodies: [Int: Body] = [:]
+    private var hasStarted = false
     /// The bytes of the parts that have arrived.
     private var confirmed: Int64 = 0
     /// The bytes of the running requests that have been handed to the network.
@@ -92,7 +93,9 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
             OperatorTimer(clock, in: attempt).set(after: delay) { self.take(.waited(kind)) }
         case .started(let bytes):
             confirmed = bytes
-            emit(.started(from: bytes))
+            // After a restart only the progress goes back.
+            if !hasStarted { emit(.started(from: bytes)) }
+            hasStarted = true
             report(bytes)
         case .confirmed(let part, let bytes):
             bodies[part] = nil
