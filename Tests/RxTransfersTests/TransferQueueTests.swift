@@ -295,6 +295,15 @@ import Testing
         #expect(states(queue) == ["a finished"])
     }
 
+    /// A path without a file system: adding tells that nothing is stored, and the transfers run all the same.
+    @Test func pathWithoutFiles() throws {
+        let queue = TransferQueue<Job>(on: clock, storedAt: "/d/queue.json") { _, _ in .empty() }
+        let added = Recorder(queue.add(Job(name: "a", seconds: 1)), on: clock)
+        try clock.run()
+        #expect(added.failure?.code == .file)
+        #expect(states(queue) == ["a finished"])
+    }
+
     /// A large chunk is passed on in slices, and a new limit reaches a wait that runs.
     @Test func changedBandwidth() throws {
         let bandwidth = TransferBandwidth(bytesPerSecond: 1)

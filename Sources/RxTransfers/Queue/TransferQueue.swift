@@ -100,7 +100,7 @@ public final class TransferQueue<Job: Codable & Sendable>: Sendable {
     ///   - path: the file with the queue; a queue of another process must not use it. Transfers that cannot be decoded are
     ///     kept in a file with the ending `.unreadable` in addition. If the file cannot be read, it stays as it is, and
     ///     adding transfers fails. Default `nil`: the queue ends with its process.
-    ///   - files: the file system of `path`.
+    ///   - files: the file system of `path`. A path without one is a file that cannot be read.
     ///   - reachability: the source of the network's status. Default none: the status is `unknown`.
     ///   - allows: whether a transfer may run with this status of the network, and with all else that the app knows, such as
     ///     a metered connection. A transfer that runs and may not any more is interrupted, and waits. Asked when the status
@@ -187,7 +187,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     let progress = MutableProperty(TransferRate(bytes: 0))
     private let clock: any Scheduler
     private let path: String?
-    private let files: (any FileSystem)?
+    private let files: any FileSystem
     private let reachability: (any Reachability)?
     private let allows: @Sendable (Job, NetworkStatus) -> Bool
     private var status = NetworkStatus.unknown
@@ -213,7 +213,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     ) {
         self.clock = clock
         self.path = path
-        self.files = files
+        self.files = files ?? AbsentFileSystem()
         self.reachability = reachability
         self.allows = allows
         self.start = start
@@ -255,9 +255,9 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
                 for run in running { run.subscription.cancel() }
             }
             self.watch()
-            guard let path = self.path, let files = self.files else { return self.load([]) }
-            _ = files.contents(of: path, limit: 64 << 20).observe(
-                onNext: { bytes in self.scope.enter { self.read(bytes, of: path, in: files) } },
+            guard let path = self.path else { return self.load([]) }
+            _ = self.files.contents(of: path, limit: 64 << 20).observe(
+                onNext: { bytes in self.scope.enter { self.read(bytes, of: path) } },
                 onEnd: { completion in
                     if case .failed(let error) = completion { self.scope.enter { self.load([], error) } }
                 })
@@ -281,14 +281,14 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     /// Takes over the transfers of the file. If some cannot be decoded, the file is copied behind earlier ones before it is
     /// replaced.
-    private func read(_ bytes: [UInt8]?, of path: String, in files: any FileSystem) {
+    private func read(_ bytes: [UInt8]?, of path: String) {
         guard let bytes else { return load([]) }
         let entries = try? JSONDecoder().decode([LenientStored].self, from: Data(bytes))
         let stored = entries?.compactMap(\.stored) ?? []
         guard stored.count != entries?.count else { return load(stored) }
         let copy = path + ".unreadable"
         let copied: Observable<Int64, NetworkError> = files.status(of: copy).flatMap(.concat) { status in
-            files.append(.just(bytes), to: copy, at: status?.size ?? 0)
+            self.files.append(.just(bytes), to: copy, at: status?.size ?? 0)
         }
         _ = copied.observe(onNext: { _ in }) { completion in
             self.scope.enter {
@@ -433,7 +433,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     }
 
     private func write() {
-        guard let path, let files, let change = saver.beginWriting() else { return }
+        guard let path, let change = saver.beginWriting() else { return }
         let stored = plan.items.compactMap { item -> Stored? in
             var isPaused = false
             switch item.state {
