@@ -222,6 +222,34 @@ import Testing
         #expect(second.items.value.map(\.priority) == [.normal, .high, .normal])
     }
 
+    /// The identifier of a transfer that is finished, and not in the file any more, is not given to another one.
+    @Test func identifiersAfterRestart() throws {
+        let files = MemoryFileSystem(on: clock)
+        var first: TransferQueue<Job>? = queue(files: files)
+        first?.add(Job(name: "a", seconds: 1))
+        try clock.advance(by: .seconds(2))
+        #expect(first.map(states) == ["a finished"])
+        first = nil
+        let second = queue(files: files)
+        let added = Recorder(second.add(Job(name: "b", seconds: 1)), on: clock)
+        try clock.run()
+        #expect(added.values == [2])
+        #expect(files.paths == ["/d/queue.json"])
+    }
+
+    /// A file of an older release, without the next identifier.
+    @Test func fileOfOlderRelease() throws {
+        let files = MemoryFileSystem(on: clock)
+        files["/d/queue.json"] = Array(
+            #"[{"id":4,"isPaused":true,"job":{"name":"a","seconds":1},"priority":1}]"#.utf8)
+        let queue = queue(files: files)
+        let added = Recorder(queue.add(Job(name: "b", seconds: 1)), on: clock)
+        try clock.run()
+        #expect(states(queue) == ["a paused", "b finished"])
+        #expect(added.values == [5])
+        #expect(files.paths == ["/d/queue.json"])
+    }
+
     /// The files of a folder are in the queue together, and in its file before they are reported.
     @Test func folder() throws {
         let files = MemoryFileSystem(on: clock)

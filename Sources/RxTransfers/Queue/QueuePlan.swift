@@ -11,14 +11,15 @@ struct QueuePlan<Job: Codable & Sendable>: Sendable {
     var limit: Int
     /// Whether nothing is to run.
     var isPaused = false
-    private var nextID = 1
+    /// The identifier of the next transfer.
+    private(set) var nextID = 1
 
     init(limit: Int) { self.limit = limit }
 
-    init(limit: Int, restoring items: [Item]) {
+    init(limit: Int, restoring items: [Item], nextID: Int) {
         self.limit = limit
         self.items = items
-        nextID = (items.map(\.id).max() ?? 0) + 1
+        self.nextID = max(nextID, (items.map(\.id).max() ?? 0) + 1)
     }
 
     func item(_ id: Int) -> Item? { items.first { $0.id == id } }

@@ -237,11 +237,35 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         var isPaused: Bool
     }
 
-    /// A transfer of the file, if it can be decoded.
-    private struct LenientStored: Decodable {
-        let stored: Stored?
+    /// The JSON form of the next transfer's identifier: finished transfers are not in the file, but theirs must not be used
+    /// again. Older releases do not write it.
+    private struct StoredNext: Codable {
+        var nextID: Int
+    }
 
-        init(from decoder: any Decoder) { stored = try? Stored(from: decoder) }
+    /// An element of the file's list.
+    private enum Entry: Codable {
+        case transfer(Stored)
+        case next(StoredNext)
+        case unreadable
+
+        init(from decoder: any Decoder) {
+            if let stored = try? Stored(from: decoder) {
+                self = .transfer(stored)
+            } else {
+                self = (try? StoredNext(from: decoder)).map(Self.next) ?? .unreadable
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .transfer(let stored): try stored.encode(to: encoder)
+            case .next(let next): try next.encode(to: encoder)
+            case .unreadable: break
+            }
+        }
+
+        var isUnreadable: Bool { if case .unreadable = self { true } else { false } }
     }
 
     // MARK: - Start and end
@@ -283,9 +307,8 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     /// replaced.
     private func read(_ bytes: [UInt8]?, of path: String) {
         guard let bytes else { return load([]) }
-        let entries = try? JSONDecoder().decode([LenientStored].self, from: Data(bytes))
-        let stored = entries?.compactMap(\.stored) ?? []
-        guard stored.count != entries?.count else { return load(stored) }
+        let entries = (try? JSONDecoder().decode([Entry].self, from: Data(bytes))) ?? [.unreadable]
+        guard entries.contains(where: \.isUnreadable) else { return load(entries) }
         let copy = path + ".unreadable"
         let copied: Observable<Int64, NetworkError> = files.status(of: copy).flatMap(.concat) { status in
             self.files.append(.just(bytes), to: copy, at: status?.size ?? 0)
@@ -293,24 +316,31 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         _ = copied.observe(onNext: { _ in }) { completion in
             self.scope.enter {
                 switch completion {
-                case .finished: self.load(stored, isChanged: true)
-                case .failed(let error): self.load(stored, error)
+                case .finished: self.load(entries, isChanged: true)
+                case .failed(let error): self.load(entries, error)
                 }
             }
         }
     }
 
-    private func load(_ stored: [Stored], _ error: NetworkError? = nil, isChanged: Bool = false) {
+    private func load(_ entries: [Entry], _ error: NetworkError? = nil, isChanged: Bool = false) {
         guard !isLoaded else { return }
         isLoaded = true
         loadError = error
-        plan = QueuePlan(
-            limit: plan.limit,
-            restoring: stored.map { stored in
-                Item(
-                    id: stored.id, job: stored.job, priority: stored.priority,
-                    state: stored.isPaused ? .paused : .waiting)
-            })
+        var items: [Item] = []
+        var nextID = 1
+        for entry in entries {
+            switch entry {
+            case .transfer(let stored):
+                items.append(
+                    Item(
+                        id: stored.id, job: stored.job, priority: stored.priority,
+                        state: stored.isPaused ? .paused : .waiting))
+            case .next(let next): nextID = next.nextID
+            case .unreadable: break
+            }
+        }
+        plan = QueuePlan(limit: plan.limit, restoring: items, nextID: nextID)
         let pendingWork = pendingWork
         self.pendingWork = []
         for work in pendingWork { work() }
@@ -434,19 +464,21 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
 
     private func write() {
         guard let path, let change = saver.beginWriting() else { return }
-        let stored = plan.items.compactMap { item -> Stored? in
+        var entries = plan.items.compactMap { item -> Entry? in
             var isPaused = false
             switch item.state {
             case .finished: return nil
             case .paused, .failed: isPaused = true
             case .waiting, .running: break
             }
-            return Stored(id: item.id, job: item.job, priority: item.priority, isPaused: isPaused)
+            return .transfer(
+                Stored(id: item.id, job: item.job, priority: item.priority, isPaused: isPaused))
         }
+        entries.append(.next(StoredNext(nextID: plan.nextID)))
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let bytes: [UInt8]
-        do { bytes = Array(try encoder.encode(stored)) } catch {
+        do { bytes = Array(try encoder.encode(entries)) } catch {
             return finish(
                 change, .failed(NetworkError(.file, "a job of the queue cannot be encoded: \(error)")))
         }
