@@ -41,7 +41,7 @@ extension Multi {
         }
         if transfer.awaitsContent, let source = transfer.content.source {
             transfer.start()
-            return source.open(for: transfer)
+            if source.open(for: transfer) { return }
         }
         proceed(transfer)
     }

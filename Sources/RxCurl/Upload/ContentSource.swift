@@ -67,11 +67,13 @@ final class ContentSource: @unchecked Sendable {
         self.isReplayable = isReplayable
     }
 
-    /// Subscribes to the stream before curl asks. ``Multi/proceed(_:)`` is called when there is a byte, or
-    /// when the stream ends without one.
-    func open(for transfer: Transfer) {
+    /// Subscribes to the stream before curl asks, unless it was kept. ``Multi/proceed(_:)`` is called when there is
+    /// a byte, or when the stream ends without one; false if a kept stream has come so far already.
+    func open(for transfer: Transfer) -> Bool {
+        guard waitingBytes == 0, !hasEnded else { return false }
         isAwaited = true
-        start(for: transfer)
+        if !hasStarted { start(for: transfer) }
+        return true
     }
 
     /// Copies as many of the available bytes as fit.

@@ -80,6 +80,34 @@ import Testing
         }
     }
 
+    /// After as many idle connections have broken as curl tries, the request begins anew, and asks again. Its stream,
+    /// of which nothing was sent, goes on.
+    @Test func aStreamIsOpenedOnceForARequestThatStartsOver() async throws {
+        let gate = try Gate()
+        let idle: [RawServer.Step] = [
+            .readRequest, .wait(gate), .respond(body: "first"), .readHead, .close,
+        ]
+        let server = try RawServer(
+            Array(repeating: idle, count: 6) + [
+                [.readHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .readBody, .respond(body: "ok")]
+            ])
+        try await withTransport { transport in
+            let first = try (0..<6).map { _ in Recording(transport.send(try .to(server.baseURL))) }
+            _ = try await server.until { $0.requests.count == 6 ? true : nil }
+            gate.open()
+            for recording in first { #expect(try await recording.ended().error == nil) }
+            let chunks: [[UInt8]] = [Array("or".utf8), Array("der".utf8)]
+            let policy = ContinuePolicy(threshold: 1, wait: .seconds(3600))
+            let request = try request(server, .stream(.sequence(chunks)), policy, method: .put)
+            let log = try await Recording(transport.send(request)).ended()
+            #expect(log.error == nil)
+            #expect(log.body == Array("ok".utf8))
+            let requests = server.record.requests.filter { $0.method == "PUT" }
+            #expect(requests.map { $0.field("Expect") } == Array(repeating: "100-continue", count: 7))
+            #expect(requests.last?.text == "order")
+        }
+    }
+
     @Test(arguments: bodies.indices)
     func aRefusalSparesTheBody(index: Int) async throws {
         let server = try RawServer([
