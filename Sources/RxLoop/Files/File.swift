@@ -359,8 +359,7 @@ extension File {
         // Another process that removes leftover drafts may mistake a fresh draft for one, so retry a few
         // times.
         for _ in 0..<8 {
-            // ``removeLeftDrafts(of:)`` knows the drafts of ended processes by this form of the name.
-            let draft = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36))\(draftSuffix)"
+            let draft = draft(path + ".", .random(in: 0 ... .max))
             do throws(UVError) {
                 let file = try File(writing: draft, isNew: true)
                 // Locked while it is written; the draft of a process that has ended is unlocked.
@@ -379,6 +378,14 @@ extension File {
     }
 
     private static let draftSuffix = ".new"
+
+    /// The name of a draft, by which ``removeLeftDrafts(of:)`` knows those of ended processes. Its number always has 13
+    /// digits, so that no file that somebody names is taken for one.
+    private static func draft(_ start: String, _ number: UInt64) -> String {
+        let digits = String(number, radix: 36)
+        return start + String(repeating: "0", count: 13 - digits.count) + digits + draftSuffix
+    }
+
     /// The paths whose leftover drafts have been removed.
     private static let swept = Mutex<Set<String>>([])
 
@@ -390,7 +397,7 @@ extension File {
         for name in (try? names(in: directory)) ?? []
         where name.hasPrefix(start) && name.hasSuffix(draftSuffix) {
             let middle = name.dropFirst(start.count).dropLast(draftSuffix.count)
-            guard UInt64(middle, radix: 36) != nil else { continue }
+            guard let number = UInt64(middle, radix: 36), name == draft(start, number) else { continue }
             let draft = directory + "/" + name
             // A process that is still writing the draft holds its lock.
             guard let file = try? File(readingOwn: draft), (try? file.lock()) != nil else { continue }
