@@ -65,6 +65,15 @@ import Testing
         #expect(result == .passed(.connectTimeout))
     }
 
+    /// For a request that starts over after it was sent.
+    @Test func aClockThatBeginsAgainIsConnecting() {
+        var (clock, _) = Self.clock(
+            Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, attempt: nil))
+        _ = clock.check(at: Self.seconds(101), phase: .receiving, progress: 5, isWaived: false)
+        let next = clock.begin(at: Self.seconds(200))
+        #expect(next == Self.seconds(210))
+    }
+
     enum Event: CaseIterable { case progress, waiver, restart, otherPhase }
 
     /// The start of a phase's time.

@@ -73,6 +73,8 @@ struct TransferClock {
     mutating func begin(at now: UInt64) -> UInt64? {
         start = now
         lastProgress = now
+        phase = .connecting
+        progress = 0
         return next(after: now)
     }
 
