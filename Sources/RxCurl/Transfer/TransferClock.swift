@@ -5,7 +5,7 @@ import RxLoop
 extension Transfer {
     /// Begins the attempt: its limits count from now.
     func start() {
-        if isStreamed { timing.startedAt = multi.loop.now }
+        if isStreamed { timing.restart(at: multi.loop.now) }
         let start = multi.loop.nanoseconds - queueState.heldTime
         if let time = timing.clock.begin(at: start) { handle?.limits?.start(at: time) }
     }
@@ -150,6 +150,11 @@ struct TransferTiming {
     var respondedAt: Duration?
 
     init(_ timeouts: Timeouts) { clock = TransferClock(timeouts) }
+
+    /// Records that reading begins, and forgets the times of an attempt before.
+    mutating func restart(at now: Duration) {
+        (startedAt, sentAt, respondedAt) = (now, nil, nil)
+    }
 
     /// Replaces curl's times by those of a streamed body.
     func correct(_ metrics: inout TransferMetrics) {

@@ -72,6 +72,10 @@ import Testing
             #expect(log.kinds.filter { $0 == "head" }.count == 1)
             #expect(!log.kinds.contains("interim"))
             #expect(log.head?.status.code == 200)
+            // Of the attempt that was answered.
+            let metrics = try #require(log.metrics)
+            #expect(metrics.firstByte >= .zero)
+            #expect(metrics.sent >= .zero)
             #expect(log.body == Array("ok".utf8))
             let requests = server.record.requests
             #expect(requests.map { $0.field("Expect") } == ["100-continue", nil])
