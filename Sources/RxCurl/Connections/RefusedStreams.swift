@@ -92,6 +92,7 @@ extension Transfer {
         release(handle)
         attempts.sending = SendingAttempt()
         attempts.wasPassedToCurl = false
+        (attempts.shortage, attempts.forbidden) = (nil, nil)
         content.source?.reopen()
         multi.perform(.add(self))
     }

@@ -2,8 +2,8 @@ import CLibcurl
 import RxHTTP
 
 /// The attempts of a transfer to get a connection and to send its request: name lookup, choice of the connection,
-/// refused streams. All of it survives ``Transfer/startOver(_:)``, except `sending` and `wasPassedToCurl`, which that
-/// resets; decide for each new field which of the two it needs.
+/// refused streams. All of it survives ``Transfer/startOver(_:)``, except `sending`, `wasPassedToCurl`,
+/// `shortage` and `forbidden`, which that resets; decide for each new field which of the two it needs.
 struct ConnectionAttempts {
     /// How the transfer asks for HTTP/3.
     var http3 = HTTP3Request.none
