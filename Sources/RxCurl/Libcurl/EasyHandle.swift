@@ -261,7 +261,10 @@ final class EasyHandle {
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
     /// Makes curl keep the connection after the transfer, so that it shows whether curl considers it usable.
-    func permitReuse() { set(CURLOPT_FORBID_REUSE, 0) }
+    func permitReuse() {
+        settings.closesConnection = false
+        set(CURLOPT_FORBID_REUSE, 0)
+    }
 
     /// Reads libcurl's log from now on, or no longer.
     func listen(_ isListening: Bool) {

@@ -89,6 +89,24 @@ import Testing
         #expect(empty.body.isEmpty)
     }
 
+    /// The handle of a body without a length is used for the next request, whose connection is not kept.
+    @Test(.enabled(if: LibcurlFeatures.running.has(.endsHTTP2BodiesEarly)))
+    func theConnectionAfterABodyIsClosed() async throws {
+        let opening: [RawServer.Step] = [.send(Frame.settings + Frame.acknowledged), .readStream]
+        let body = Frame.head() + Frame.data("whole", endsStream: true)
+        let server = try RawServer([
+            opening + [.send(body), .waitForClientClose],
+            opening + [.send(Frame.head(endsStream: true)), .waitForClientClose],
+        ])
+        try await withTransport(configured: { $0.httpVersion = .http2PriorKnowledge }) { transport in
+            #expect(try await transport.get(server.baseURL).text == "whole")
+            let request = try Request.to(server.baseURL, method: .head)
+            let log = try await Recording(transport.send(request)).ended()
+            #expect(log.error == nil)
+            _ = try await server.connectionEnded(1)
+        }
+    }
+
     /// Two responses on one connection, of which one is cut: curl reads the frames of both for either.
     @Test(.enabled(if: !LibcurlFeatures.running.has(.breaksReusedPlainHTTP2)), arguments: [1, 3] as [UInt8])
     func onlyTheOneThatIsCut(stream: UInt8) async throws {
