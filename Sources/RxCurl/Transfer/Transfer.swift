@@ -144,7 +144,7 @@ final class Transfer: @unchecked Sendable {
         multi.loop.assertCurrent()
         if attempts.isLookupRefused, !isOver { return multi.waitForLookup(self, handle) }
         if attempts.isUnclean, !isOver { return multi.retryOnAnotherConnection(self, handle) }
-        if request.asksForUpgrade, upgrade == nil, result == CURLE_OK { return beginUpgrade(handle) }
+        if request.asksForUpgrade, upgrade == nil, result == CURLE_OK, !isOver { return beginUpgrade(handle) }
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         if isRefused(handle, result) { return sendAfterRefusals(handle) }
         let isPaused = observer.scope.isPaused

@@ -330,8 +330,9 @@ extension UpgradeExchange.Phase {
 extension Transfer {
     /// Takes over the connection that curl has made.
     func beginUpgrade(_ handle: EasyHandle) {
-        guard !isOver, let socket = handle.socket else {
-            return end(.connectionLost, "the connection broke before the request was sent")
+        guard let socket = handle.socket else {
+            let error = NetworkError(.connectionLost, "the connection broke before the request was sent")
+            return multi.perform(.fail(self, error))
         }
         // curl no longer waits for the socket, and its poll must not be a second one on it.
         multi.sockets.close(socket)
