@@ -40,7 +40,9 @@ final class EasyHandle {
     let errorBuffer: UnsafeMutablePointer<CChar>
     private var content: UnsafeMutableRawBufferPointer?
     /// Whether connections without TLS are used only once.
-    let isOneUse: Bool
+    private let usesPlainOnce: Bool
+    /// Whether the connection of the transfer is used only once.
+    var isOneUse: Bool { settings.isOneUse }
     private var settings = Settings()
     /// The first option that libcurl has rejected (``record(_:_:)``). `init` and ``configure(for:headers:)``
     /// throw it at their end, so the steps between need not check.
@@ -88,7 +90,7 @@ final class EasyHandle {
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         self.multi = multi
-        isOneUse =
+        usesPlainOnce =
             multi.settings.httpVersion == .http2PriorKnowledge && multi.features.has(.breaksReusedPlainHTTP2)
         setConstants(multi)
         if let failure { throw failure }
@@ -154,7 +156,7 @@ final class EasyHandle {
     }
 
     private func setReuse(_ transfer: Transfer) {
-        let isOneUse = isOneUse && transfer.target.isPlain
+        let isOneUse = usesPlainOnce && transfer.target.isPlain
         if settings.isOneUse != isOneUse {
             settings.isOneUse = isOneUse
             set(CURLOPT_FRESH_CONNECT, isOneUse ? 1 : 0)

@@ -92,6 +92,20 @@ import Testing
         }
     }
 
+    /// Prior knowledge says nothing about connections with TLS: the end of a body without a length, which is sent
+    /// compressed, does not close one.
+    @Test func aTLSConnectionWithPriorKnowledgeIsUsedAgain() async throws {
+        try await withTransport(
+            caBundlePath: server.certificatePath, configured: { $0.httpVersion = .http2PriorKnowledge }
+        ) { transport in
+            for isReused in [false, true] {
+                let metrics = try await transport.get(server.tlsBaseURL + "/text").metrics
+                #expect(metrics.httpVersion == .http2)
+                #expect(metrics.isConnectionReused == isReused)
+            }
+        }
+    }
+
     @Test func theDefaultIsHTTP1WhereLibcurlIsNotUpToMore() async throws {
         let isGood = LibcurlFeatures.running.version >= .init(8, 4)
         try await withTransport(caBundlePath: server.certificatePath) { transport in
