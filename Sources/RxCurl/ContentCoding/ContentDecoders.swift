@@ -168,6 +168,8 @@ final class ZstdDecoder: ContentDecoder {
     private let stream: OpaquePointer?
     private var position = Position.start
     private var isFirstFrame = true
+    /// How many bytes of the frame have been read.
+    private var frameBytes = 0
 
     init() {
         unsafe stream = ZSTD_createDStream()
@@ -178,7 +180,14 @@ final class ZstdDecoder: ContentDecoder {
 
     deinit { unsafe _ = ZSTD_freeDStream(stream) }
 
-    var isComplete: Bool { position == .behindFrame || position == .behindAll }
+    /// One byte behind a frame begins no other one, even if it is the first of a magic number.
+    var isComplete: Bool {
+        switch position {
+        case .start: false
+        case .inside: !isFirstFrame && frameBytes <= 1
+        case .behindFrame, .behindAll: true
+        }
+    }
 
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -203,8 +212,10 @@ final class ZstdDecoder: ContentDecoder {
         } else if result == 0 {
             position = .behindFrame
             isFirstFrame = false
+            frameBytes = 0
         } else {
             position = .inside
+            frameBytes += step.consumed
         }
         return step
     }

@@ -124,6 +124,14 @@ extension CodedBody {
             "zstd and a tail that begins like a frame", "zstd",
             Zstd.stored(content) + [0x28, 1, 2, 3, 4, 5, 6, 7],
             .body("whole")),
+        CodedBody(
+            "zstd and the first byte of a frame", "zstd", Zstd.stored(content) + [0x28], .body("whole")),
+        CodedBody(
+            "zstd and the first byte of a skippable frame", "zstd", Zstd.stored(content) + [0x50],
+            .body("whole")),
+        CodedBody(
+            "zstd whose second frame has half a magic only", "zstd", Zstd.stored(content) + [0x28, 0xB5],
+            .fails(.partialBody)),
         CodedBody("zstd that breaks off", "zstd", Zstd.stored(content).dropLast(1), .fails(.partialBody)),
         CodedBody(
             "zstd whose second frame breaks off", "zstd",
