@@ -278,6 +278,25 @@ import Testing
         granted.journal.cancel()
     }
 
+    /// A store whose only request has stopped waiting sleeps, also while the lease goes on.
+    @Test func cancelledWaiter() async throws {
+        let (one, two) = (fixture.store(), fixture.store(checkInterval: .seconds(5)))
+        let holder = try await subject.granted(one, "a", for: .seconds(60))
+        let waiting = Journal(two.lease("a", for: .seconds(3)))
+        try await fixture.settle()
+        waiting.cancel()
+        try await fixture.pass(.seconds(6), step: .milliseconds(500))
+        let deadlines = Board<[Duration?]>([])
+        two.thread.run { state in
+            deadlines.update { $0.append(state.deadline) }
+        } refuse: { _ in
+        }
+        try await fixture.settle()
+        let deadline = try #require(deadlines.contents.first)
+        #expect(deadline.map { $0 > fixture.now } ?? true, "\(String(describing: deadline)) is past")
+        holder.journal.cancel()
+    }
+
     /// A change without an announcement is found at the next check.
     @Test func lostWake() async throws {
         let store = fixture.store(checkInterval: .seconds(5))

@@ -388,7 +388,11 @@ struct FileStoreState {
         guard !isClosed else { return nil }
         if hasNews { return clock.now() }
         var times = requests.values.compactMap { $0.held?.extendAt } + nextAttempts.values + endChecks
-        if !nextAttempts.isEmpty || !subscriptions.isEmpty { times.append(nextCheck) }
+        // As `serve(_:)` decides whether to check: a time that it does not move on would be due for ever. An attempt may be
+        // left of a request that waits no more.
+        if !subscriptions.isEmpty || requests.values.contains(where: { $0.held == nil }) {
+            times.append(nextCheck)
+        }
         return times.min()
     }
 
