@@ -44,10 +44,18 @@ public final class SharedCacheStore: CacheStore {
         var fetches = FetchMemory()
         /// Whether removals by others arrive.
         var isFollowing = false
-        /// The keys of responses stored here, by their ids, for removals by id.
-        var storedKeys: [UUID: CacheKey] = [:]
+        /// The keys of responses stored or found here, by their ids, for removals by id; those of before in `olderKeys`.
+        private var latestKeys: [UUID: CacheKey] = [:]
+        private var olderKeys: [UUID: CacheKey] = [:]
         /// Whether the channel has told its state before: only then can `connected` mean missed removals.
         var hasStarted = false
+
+        func key(of id: UUID) -> CacheKey? { latestKeys[id] ?? olderKeys[id] }
+
+        mutating func remember(_ key: CacheKey, of id: UUID) {
+            if latestKeys.count >= 4096 { (olderKeys, latestKeys) = (latestKeys, [:]) }
+            latestKeys[id] = key
+        }
     }
 
     /// Creates a store.
@@ -144,6 +152,9 @@ public final class SharedCacheStore: CacheStore {
             [self] entry -> Observable<[CacheEntry], NetworkError> in
             let responses = entry.map { read($0.bytes, of: key, at: entryName) } ?? []
             guard !responses.isEmpty else { return .just([]) }
+            contents.withLock { contents in
+                for response in responses { contents.remember(key, of: response.entry.metadata.id) }
+            }
             return epochs(Set(responses.flatMap { $0.epochs.keys }).sorted()).map { current in
                 responses.filter { response in response.epochs.allSatisfy { current[$0] == $1 } }.map(\.entry)
                     .sorted { $0.metadata.freshness.date > $1.metadata.freshness.date }
@@ -286,10 +297,7 @@ public final class SharedCacheStore: CacheStore {
             }
         }
         .flatMap(.concat) { [self] () -> Observable<Void, NetworkError> in
-            contents.withLock { contents in
-                if contents.storedKeys.count >= 4096 { contents.storedKeys = [:] }
-                contents.storedKeys[entry.metadata.id] = key
-            }
+            contents.withLock { $0.remember(key, of: entry.metadata.id) }
             return endFetch(of: key)
         }
     }
@@ -363,22 +371,25 @@ public final class SharedCacheStore: CacheStore {
         }
     }
 
-    /// Removes responses in all processes. The number is not known: 0, or 1 for a single response.
+    /// Removes responses in all processes. The number is not known: 0, or 1 for a single response, which is removed if this
+    /// process has stored or found it.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
-        guard let name = names.epoch(of: selection) else {
-            guard case .id(let id) = selection, let key = contents.withLock({ $0.storedKeys[id] }) else {
-                return .just(0)
-            }
-            return change(key, lifetime: retention) { responses in
-                responses.removeAll { $0.entry.metadata.id == id }
-            }
-            .map { 1 }
-        }
-        return .deferred { [self] () throws(NetworkError) in
+        .deferred { [self] () throws(NetworkError) in
             let epoch = RandomSource.number()
-            contents.withLock { $0.epochs.replace(name, by: nil) }
             let codec = RemovalCodec(keys: keys, channel: names.prefix + "removals")
             let message = try codec.message(selection, epoch, by: writer)
+            guard let name = names.epoch(of: selection) else {
+                guard case .id(let id) = selection, let key = contents.withLock({ $0.key(of: id) }) else {
+                    return .just(0)
+                }
+                return change(key, lifetime: retention) { responses in
+                    responses.removeAll { $0.entry.metadata.id == id }
+                }
+                .flatMap(.concat) { [self] () -> Observable<Int, NetworkError> in
+                    countingFailures(shared.publish(message, to: names.prefix + "removals")).map { 1 }
+                }
+            }
+            contents.withLock { $0.epochs.replace(name, by: nil) }
             let replaced = shared.swap(
                 name, to: Self.bytes(of: epoch), expecting: .any, under: nil, for: Self.epochTime)
             return countingFailures(replaced).flatMap(.concat) { [self] _ -> Observable<Int, NetworkError> in
