@@ -485,6 +485,8 @@ import Testing
         let full = table.learn("0", 9, since: start)
         #expect(!full)
         #expect(table.isCurrent(["24999": 1]) == true)
+        // Of removals alone, without a read in between, it keeps no more than of reads.
+        #expect(table.known((0..<25_000).map { "\($0)" }).count <= 10_000)
     }
 
     /// Fetches that store nothing are not waited for during a minute.

@@ -13,7 +13,7 @@ struct EpochTable: Sendable {
     private static let maxEpochs = 10_000
     private var known: [String: UInt64] = [:]
     /// Those that were known before `known` was full. Both together have at most ``maxEpochs``, and what has just been learned
-    /// stays for as long as half of them are learned: it is about to be used.
+    /// stays for as long as half of them are learned or replaced: it is about to be used.
     private var older: [String: UInt64] = [:]
     /// The number of the change that last replaced an epoch, for reads that began before.
     private var replaced: [String: Int] = [:]
@@ -52,9 +52,13 @@ struct EpochTable: Sendable {
     /// An epoch has been read from the store, by a read that began at `start`. Returns `false` if a removal has overtaken it.
     mutating func learn(_ name: String, _ epoch: UInt64, since start: Moment) -> Bool {
         guard start.change >= floor, replaced[name].map({ $0 <= start.change }) ?? true else { return false }
+        keep(name, epoch)
+        return true
+    }
+
+    private mutating func keep(_ name: String, _ epoch: UInt64) {
         if known.count >= Self.maxEpochs / 2 { (older, known) = (known, [:]) }
         known[name] = epoch
-        return true
     }
 
     /// A removal has replaced an epoch.
@@ -65,8 +69,8 @@ struct EpochTable: Sendable {
             floor = changes
         }
         replaced[name] = changes
-        older[name] = nil
-        known[name] = epoch
+        (known[name], older[name]) = (nil, nil)
+        if let epoch { keep(name, epoch) }
     }
 
     /// Forgets the known epochs. What running reads find is still learned.
