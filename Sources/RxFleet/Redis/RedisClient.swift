@@ -384,13 +384,7 @@ final class RedisClient: @unchecked Sendable {
             }
         }
         for observer in observers { observer(.disconnected(error)) }
-        for name in channels.keys.sorted() {
-            channels[name]?.isConfirmed = false
-            // A failed attempt to connect is no news.
-            guard channels[name]?.isToldOfLoss == false else { continue }
-            channels[name]?.isToldOfLoss = true
-            channels[name]?.tell(.disconnected)
-        }
+        for name in channels.keys.sorted() { tellOfLoss(of: name) }
         for call in lost { fail(call, error, isSent: true) }
         for call in kept { fail(call, error, isSent: false) }
     }
@@ -465,8 +459,10 @@ final class RedisClient: @unchecked Sendable {
             guard case .error(let failure) = value else {
                 return lose(RedisErrors.unexpected(value, instead: "a push"))
             }
-            let error = RedisErrors.error(for: failure)
-            for observer in observers { observer(.refused(error)) }
+            if case .subscribe(let name, let number) = call.kind, channels[name]?.number == number {
+                tellOfLoss(of: name)
+            }
+            for observer in observers { observer(.refused(RedisErrors.error(for: failure))) }
         }
     }
 
@@ -525,10 +521,16 @@ final class RedisClient: @unchecked Sendable {
         case .idle: connect()
         case .ready: subscribe(to: name)
         case .connecting: break
-        case .waiting, .closed:
-            channels[name]?.isToldOfLoss = true
-            listener(.disconnected)
+        case .waiting, .closed: tellOfLoss(of: name)
         }
+    }
+
+    /// Tells the listeners once: a failed attempt to connect or to subscribe again is no news.
+    private func tellOfLoss(of name: String) {
+        channels[name]?.isConfirmed = false
+        guard channels[name]?.isToldOfLoss == false else { return }
+        channels[name]?.isToldOfLoss = true
+        channels[name]?.tell(.disconnected)
     }
 
     private func stopListening(to name: String, as id: Int) {
