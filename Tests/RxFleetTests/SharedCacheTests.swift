@@ -391,6 +391,20 @@ import Testing
         }
     }
 
+    /// A response that is fresh for ever is stored, and kept longer than a stale one.
+    @Test func infiniteLifetime() throws {
+        let caches = (0..<2).map { _ in SharedCacheStore(in: store, fetchTime: .zero, clock: clock) }
+        let key = CacheKey(rules: .time, url: "https://shop.test/a")
+        let metadata = CacheEntry.Metadata(
+            key: key, head: ResponseHead(status: .ok),
+            freshness: CacheFreshness(date: clock.date, lifetime: .infinity))
+        caches[0].store(CacheEntry(metadata, body: [1])).subscribe(onFailure: { Issue.record("\($0)") })
+        try clock.advance(by: .seconds(86_400))
+        let found = Recorder(caches[1].entries(for: key), on: clock)
+        try clock.run()
+        #expect(found.values.first?.map(\.metadata.freshness.lifetime) == [.infinity])
+    }
+
     /// Variants of a key are kept apart, and updated, and the latest sixteen of them stay.
     @Test func variants() throws {
         let cache = SharedCacheStore(in: store, fetchTime: .zero, clock: clock)

@@ -320,7 +320,7 @@ public final class SharedCacheStore: CacheStore {
         let useful =
             freshness.lifetime - freshness.initialAge
             + max(freshness.staleWhileRevalidate, freshness.staleIfError)
-        let seconds = useful.isFinite ? min(max(useful, 0), Self.maxRetention / .seconds(1)) : 0
+        let seconds = useful.isNaN ? 0 : min(max(useful, 0), Self.maxRetention / .seconds(1))
         return min(.seconds(seconds) + retention, Self.maxRetention)
     }
 
