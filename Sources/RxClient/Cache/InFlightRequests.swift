@@ -162,7 +162,7 @@ struct CoalescingKey: Hashable, Sendable {
         standby = prepared.servers.standby.map { ObjectIdentifier($0) }
         server = prepared.server
         hedging = prepared.options.hedging
-        isSigned = prepared.isSigned
+        isSigned = prepared.options.isSigned != false
         usesSession = prepared.options.usesSession
         usesCookies = prepared.options.usesCookies
         contentTypes = prepared.merged.ownContentTypes

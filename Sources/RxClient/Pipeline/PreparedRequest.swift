@@ -123,9 +123,6 @@ final class PreparedRequest: Sendable {
     /// Whether the request may carry credentials. Without a base URL they belong to no origin.
     var carriesCredentials: Bool { !servers.main.baseURL.isEmpty }
 
-    /// Whether each attempt is signed.
-    var isSigned: Bool { signature != nil }
-
     /// The request before its attempts, without a signature, which may differ between attempts.
     ///
     /// - Throws: `invalidParameters`, `invalidHeader`, or `paging` for a page on another origin with a method

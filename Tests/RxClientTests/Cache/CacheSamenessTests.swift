@@ -146,6 +146,26 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer a", "Bearer b"])
     }
 
+    private struct Signer: RequestSigner {
+        func sign(_ request: Request, in context: SigningContext) -> Observable<Request, NetworkError> {
+            var request = request
+            request.headerFields[.init("X-Sign")!] = "s"
+            return .just(request)
+        }
+    }
+
+    /// The option switches a signer, too.
+    @Test func aRequestToSignJoinsNoOther() throws {
+        let (client, transport) = fixture.client(.http, .when(nil, "*", .json("[1]", after: .seconds(1)))) {
+            $0.signer = Signer()
+        }
+        client.get("/goods", options: RequestOptions(isSigned: false)).subscribe()
+        client.get("/goods").subscribe()
+        client.get("/goods", options: RequestOptions(isSigned: true)).subscribe()
+        try clock.run()
+        #expect(transport.requests.map { $0.headerFields[.init("X-Sign")!] } == [nil, "s"])
+    }
+
     @Test func cookiesThatWouldNotBeTheSameAreSentByThemselves() throws {
         let jar = CookieJar(publicSuffixes: .unknown)
         let (client, transport) = fixture.client(.http, .when(nil, "*", .json("[1]", after: .seconds(1)))) {
