@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPTypes
+package import HTTPTypes
 package import RxHTTP
 
 extension Parameters {
@@ -51,14 +51,16 @@ extension Parameters {
     }
 
     /// The members of the body to sign: every scalar with its full name, and the texts of a multipart form.
-    /// Empty for a list at the top level, and for a body without members. Its cases go with those of
+    /// Empty for a JSON list at the top level, and for a body without members. Its cases go with those of
     /// ``apply(to:with:)``.
-    package func signedPairs(with defaults: ParameterDefaults) throws(NetworkError) -> [ParameterPair] {
+    package func signedPairs(
+        for method: HTTPRequest.Method, with defaults: ParameterDefaults
+    ) throws(NetworkError) -> [ParameterPair] {
         let style = style ?? defaults.style
-        switch format {
-        case .query, .text, .body: return []
+        switch format(for: method, with: defaults) {
+        case .query, .standard, .text, .body: return []
         case .form: return try pairs(defaults.encoder, style)
-        case .standard, .json, .custom:
+        case .json, .custom:
             return try tree(defaults.encoder).map { $0.pairs(style) } ?? []
         case .multipart(let parts):
             return self.parts(parts, and: try pairs(defaults.encoder, style)).compactMap { part in

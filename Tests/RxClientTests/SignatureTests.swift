@@ -56,6 +56,22 @@ import Testing
                 #""sign":"empty=&from=endpoint&m%5Bdeep%5D=1&q=1&version=1.0.0&who=client&z=%C3%BC""#))
     }
 
+    /// A list is signed as the client's format sends it.
+    @Test func lists() throws {
+        let list = [["a": 1], ["a": 2]]
+        for parameters in [Parameters.form(list), .standard(list)] {
+            var configuration = ClientConfiguration(baseURL: "https://a.test")
+            configuration.parameterFormat = .form
+            configuration.signature = .headers { content in ["X-Sign": content.canonicalQuery] }
+            let request = try PreparedRequest(
+                InlineEndpoint(.post, "/x", parameters), configuration: configuration
+            ).sent()
+            guard case .bytes(let bytes) = request.body else { return #expect(Bool(false)) }
+            #expect(String(decoding: bytes, as: UTF8.self) == "a=1&a=2")
+            #expect(try request.headerFields[#require(HTTPField.Name("X-Sign"))] == "a=1&a=2")
+        }
+    }
+
     /// An endpoint can opt out of either.
     @Test func optOut() throws {
         let plain = Signed(

@@ -206,7 +206,9 @@ final class PreparedRequest: Sendable {
     /// The pairs of query and body in canonical order, including the query that is part of the URL.
     private func signedPairs(of request: Request) throws(NetworkError) -> [ParameterPair] {
         var pairs = request.queryPairs
-        if !request.body.isEmpty { pairs += try parameters.signedPairs(with: client.parameterDefaults) }
+        if !request.body.isEmpty {
+            pairs += try parameters.signedPairs(for: self.request.method, with: client.parameterDefaults)
+        }
         return pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
     }
 }
