@@ -128,6 +128,7 @@ public final class RequestLimiter: Sendable {
         change(at: now) { contents in
             host.close(until: now + wait)
             contents.holdAll(like: host)
+            contents.closeTotalIfShared(until: now + wait)
         }
         for gate in [host.sharedGate, contents.withLock({ $0.sharedTotal })].compactMap({ $0 }) {
             gate.quota.close(gate.scope, for: wait)
@@ -339,6 +340,12 @@ extension RequestLimiter {
             if closed.count >= RequestLimiter.hostLimit { closed = closed.filter { $0.value > now } }
             if closed.count < RequestLimiter.hostLimit { closed[scope] = max(end, closed[scope] ?? end) }
             guard let shared = total.shared, shared.scope == scope, shared.quota === quota else { return }
+            closeTotalIfShared(until: end)
+        }
+
+        /// Closes the rate of all hosts together, if processes share it.
+        mutating func closeTotalIfShared(until end: Duration) {
+            guard total.shared != nil else { return }
             total.close(until: end)
             isTotalHeld = true
             queue.hold(nil)

@@ -24,10 +24,13 @@ import Testing
         let clock: VirtualScheduler
         let closed = Signal<RequestLimits.Closure>()
         let latency: Duration
+        /// Whether there is only one client, which does not get its own closures.
+        let isAlone: Bool
 
-        init(on clock: VirtualScheduler, latency: Duration = .milliseconds(1)) {
+        init(on clock: VirtualScheduler, latency: Duration = .milliseconds(1), isAlone: Bool = false) {
             self.clock = clock
             self.latency = latency
+            self.isAlone = isAlone
         }
 
         var asked: [Int] { contents.withLock { $0.asked } }
@@ -35,7 +38,7 @@ import Testing
         var memberCount: Int { contents.withLock { $0.members } }
 
         func close(_ scope: String, for duration: Duration) {
-            closed.send(RequestLimits.Closure(scope: scope, duration: duration))
+            if !isAlone { closed.send(RequestLimits.Closure(scope: scope, duration: duration)) }
         }
 
         func reserve(
@@ -120,6 +123,24 @@ import Testing
             #expect(transport.starts.count == 1)
             #expect(try #require(transport.starts.first) >= .seconds(5))
         }
+    }
+
+    /// A shared total is held for all hosts of the process to which one of them has said so.
+    @Test func closedTotal() throws {
+        let quota = Quota(on: clock, isAlone: true)
+        let (client, transport) = fixture({
+            $0.limits = RequestLimits(rate: .perSecond(100)).sharing(quota, scope: "key")
+            $0.allowsOtherOrigins = true
+        }) { request in
+            request.url.host() == "main.test"
+                ? .status(.tooManyRequests, headers: [.retryAfter: "5"]) : .json("1")
+        }
+        client.get("/x").subscribe(onFailure: { _ in })
+        try clock.advance(by: .milliseconds(100))
+        client.get("https://other.test/y").subscribe()
+        try clock.run()
+        #expect(transport.hosts == ["main.test", "other.test"])
+        #expect(try #require(transport.starts.last) >= .seconds(5))
     }
 
     /// Without the quota each client takes its share of the rate, and returns to the quota.
