@@ -74,10 +74,10 @@ package struct WebSocketHandshake: Sendable {
     private func agreedDeflate(in fields: HTTPFields) throws(WebSocketHandshakeError) -> PermessageDeflate? {
         var agreed: PermessageDeflate?
         for text in fields[values: .secWebSocketExtensions] {
-            guard let list = WebSocketExtension.list(text) else { throw .extensions("\(text) is malformed") }
+            guard let list = WebSocketExtension.list(text) else { throw .extensions("the list is malformed") }
             for item in list {
                 guard compression.isOffered, item.name == PermessageDeflate.name else {
-                    throw .extensions("\(item.name) was not offered")
+                    throw .extensions("one was not offered")
                 }
                 guard agreed == nil else { throw .extensions("\(item.name) is listed twice") }
                 agreed = try PermessageDeflate(agreed: item, to: compression)
@@ -176,11 +176,12 @@ package enum WebSocketHandshakeError: Error, Sendable, Hashable, CustomStringCon
     case invalidSubprotocol(at: Int)
 
     package var description: String {
-        // Subprotocols are not shown: some servers expect a token among them.
+        // Subprotocols are not shown: some servers expect a token among them. Nor is other text of the server, which may
+        // contain anything.
         switch self {
         case .status(let code): "the server answered \(code) instead of 101 Switching Protocols"
         case .field(let name, nil): "the field \(name) is missing"
-        case .field(let name, let value?): "the field \(name) has the value \(value.debugDescription)"
+        case .field(let name, _?): "the field \(name) has a value that is not allowed here"
         case .acceptKey: "Sec-WebSocket-Accept does not match the key that was sent"
         case .subprotocol: "the server chose a subprotocol that was not offered, or more than one"
         case .extensions(let reason): "Sec-WebSocket-Extensions: \(reason)"

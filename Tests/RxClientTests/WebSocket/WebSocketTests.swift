@@ -86,15 +86,31 @@ import Testing
         arguments: [(1000, true), (1001, true), (1011, false), (1008, false), (4000, false)]
             as [(UInt16, Bool)])
     func theCodeDecidesAboutTheEnd(code: UInt16, finishes: Bool) throws {
-        let fixture = WebSocketFixture(.webSocket(.close(WebSocketCloseCode(rawValue: code), reason: "r")))
+        let fixture = WebSocketFixture(
+            .webSocket(.close(WebSocketCloseCode(rawValue: code), reason: "canary")))
         let recorder = fixture.open()
         try fixture.clock.advance(by: .seconds(1))
         #expect(recorder.isFinished == finishes)
         if !finishes {
             #expect(recorder.failure?.code == .webSocketClosed)
             #expect(recorder.failure?.closeCode == Int(code))
-            #expect(recorder.failure?.message.contains("r") == true)
+            #expect(recorder.failure?.message.contains("canary") == true)
+            #expect(recorder.failure?.shown.contains("canary") == false)
         }
+    }
+
+    /// The error of a handshake shows no text of the server.
+    @Test(
+        arguments: [
+            [.upgrade: "canary"], [.upgrade: "websocket", .connection: "canary"],
+        ] as [HTTPFields])
+    func refusedHandshakes(fields: HTTPFields) throws {
+        let head = ResponseHead(status: .switchingProtocols, headerFields: fields)
+        let fixture = WebSocketFixture(.steps(.head(head), .wait(.seconds(9))))
+        let recorder = fixture.open()
+        try fixture.clock.advance(by: .seconds(1))
+        #expect(recorder.failure?.code == .invalidResponse)
+        #expect(recorder.failure?.shown.contains("canary") == false)
     }
 
     @Test func anEndWithoutACloseFrameIsALoss() throws {

@@ -105,6 +105,7 @@ import Testing
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.code == code)
         #expect(recorder.failure?.status == .ok)
+        #expect(recorder.failure?.shown.contains("text/plain") == false)
     }
 
     @Test func aPartComesWithTheBoundaryAfterIt() throws {
