@@ -24,6 +24,8 @@ public final class RequestLimiter: Sendable {
     private let shared: SharedClock
     var clock: any Scheduler { shared.scheduler }
     private let perHost: RequestLimits
+    /// Whether processes share the rate of all hosts together.
+    private let sharesTotal: Bool
     private let contents: Mutex<Contents>
     /// The subscriptions to the closures of shared quotas.
     private let subscriptions = SubscriptionBag()
@@ -45,6 +47,7 @@ public final class RequestLimiter: Sendable {
         self.longestPause = longestPause
         shared = SharedClock(clock, currentDate)
         self.perHost = perHost
+        sharesTotal = total.sharing != nil && total.rate != nil
         contents = Mutex(Contents(total: total, perHost: perHost))
         var quotas: [any SharedQuota] = []
         for quota in [total, perHost].compactMap({ $0.sharing?.quota })
@@ -114,11 +117,11 @@ public final class RequestLimiter: Sendable {
         pause(host, for: min(wait, longestPause))
     }
 
-    /// Holds a host with a shared rate if the fields of a response say that no requests are left
+    /// Holds a host, if its rate or the total is shared, and the fields of a response say that no requests are left
     /// (draft-ietf-httpapi-ratelimit-headers).
     func pause(_ host: Host, after head: ResponseHead) {
-        guard host.sharesRate, let fields = RateLimitFields(head, at: shared.date), fields.remaining == 0,
-            min(fields.timeToReset, longestPause) > .zero
+        guard sharesTotal || host.sharesRate, let fields = RateLimitFields(head, at: shared.date),
+            fields.remaining == 0, min(fields.timeToReset, longestPause) > .zero
         else { return }
         pause(host, for: min(fields.timeToReset, longestPause))
     }

@@ -126,14 +126,18 @@ import Testing
     }
 
     /// A shared total is held for all hosts of the process to which one of them has said so.
-    @Test func closedTotal() throws {
+    @Test(
+        arguments: [
+            .status(.tooManyRequests, headers: [.retryAfter: "5"]),
+            .json("1", headers: [.init("RateLimit")!: "\"a\";r=0;t=5"]),
+        ] as [ScriptedTransport.Reply])
+    func closedTotal(_ answer: ScriptedTransport.Reply) throws {
         let quota = Quota(on: clock, isAlone: true)
         let (client, transport) = fixture({
             $0.limits = RequestLimits(rate: .perSecond(100)).sharing(quota, scope: "key")
             $0.allowsOtherOrigins = true
         }) { request in
-            request.url.host() == "main.test"
-                ? .status(.tooManyRequests, headers: [.retryAfter: "5"]) : .json("1")
+            request.url.host() == "main.test" ? answer : .json("1")
         }
         client.get("/x").subscribe(onFailure: { _ in })
         try clock.advance(by: .milliseconds(100))

@@ -141,7 +141,7 @@ final class RequestLimiting: RequestStage, EventStage, EndStage {
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
         // What the server says is left holds back a rate that processes share; that of one process has its own stage
         // (``ServerRateLimiter``). A 429 holds back any, at the end.
-        if let host = walk.context.host?.limits, host.sharesRate, let head = event.head {
+        if let host = walk.context.host?.limits, let head = event.head {
             walk.call.client.hosts.limiter?.pause(host, after: head)
         }
         return true
