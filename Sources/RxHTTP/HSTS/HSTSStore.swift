@@ -24,6 +24,8 @@ public final class HSTSStore: Sendable {
         var isRestored: Bool
         /// Everything was removed before the file was read, so its hosts must not be restored.
         var isCleared = false
+        /// The hosts that ended their policy before the file was read, and must not be restored.
+        var forgotten: Set<String> = []
         var restoring: Observable<Void, NetworkError>?
     }
 
@@ -74,7 +76,12 @@ public final class HSTSStore: Sendable {
             let value = head.headerFields[values: .strictTransportSecurity].first,
             let policy = HSTSPolicy(value)
         else { return }
-        if contents.withLock({ $0.hosts.record(policy, of: host, at: now) }) { save() }
+        let isChanged = contents.withLock { contents in
+            let isChanged = contents.hosts.record(policy, of: host, at: now)
+            guard policy.maxAge == 0, !contents.isRestored else { return isChanged }
+            return contents.forgotten.insert(host).inserted || isChanged
+        }
+        if isChanged { save() }
     }
 
     /// The https URL that replaces `url`, if that is an http URL whose host requires TLS (§8.3).
@@ -135,8 +142,11 @@ extension HSTSStore {
     private func endRestoring(_ saved: [(host: String, entry: HSTSHosts.Entry)]) {
         let ended = contents.withLock { contents in
             if !contents.isCleared {
-                for (host, entry) in saved { contents.hosts.restore(entry, for: host) }
+                for (host, entry) in saved where !contents.forgotten.contains(host) {
+                    contents.hosts.restore(entry, for: host)
+                }
             }
+            contents.forgotten = []
             contents.isRestored = true
             return contents.restoring.take()
         }

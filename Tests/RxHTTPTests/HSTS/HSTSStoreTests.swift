@@ -153,6 +153,19 @@ import Testing
         #expect(files[path].map { !String(decoding: $0, as: UTF8.self).contains("test") } == true)
     }
 
+    /// A host that ends its policy before the file can be read is not restored.
+    @Test func forgotten() throws {
+        let files = MemoryFileSystem(on: clock)
+        files[path] = Array("a.test \"unlimited\"\nb.test \"unlimited\"\n".utf8)
+        files.fail(.read, of: path, "damaged")
+        let store = HSTSStore(file: path, on: files)
+        #expect(try get("https://a.test/", over: transport(store, max: 0)).values.count == 1)
+        let restored = Recorder(store.restore(), on: clock)
+        try clock.run()
+        #expect(restored.isFinished && store.hosts == ["b.test"])
+        #expect(HSTSFile.entries(files[path] ?? []).map(\.host) == ["b.test"])
+    }
+
     /// An unreadable file stops no request, and is not overwritten.
     @Test func unreadable() throws {
         let files = MemoryFileSystem(on: clock)
