@@ -142,6 +142,23 @@ import Testing
         #expect(try #require(recovered) <= .seconds(33))
     }
 
+    /// The outcome of a probe counts also if the store was lost and found again meanwhile.
+    @Test func ownClaim() throws {
+        let process = process()
+        try open([process])
+        try clock.advance(by: .seconds(30))
+        send(through: process)
+        try clock.advance(by: .milliseconds(5))
+        process.connection.isConnected = false
+        process.connection.isConnected = true
+        try clock.advance(by: .milliseconds(50))
+        guard case .open(_, let until) = process.state else {
+            Issue.record("\(String(describing: process.state))")
+            return
+        }
+        #expect(until > clock.now + .seconds(20))
+    }
+
     /// Without the store each process opens, probes and closes by itself.
     @Test func alone() throws {
         let processes = (0..<2).map { _ in process() }

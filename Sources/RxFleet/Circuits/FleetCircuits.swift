@@ -86,10 +86,12 @@ public final class FleetCircuits: Sendable {
             [self] message -> Observable<CircuitBreaker.Change, Never> in
             switch message {
             case .disconnected: return .empty()
-            // Messages may have been missed before.
+            // Messages may have been missed before. This process's own claim says nothing new.
             case .connected:
                 return store.read(Self.entry(of: host)).catch { _ in .just(nil) }
-                    .compactMap { $0 == nil ? nil : .opened(for: Self.askingInterval) }
+                    .compactMap { [claim] entry in
+                        entry.map { $0.bytes == claim } ?? true ? nil : .opened(for: Self.askingInterval)
+                    }
             case .message(let bytes):
                 guard let change = change(in: bytes, of: host) else { return .empty() }
                 signal.send(.circuit(host: host, openFor: change.openDuration))
@@ -108,13 +110,16 @@ public final class FleetCircuits: Sendable {
 
     // MARK: - Probes
 
+    /// The content of this process's claims.
+    private var claim: [UInt8] { [2] + (0..<8).map { UInt8(truncatingIfNeeded: writer >> ($0 * 8)) } }
+
     /// Claims the probe of a host in the store.
     package func mayProbe(_ host: String, for time: Duration) -> Observable<Bool, NetworkError> {
         let limit = NetworkError(.idleTimeout, "the store has not replied within \(timeLimit)")
-        let claim = store.swap(
-            Self.entry(of: host), to: [2], expecting: .absent, under: nil,
+        let claimed = store.swap(
+            Self.entry(of: host), to: claim, expecting: .absent, under: nil,
             for: min(max(time, .seconds(1)), .seconds(86_400)))
-        return claim.map { $0 != .conflict }.timeout(timeLimit, on: clock) { limit }
+        return claimed.map { $0 != .conflict }.timeout(timeLimit, on: clock) { limit }
     }
 }
 
