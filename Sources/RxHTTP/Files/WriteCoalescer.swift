@@ -64,6 +64,7 @@ package struct WriteCoalescer {
         guard !isWriting else { return [] }
         saved = changes
         isUrgent = false
+        due = nil
         defer { waiters = [] }
         return waiters.map(\.waiter)
     }
