@@ -176,10 +176,11 @@ extension Request {
 
     /// Removes the parameters with this name from the query.
     package mutating func removeQuery(named name: String) {
-        let parts = url.absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = url.absoluteString.prefix { $0 != "#" }
+            .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return }
         let names = [name, name.percentEncoded]
-        let pairs = parts[1].prefix { $0 != "#" }.split(separator: "&", omittingEmptySubsequences: false)
+        let pairs = parts[1].split(separator: "&", omittingEmptySubsequences: false)
         let kept = pairs.filter { pair in !names.contains(String(pair.prefix { $0 != "=" })) }
         guard kept.count < pairs.count else { return }
         url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url

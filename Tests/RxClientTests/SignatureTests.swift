@@ -56,6 +56,17 @@ import Testing
                 #""sign":"empty=&from=endpoint&m%5Bdeep%5D=1&q=1&version=1.0.0&who=client&z=%C3%BC""#))
     }
 
+    /// A question mark behind the query's end begins none.
+    @Test func fragments() throws {
+        let request = try PreparedRequest(
+            Signed(path: "/x#a?b=1", parameters: .json(["m": 1])), configuration: configuration()
+        ).sent()
+        guard case .bytes(let bytes) = request.body else { return #expect(Bool(false)) }
+        #expect(
+            String(decoding: bytes, as: UTF8.self).contains(
+                #""sign":"from=endpoint&m=1&version=1.0.0&who=client""#))
+    }
+
     /// A list is signed as the client's format sends it.
     @Test func lists() throws {
         let list = [["a": 1], ["a": 2]]

@@ -249,8 +249,8 @@ extension Request {
     /// Removes the pairs with these names from the URL's query, and returns whether there were any.
     fileprivate mutating func removeQuery(named names: some Collection<String>) -> Bool {
         let text = url.absoluteString
-        guard let start = text.firstIndex(of: "?") else { return false }
-        let end = text[start...].firstIndex(of: "#") ?? text.endIndex
+        let end = text.firstIndex(of: "#") ?? text.endIndex
+        guard let start = text[..<end].firstIndex(of: "?") else { return false }
         let pairs = text[text.index(after: start)..<end].split(
             separator: "&", omittingEmptySubsequences: false)
         let kept = pairs.filter { pair in !names.contains(String(pair.prefix { $0 != "=" }).percentDecoded) }
@@ -263,9 +263,9 @@ extension Request {
 
     /// The unescaped pairs of the URL's query.
     fileprivate var queryPairs: [ParameterPair] {
-        let parts = url.absoluteString.split(separator: "?", maxSplits: 1)
+        let parts = url.absoluteString.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1)
         guard parts.count == 2 else { return [] }
-        return parts[1].prefix { $0 != "#" }.split(separator: "&").map { pair in
+        return parts[1].split(separator: "&").map { pair in
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let value = sides.count == 2 ? sides[1] : ""
             return (String(sides[0]).percentDecoded, String(value).percentDecoded)
