@@ -86,6 +86,9 @@ final class InFlightRequests: Sendable {
         or response: Observable<Response, NetworkError>
     ) -> (sharedRequest: SharedRequest, response: Observable<Response, NetworkError>, isNew: Bool) {
         let names = CacheSelection.names(of: id.key, tags: id.tags)
+        // Released outside the lock.
+        var replaced: Observable<Response, NetworkError>?
+        defer { withExtendedLifetime(replaced) {} }
         return contents.withLock { contents in
             if let (sharedRequest, response) = contents.requests[id], !sharedRequest.isSentWithout(cookies),
                 !history.hasChanged(names, since: sharedRequest.start)
@@ -101,7 +104,7 @@ final class InFlightRequests: Sendable {
             // response.
             let sharedRequest = SharedRequest(number, start)
             let shared = removing.share(replay: 1, reset: .unused)
-            contents.requests[id] = (sharedRequest, shared)
+            replaced = contents.requests.updateValue((sharedRequest, shared), forKey: id)?.response
             return (sharedRequest, shared, true)
         }
     }
