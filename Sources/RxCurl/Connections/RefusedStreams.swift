@@ -133,7 +133,7 @@ extension Transfer {
     }
 
     /// Whether both have the same connection. Those of a Unix socket cannot be distinguished.
-    private func sharesConnection(with other: Transfer) -> Bool {
+    func sharesConnection(with other: Transfer) -> Bool {
         if self === other { return true }
         return metrics.localPort == other.metrics.localPort && metrics.localPort != 0
             && metrics.remotePort == other.metrics.remotePort

@@ -43,6 +43,8 @@ final class EasyHandle {
     private let usesPlainOnce: Bool
     /// Whether the connection of the transfer is used only once.
     var isOneUse: Bool { settings.isOneUse }
+    /// Whether libcurl closes the connection at the end of the transfer.
+    var closesConnection: Bool { settings.closesConnection }
     private var settings = Settings()
     /// The first option that libcurl has rejected (``record(_:_:)``). `init` and ``configure(for:headers:)``
     /// throw it at their end, so the steps between need not check.

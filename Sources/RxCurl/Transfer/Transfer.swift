@@ -332,7 +332,7 @@ extension Transfer {
         if response.httpVersion == .http2 {
             if multi.features.has(.endsHTTP2BodiesEarly) {
                 attempts.sending.endWatch = .connection
-                if handle.isOneUse { handle.permitReuse() }
+                if handle.closesConnection { handle.permitReuse() }
             } else if multi.features.has(.trustsResetHTTP2Bodies) {
                 attempts.sending.endWatch = .stream
                 multi.beginEndWatch()
@@ -366,7 +366,10 @@ extension Transfer {
         case .stream: return sending.isResetWithoutError && !sending.hasEnded
         case .connection:
             let socket = handle.socket
-            if handle.isOneUse, let socket { ConnectedSocket(descriptor: socket).retire() }
+            let isLast =
+                !multi.settings.keepsConnections
+                && !multi.running.transfers.contains { $0 !== self && $0.sharesConnection(with: self) }
+            if handle.isOneUse || isLast, let socket { ConnectedSocket(descriptor: socket).retire() }
             // A connection that other transfers use stays open, and after GOAWAY it is closed in any case.
             return socket == nil && sending.isClosing && !sending.hasGoneAway
         }

@@ -106,6 +106,24 @@ import Testing
         }
     }
 
+    /// Connections that are not kept: the end of a body without a length is no broken connection.
+    @Test(arguments: [CurlTransport.HTTPVersion.http2PriorKnowledge, .http2])
+    func aTLSConnectionThatIsNotKept(version: CurlTransport.HTTPVersion) async throws {
+        try await withTransport(
+            caBundlePath: server.certificatePath,
+            configured: {
+                $0.httpVersion = version
+                $0.idleConnectionLifetime = .zero
+            }
+        ) { transport in
+            for _ in 0..<2 {
+                let metrics = try await transport.get(server.tlsBaseURL + "/text").metrics
+                #expect(metrics.httpVersion == .http2)
+                #expect(!metrics.isConnectionReused)
+            }
+        }
+    }
+
     @Test func theDefaultIsHTTP1WhereLibcurlIsNotUpToMore() async throws {
         let isGood = LibcurlFeatures.running.version >= .init(8, 4)
         try await withTransport(caBundlePath: server.certificatePath) { transport in
