@@ -220,6 +220,31 @@ import Testing
         try clock.run()
         #expect(removed.values == [1])
         #expect(try counts() == [0, 0, 0])
+        let again = Recorder(caches[1].remove(.id(metadata.id)), on: clock)
+        try clock.run()
+        #expect(again.values == [0], "it is gone")
+    }
+
+    /// The removal of one response leaves the others for as long as they are of use.
+    @Test func remainingResponse() throws {
+        let cache = SharedCacheStore(
+            in: store.connection(on: clock), retention: .seconds(60), fetchTime: .zero, clock: clock)
+        let key = CacheKey(rules: .http, url: "https://shop.test/a")
+        func stored(language: String) -> CacheEntry.Metadata {
+            let metadata = CacheEntry.Metadata(
+                key: key, variant: CacheVariant(["accept-language": language]),
+                head: ResponseHead(status: .ok),
+                freshness: CacheFreshness(date: clock.date, lifetime: 86_400))
+            cache.store(CacheEntry(metadata, body: [1])).subscribe(onFailure: { Issue.record("\($0)") })
+            return metadata
+        }
+        let (german, english) = (stored(language: "de"), stored(language: "en"))
+        try clock.run()
+        cache.remove(.id(german.id)).subscribe(onFailure: { Issue.record("\($0)") })
+        try clock.advance(by: .seconds(3600))
+        let found = Recorder(cache.entries(for: key), on: clock)
+        try clock.run()
+        #expect(found.values.first?.map(\.metadata.id) == [english.id])
     }
 
     /// A response that was requested before a removal by another process is not stored.

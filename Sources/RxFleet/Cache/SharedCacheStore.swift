@@ -294,7 +294,9 @@ public final class SharedCacheStore: CacheStore {
             return change(key, lifetime: lifetime(of: entry)) { responses in
                 responses.removeAll { $0.entry.metadata.replaces(entry.metadata) }
                 responses.insert(StoredResponse(epochs: epochs, entry: entry), at: 0)
+                return true
             }
+            .map { _ in }
         }
         .flatMap(.concat) { [self] () -> Observable<Void, NetworkError> in
             contents.withLock { $0.remember(key, of: entry.metadata.id) }
@@ -329,43 +331,49 @@ public final class SharedCacheStore: CacheStore {
         guard isStorable(metadata.key) else { return .just(()) }
         let lifetime = lifetime(of: CacheEntry(metadata, body: []))
         return change(metadata.key, lifetime: lifetime) { responses in
-            for index in responses.indices where responses[index].entry.metadata.id == metadata.id {
-                responses[index].entry.metadata = metadata
-            }
+            let found = responses.indices.filter { responses[$0].entry.metadata.id == metadata.id }
+            for index in found { responses[index].entry.metadata = metadata }
+            return !found.isEmpty
         }
+        .map { _ in }
     }
 
     /// Reads, changes and swaps the variants of a key; repeats after another process's write. A variant whose metadata is
     /// too large leaves the entry as it was; a list over `entryLimit` removes the entry.
+    ///
+    /// - Parameters:
+    ///   - lifetime: the lifetime of the entry. Default: that of the response that is kept longest.
+    ///   - change: returns whether there is anything to write.
+    /// - Returns: whether the entry was changed.
     private func change(
-        _ key: CacheKey, lifetime: Duration, repetitions: Int = 3,
-        _ change: @escaping @Sendable (inout [StoredResponse]) -> Void
-    ) -> Observable<Void, NetworkError> {
+        _ key: CacheKey, lifetime: Duration? = nil, repetitions: Int = 3,
+        _ change: @escaping @Sendable (inout [StoredResponse]) -> Bool
+    ) -> Observable<Bool, NetworkError> {
         let entryName = names.entryName(of: key)
         return countingFailures(shared.read(entryName)).flatMap(.concat) {
-            [self] found -> Observable<Void, NetworkError> in
+            [self] found -> Observable<Bool, NetworkError> in
             var responses = found.map { read($0.bytes, of: key, at: entryName) } ?? []
-            change(&responses)
+            guard change(&responses) else { return .just(false) }
             var list = VariantList()
             do throws(NetworkError) {
                 for response in responses {
                     list.variants.append(try response.bytes(at: entryName, sealing: accountKeys(key)))
                 }
             } catch {
-                return error.code == .tooLarge ? .just(()) : .fail(error)
+                return error.code == .tooLarge ? .just(false) : .fail(error)
             }
             list.limit(to: entryLimit)
             let bytes: [UInt8]? =
                 list.variants.isEmpty || list.bytes.count > entryLimit ? nil : list.bytes
-            if bytes == nil && found == nil { return .just(()) }
+            if bytes == nil && found == nil { return .just(false) }
             return countingFailures(
                 shared.swap(
                     entryName, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent,
                     under: nil,
-                    for: lifetime)
-            ).flatMap(.concat) { [self] result -> Observable<Void, NetworkError> in
-                if case .swapped = result { return .just(()) }
-                guard repetitions > 0 else { return .just(()) }
+                    for: lifetime ?? responses.map { self.lifetime(of: $0.entry) }.max() ?? retention)
+            ).flatMap(.concat) { [self] result -> Observable<Bool, NetworkError> in
+                if case .swapped = result { return .just(true) }
+                guard repetitions > 0 else { return .just(false) }
                 return self.change(key, lifetime: lifetime, repetitions: repetitions - 1, change)
             }
         }
@@ -377,18 +385,22 @@ public final class SharedCacheStore: CacheStore {
         .deferred { [self] () throws(NetworkError) in
             let epoch = RandomSource.number()
             let codec = RemovalCodec(keys: keys, channel: names.prefix + "removals")
-            let message = try codec.message(selection, epoch, by: writer)
             guard let name = names.epoch(of: selection) else {
                 guard case .id(let id) = selection, let key = contents.withLock({ $0.key(of: id) }) else {
                     return .just(0)
                 }
-                return change(key, lifetime: retention) { responses in
+                let message = try codec.message(selection, epoch, by: writer)
+                return change(key) { responses in
+                    let count = responses.count
                     responses.removeAll { $0.entry.metadata.id == id }
+                    return responses.count < count
                 }
-                .flatMap(.concat) { [self] () -> Observable<Int, NetworkError> in
-                    countingFailures(shared.publish(message, to: names.prefix + "removals")).map { 1 }
+                .flatMap(.concat) { [self] isRemoved -> Observable<Int, NetworkError> in
+                    guard isRemoved else { return .just(0) }
+                    return countingFailures(shared.publish(message, to: names.prefix + "removals")).map { 1 }
                 }
             }
+            let message = try codec.message(selection, epoch, by: writer)
             contents.withLock { $0.epochs.replace(name, by: nil) }
             let replaced = shared.swap(
                 name, to: Self.bytes(of: epoch), expecting: .any, under: nil, for: Self.epochTime)
