@@ -82,15 +82,18 @@ public final class FleetCircuits: Sendable {
 
     /// The changes by other processes. A message that is not one is dropped.
     package func changes(of host: String) -> Observable<CircuitBreaker.Change, Never> {
-        store.messages(of: Self.channel).flatMap(.concat) {
-            [self] message -> Observable<CircuitBreaker.Change, Never> in
+        store.messages(of: Self.channel).scan((connections: 0, message: SharedMessage.disconnected)) {
+            ($0.connections + ($1 == .connected ? 1 : 0), $1)
+        }
+        .flatMap(.concat) { [self] connections, message -> Observable<CircuitBreaker.Change, Never> in
             switch message {
             case .disconnected: return .empty()
-            // Messages may have been missed before. This process's own claim says nothing new.
+            // Messages may have been missed before. A claim of this process is news only to a breaker that is new.
             case .connected:
                 return store.read(Self.entry(of: host)).catch { _ in .just(nil) }
                     .compactMap { [claim] entry in
-                        entry.map { $0.bytes == claim } ?? true ? nil : .opened(for: Self.askingInterval)
+                        guard let entry, connections == 1 || entry.bytes != claim else { return nil }
+                        return .opened(for: Self.askingInterval)
                     }
             case .message(let bytes):
                 guard let change = change(in: bytes, of: host) else { return .empty() }
