@@ -380,7 +380,7 @@ extension File {
     private static let draftSuffix = ".new"
 
     /// The name of a draft, by which ``removeLeftDrafts(of:)`` knows those of ended processes. Its number always has 13
-    /// digits, so that no file that somebody names is taken for one.
+    /// digits, nearly always with a letter among them, so that hardly a file that somebody names is taken for one.
     private static func draft(_ start: String, _ number: UInt64) -> String {
         let digits = String(number, radix: 36)
         return start + String(repeating: "0", count: 13 - digits.count) + digits + draftSuffix
@@ -397,7 +397,10 @@ extension File {
         for name in (try? names(in: directory)) ?? []
         where name.hasPrefix(start) && name.hasSuffix(draftSuffix) {
             let middle = name.dropFirst(start.count).dropLast(draftSuffix.count)
-            guard let number = UInt64(middle, radix: 36), name == draft(start, number) else { continue }
+            // Milliseconds since 1970 have 13 digits, too.
+            guard middle.contains(where: \.isLetter), let number = UInt64(middle, radix: 36),
+                name == draft(start, number)
+            else { continue }
             let draft = directory + "/" + name
             // A process that is still writing the draft holds its lock.
             guard let file = try? File(readingOwn: draft), (try? file.lock()) != nil else { continue }

@@ -86,8 +86,9 @@ import Testing
         let others = [
             "a.new", "a.x_y.new", "b.0000000000abc.new", "a.0000000000abc.old", "a.0000000000abc.new.new",
             "a.backup.new", "a.old.new", "a.1.new", "a.00000000000001.new", "a.+000000000001.new",
+            "a.1718000000000.new",
         ]
-        for name in others + ["a.0000000000001.new", "a.3w5e11264sgsf.new"] { _ = try folder.file(name, [1]) }
+        for name in others + ["a.00000000000z1.new", "a.3w5e11264sgsf.new"] { _ = try folder.file(name, [1]) }
         // The writer of a draft has the lock.
         let descriptor = unsafe open(try folder.file("a.000000000busy.new", [1]), O_RDWR)
         try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
