@@ -79,6 +79,7 @@ public final class HSTSStore: Sendable {
         let isChanged = contents.withLock { contents in
             let isChanged = contents.hosts.record(policy, of: host, at: now)
             guard policy.maxAge == 0, !contents.isRestored else { return isChanged }
+            guard contents.forgotten.count < HSTSHosts.limit else { return isChanged }
             return contents.forgotten.insert(host).inserted || isChanged
         }
         if isChanged { save() }
