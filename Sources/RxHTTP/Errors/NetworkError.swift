@@ -247,7 +247,7 @@ extension NetworkError: RedactedDescription {
             error.message = envelopeCode.map { "code \($0)" } ?? message
         case .decoding: error.message = codingPath.map { $0.isEmpty ? "at the top" : "at \($0)" } ?? ""
         case .contentType: error.message = "the response has another content type"
-        case .webSocketClosed: error.message = closeCode.map { "code \($0)" } ?? ""
+        case .webSocketClosed: error.message = closeCode.map { "code \($0)" } ?? message
         default: break
         }
         return error
