@@ -336,7 +336,8 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
                     Item(
                         id: stored.id, job: stored.job, priority: stored.priority,
                         state: stored.isPaused ? .paused : .waiting))
-            case .next(let next): nextID = next.nextID
+            // A number that a damaged file has must leave room for further ones.
+            case .next(let next): nextID = min(next.nextID, 1 << 62)
             case .unreadable: break
             }
         }
