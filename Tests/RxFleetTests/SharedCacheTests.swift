@@ -196,57 +196,6 @@ import Testing
         #expect(requests == 4)
     }
 
-    /// A process can remove a single response that another one has stored, in all processes.
-    @Test func removedResponse() throws {
-        let caches = (0..<3).map { _ in
-            TieredCacheStore(
-                over: SharedCacheStore(
-                    in: store.connection(on: clock, latency: .milliseconds(1)), fetchTime: .zero, clock: clock
-                ))
-        }
-        let key = CacheKey(rules: .http, url: "https://shop.test/a")
-        let metadata = CacheEntry.Metadata(
-            key: key, head: ResponseHead(status: .ok),
-            freshness: CacheFreshness(date: clock.date, lifetime: 60))
-        caches[0].store(CacheEntry(metadata, body: [1])).subscribe(onFailure: { Issue.record("\($0)") })
-        try clock.run()
-        func counts() throws -> [Int?] {
-            let recorders = caches.map { Recorder($0.entries(for: key), on: clock) }
-            try clock.run()
-            return recorders.map { $0.values.first?.count }
-        }
-        #expect(try counts() == [1, 1, 1])
-        let removed = Recorder(caches[1].remove(.id(metadata.id)), on: clock)
-        try clock.run()
-        #expect(removed.values == [1])
-        #expect(try counts() == [0, 0, 0])
-        let again = Recorder(caches[1].remove(.id(metadata.id)), on: clock)
-        try clock.run()
-        #expect(again.values == [0], "it is gone")
-    }
-
-    /// The removal of one response leaves the others for as long as they are of use.
-    @Test func remainingResponse() throws {
-        let cache = SharedCacheStore(
-            in: store.connection(on: clock), retention: .seconds(60), fetchTime: .zero, clock: clock)
-        let key = CacheKey(rules: .http, url: "https://shop.test/a")
-        func stored(language: String) -> CacheEntry.Metadata {
-            let metadata = CacheEntry.Metadata(
-                key: key, variant: CacheVariant(["accept-language": language]),
-                head: ResponseHead(status: .ok),
-                freshness: CacheFreshness(date: clock.date, lifetime: 86_400))
-            cache.store(CacheEntry(metadata, body: [1])).subscribe(onFailure: { Issue.record("\($0)") })
-            return metadata
-        }
-        let (german, english) = (stored(language: "de"), stored(language: "en"))
-        try clock.run()
-        cache.remove(.id(german.id)).subscribe(onFailure: { Issue.record("\($0)") })
-        try clock.advance(by: .seconds(3600))
-        let found = Recorder(cache.entries(for: key), on: clock)
-        try clock.run()
-        #expect(found.values.first?.map(\.metadata.id) == [english.id])
-    }
-
     /// A response that was requested before a removal by another process is not stored.
     @Test func inFlight() throws {
         let (first, second) = (process(tags: ["goods"]), process(tags: ["goods"]))

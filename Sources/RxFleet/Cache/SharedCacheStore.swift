@@ -44,18 +44,10 @@ public final class SharedCacheStore: CacheStore {
         var fetches = FetchMemory()
         /// Whether removals by others arrive.
         var isFollowing = false
-        /// The keys of responses stored or found here, by their ids, for removals by id; those of before in `olderKeys`.
-        private var latestKeys: [UUID: CacheKey] = [:]
-        private var olderKeys: [UUID: CacheKey] = [:]
+        /// The keys of responses stored here, by their ids, for removals by id.
+        var storedKeys: [UUID: CacheKey] = [:]
         /// Whether the channel has told its state before: only then can `connected` mean missed removals.
         var hasStarted = false
-
-        func key(of id: UUID) -> CacheKey? { latestKeys[id] ?? olderKeys[id] }
-
-        mutating func remember(_ key: CacheKey, of id: UUID) {
-            if latestKeys.count >= 4096 { (olderKeys, latestKeys) = (latestKeys, [:]) }
-            latestKeys[id] = key
-        }
     }
 
     /// Creates a store.
@@ -152,9 +144,6 @@ public final class SharedCacheStore: CacheStore {
             [self] entry -> Observable<[CacheEntry], NetworkError> in
             let responses = entry.map { read($0.bytes, of: key, at: entryName) } ?? []
             guard !responses.isEmpty else { return .just([]) }
-            contents.withLock { contents in
-                for response in responses { contents.remember(key, of: response.entry.metadata.id) }
-            }
             return epochs(Set(responses.flatMap { $0.epochs.keys }).sorted()).map { current in
                 responses.filter { response in response.epochs.allSatisfy { current[$0] == $1 } }.map(\.entry)
                     .sorted { $0.metadata.freshness.date > $1.metadata.freshness.date }
@@ -294,12 +283,13 @@ public final class SharedCacheStore: CacheStore {
             return change(key, lifetime: lifetime(of: entry)) { responses in
                 responses.removeAll { $0.entry.metadata.replaces(entry.metadata) }
                 responses.insert(StoredResponse(epochs: epochs, entry: entry), at: 0)
-                return true
             }
-            .map { _ in }
         }
         .flatMap(.concat) { [self] () -> Observable<Void, NetworkError> in
-            contents.withLock { $0.remember(key, of: entry.metadata.id) }
+            contents.withLock { contents in
+                if contents.storedKeys.count >= 4096 { contents.storedKeys = [:] }
+                contents.storedKeys[entry.metadata.id] = key
+            }
             return endFetch(of: key)
         }
     }
@@ -331,77 +321,64 @@ public final class SharedCacheStore: CacheStore {
         guard isStorable(metadata.key) else { return .just(()) }
         let lifetime = lifetime(of: CacheEntry(metadata, body: []))
         return change(metadata.key, lifetime: lifetime) { responses in
-            let found = responses.indices.filter { responses[$0].entry.metadata.id == metadata.id }
-            for index in found { responses[index].entry.metadata = metadata }
-            return !found.isEmpty
+            for index in responses.indices where responses[index].entry.metadata.id == metadata.id {
+                responses[index].entry.metadata = metadata
+            }
         }
-        .map { _ in }
     }
 
     /// Reads, changes and swaps the variants of a key; repeats after another process's write. A variant whose metadata is
     /// too large leaves the entry as it was; a list over `entryLimit` removes the entry.
-    ///
-    /// - Parameters:
-    ///   - lifetime: the lifetime of the entry. Default: that of the response that is kept longest.
-    ///   - change: returns whether there is anything to write.
-    /// - Returns: whether the entry was changed.
     private func change(
-        _ key: CacheKey, lifetime: Duration? = nil, repetitions: Int = 3,
-        _ change: @escaping @Sendable (inout [StoredResponse]) -> Bool
-    ) -> Observable<Bool, NetworkError> {
+        _ key: CacheKey, lifetime: Duration, repetitions: Int = 3,
+        _ change: @escaping @Sendable (inout [StoredResponse]) -> Void
+    ) -> Observable<Void, NetworkError> {
         let entryName = names.entryName(of: key)
         return countingFailures(shared.read(entryName)).flatMap(.concat) {
-            [self] found -> Observable<Bool, NetworkError> in
+            [self] found -> Observable<Void, NetworkError> in
             var responses = found.map { read($0.bytes, of: key, at: entryName) } ?? []
-            guard change(&responses) else { return .just(false) }
+            change(&responses)
             var list = VariantList()
             do throws(NetworkError) {
                 for response in responses {
                     list.variants.append(try response.bytes(at: entryName, sealing: accountKeys(key)))
                 }
             } catch {
-                return error.code == .tooLarge ? .just(false) : .fail(error)
+                return error.code == .tooLarge ? .just(()) : .fail(error)
             }
             list.limit(to: entryLimit)
             let bytes: [UInt8]? =
                 list.variants.isEmpty || list.bytes.count > entryLimit ? nil : list.bytes
-            if bytes == nil && found == nil { return .just(false) }
+            if bytes == nil && found == nil { return .just(()) }
             return countingFailures(
                 shared.swap(
                     entryName, to: bytes, expecting: found.map { .exactly($0.version) } ?? .absent,
                     under: nil,
-                    for: lifetime ?? responses.map { self.lifetime(of: $0.entry) }.max() ?? retention)
-            ).flatMap(.concat) { [self] result -> Observable<Bool, NetworkError> in
-                if case .swapped = result { return .just(true) }
-                guard repetitions > 0 else { return .just(false) }
+                    for: lifetime)
+            ).flatMap(.concat) { [self] result -> Observable<Void, NetworkError> in
+                if case .swapped = result { return .just(()) }
+                guard repetitions > 0 else { return .just(()) }
                 return self.change(key, lifetime: lifetime, repetitions: repetitions - 1, change)
             }
         }
     }
 
-    /// Removes responses in all processes. The number is not known: 0, or 1 for a single response, which is removed if this
-    /// process has stored or found it.
+    /// Removes responses in all processes. The number is not known: 0, or 1 for a single response.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
-        .deferred { [self] () throws(NetworkError) in
-            let epoch = RandomSource.number()
-            let codec = RemovalCodec(keys: keys, channel: names.prefix + "removals")
-            guard let name = names.epoch(of: selection) else {
-                guard case .id(let id) = selection, let key = contents.withLock({ $0.key(of: id) }) else {
-                    return .just(0)
-                }
-                let message = try codec.message(selection, epoch, by: writer)
-                return change(key) { responses in
-                    let count = responses.count
-                    responses.removeAll { $0.entry.metadata.id == id }
-                    return responses.count < count
-                }
-                .flatMap(.concat) { [self] isRemoved -> Observable<Int, NetworkError> in
-                    guard isRemoved else { return .just(0) }
-                    return countingFailures(shared.publish(message, to: names.prefix + "removals")).map { 1 }
-                }
+        guard let name = names.epoch(of: selection) else {
+            guard case .id(let id) = selection, let key = contents.withLock({ $0.storedKeys[id] }) else {
+                return .just(0)
             }
-            let message = try codec.message(selection, epoch, by: writer)
+            return change(key, lifetime: retention) { responses in
+                responses.removeAll { $0.entry.metadata.id == id }
+            }
+            .map { 1 }
+        }
+        return .deferred { [self] () throws(NetworkError) in
+            let epoch = RandomSource.number()
             contents.withLock { $0.epochs.replace(name, by: nil) }
+            let codec = RemovalCodec(keys: keys, channel: names.prefix + "removals")
+            let message = try codec.message(selection, epoch, by: writer)
             let replaced = shared.swap(
                 name, to: Self.bytes(of: epoch), expecting: .any, under: nil, for: Self.epochTime)
             return countingFailures(replaced).flatMap(.concat) { [self] _ -> Observable<Int, NetworkError> in
