@@ -8,7 +8,7 @@ import Synchronization
 
 /// Records the calls of one client.
 final class MetricsInstrument: CallInstrument, CallRecord {
-    /// What has been made so far, kept for later calls.
+    /// The targets and breakers known so far, kept for later calls.
     fileprivate struct Known {
         var targets: [MetricsTarget.Key: MetricsTarget] = [:]
         /// The latest target of an exchange.

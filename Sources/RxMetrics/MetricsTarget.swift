@@ -52,7 +52,7 @@ final class MetricsTarget: Sendable {
         }
     }
 
-    /// What has been made so far, kept for later calls.
+    /// The handlers made so far, kept for later calls.
     private struct Made {
         /// Few: a target has few outcomes.
         var results: [Results] = []

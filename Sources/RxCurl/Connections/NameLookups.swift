@@ -12,7 +12,7 @@ import RxLoop
 /// libcurl asks before each lookup (`CURLOPT_RESOLVER_START_FUNCTION`), so requests on pooled connections and
 /// to cached names are not affected.
 struct NameLookups {
-    /// What a transfer waits for.
+    /// The reason why a transfer waits.
     enum Wait {
         /// The end of a lookup of its host.
         case host(String, WaitingList<Transfer>.Ticket)

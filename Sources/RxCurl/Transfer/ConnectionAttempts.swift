@@ -19,7 +19,7 @@ struct ConnectionAttempts {
     /// Whether the transfer joins a lookup of its host that another has under way, instead of beginning one. False once
     /// such a lookup has ended well: the name is cached, or it must be looked up again.
     var joinsLookup = true
-    /// What the transfer waits for, after its lookup has been refused; `nil` if it does not wait.
+    /// The reason why the transfer waits after its lookup has been refused; `nil` if it does not wait.
     var lookupWait: NameLookups.Wait?
     /// Whether a lookup has been refused, so that the transfer must wait.
     var isLookupRefused = false

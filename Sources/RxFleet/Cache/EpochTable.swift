@@ -17,7 +17,7 @@ struct EpochTable: Sendable {
     private var older: [String: UInt64] = [:]
     /// The number of the change that last replaced an epoch, for reads that began before.
     private var replaced: [String: Int] = [:]
-    /// What was read before this change is not learned: `replaced` knows nothing of that time.
+    /// Epochs read before this change are not learned, because `replaced` does not go back that far.
     private var floor = 0
     private var changes = 0
 

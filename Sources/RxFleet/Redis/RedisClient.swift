@@ -49,7 +49,7 @@ final class RedisClient: @unchecked Sendable {
         case closed
     }
 
-    /// What enters the lane from outside: one queue for all, so that each caller's order is kept.
+    /// Work that enters the lane from outside, all in one queue, which keeps each caller's order.
     private enum Submission: Sendable {
         case call(RedisCall)
         case work(@Sendable () -> Void)

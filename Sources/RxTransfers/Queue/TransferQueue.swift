@@ -203,7 +203,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
     private var isLoaded = false
     /// Why the file must not be written: it could not be read.
     private var loadError: NetworkError?
-    /// What was asked for before the file was read.
+    /// The requests that came before the file was read.
     private var pendingWork: [() -> Void] = []
 
     init(
