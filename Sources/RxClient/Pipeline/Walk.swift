@@ -79,6 +79,8 @@ final class Walk: @unchecked Sendable {
         var hops: Redirects.Hops?
         /// ``CacheInvalidation``: the change by an unsafe request.
         var change: CacheChange?
+        /// ``HandshakeOrder``: the place in the queue of handshakes, until the server has answered.
+        var handshake: QueueTurn?
         /// ``Signing``: the exchange with its signature.
         var signing: Signing.Exchange?
         /// ``ExchangeTracing``: the report of the exchange.
