@@ -95,6 +95,7 @@ import Testing
         case asyncAfterRequest
         case create
         case forAwait
+        case sequence
     }
 
     /// A login that awaits the client that waits for it.
@@ -139,6 +140,7 @@ import Testing
                     }
                     throw NetworkError(.noContent, "no login")
                 }
+            case .sequence: return Observable(Logins(logIn: logIn))
             }
         }
         server.contents.withLock { $0.answers["/captcha"] = [.json("1")] }
@@ -151,4 +153,22 @@ import Testing
         #expect(texts.count == 10)
         #expect(server.logins == 1)
     }
+}
+
+/// One login, made when it is asked for.
+private struct Logins: AsyncSequence, Sendable {
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var logIn: (@Sendable () async throws(NetworkError) -> Credential)?
+
+        mutating func next(
+            isolation actor: isolated (any Actor)? = nil
+        ) async throws(NetworkError) -> Credential? {
+            guard let logIn = logIn.take() else { return nil }
+            return try await logIn()
+        }
+    }
+
+    let logIn: @Sendable () async throws(NetworkError) -> Credential
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(logIn: logIn) }
 }

@@ -73,10 +73,12 @@ private final class AsyncPump<Element: Sendable, Failure: Error>: @unchecked Sen
     init(_ observer: Observer<Element, Failure>) { self.observer = observer }
 
     func start(_ elements: some AsyncSequence<Element, Failure> & Sendable) {
-        let task = Task { await self.pull(elements) }
-        observer.scope.onClose { [gate] in
-            task.cancel()
-            gate.close()
+        observer.scope.lane.serve {
+            let task = Task { await self.pull(elements) }
+            observer.scope.onClose { [gate] in
+                task.cancel()
+                gate.close()
+            }
         }
         observer.scope.onResume { self.letPull() }
         letPull()
