@@ -14,8 +14,7 @@ public import RxLite
 /// one call, add accessories to the client's, or disable them with ``RequestOptions/presentation``. The closures run within the request's stream, on the
 /// transport's scheduler, and block it; move slow work, and work for another thread, elsewhere.
 public struct Accessory: Sendable {
-    /// Called before anything is sent. The request has its id, method and URL; parameters and credentials
-    /// come later.
+    /// Called before anything is sent. The request has its parameters; credential, signature and cookies come later.
     public var willStart: @Sendable (Request) -> Void
     /// Called when the outcome is known, before the subscriber receives it.
     public var willStop: @Sendable (Request, RequestOutcome) -> Void
@@ -90,7 +89,7 @@ extension Observable where Failure == NetworkError {
 class AccompaniedRequest: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
 
-    /// The request that the accessories are told of; that of a call as it is before its parameters are written.
+    /// The request that the accessories are told of; that of a call as it is before its attempts.
     let request: Request
     private let accessories: [Accessory]
     @safe @exclusivity(unchecked) private(set) final var outcome: RequestOutcome?

@@ -135,6 +135,8 @@ class RunningRequest: AccompaniedRequest, @unchecked Sendable {
 
     var tags: Set<String> { [] }
     var presentation: Presentation { .hidden }
+    /// The URL of the endpoint, if the request is sent to another one, as that of a page may be.
+    var endpointURL: URL? { nil }
 
     /// Ends the request with `cancelled`. Safe from any thread.
     func cancel() {}
@@ -270,9 +272,15 @@ final class RunningRequests: Sendable {
             case .all: true
             case .id(let id): running.request.id == id
             case .tag(let tag): running.tags.contains(tag)
-            case .url: url.map { running.request.url.equalsUpToQuery($0) } ?? false
+            case .url: url.map { running.isRequest(to: $0) } ?? false
             }
         }
+    }
+}
+
+extension RunningRequest {
+    fileprivate func isRequest(to url: URL) -> Bool {
+        request.url.equalsUpToQuery(url) || endpointURL?.equalsUpToQuery(url) == true
     }
 }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import RxHTTP
 import RxLite
 
@@ -140,6 +141,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
 
     override var tags: Set<String> { call.tags }
     override var presentation: Presentation { shown }
+    override var endpointURL: URL? { call.prepared.endpointURL }
 
     override func cancel() {
         scope.cancel()

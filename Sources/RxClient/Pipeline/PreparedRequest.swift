@@ -7,8 +7,10 @@ import RxParameters
 
 /// An endpoint's request, with everything decided except its attempts.
 final class PreparedRequest: Sendable {
-    /// The request to the main server, unless its URL is outside of the service.
+    /// The request to the main server, unless its URL is outside of the service; as far as the parameters could be written.
     let request: Request
+    /// Why the parameters could not be written.
+    private let failure: NetworkError?
     /// The service's servers when the request was prepared.
     let servers: ServerPair
     /// The server that the endpoint chooses; `nil` for the active one.
@@ -18,14 +20,16 @@ final class PreparedRequest: Sendable {
     /// Whether the URL is below a base URL and therefore valid at each of the servers; an absolute URL may be
     /// elsewhere.
     let isAtService: Bool
-    /// The rewritten parameters. Kept, because a signature that adds some makes URL and body again.
-    private let parameters: Parameters
+    /// What the request was made from. Kept where a signature may add parameters, which makes URL and body again, and
+    /// where a link has taken the place of the URL.
+    private let source: (request: Request, parameters: Parameters)?
     /// The link of the page before to this page, if it has one; it takes the place of the URL.
     private let link: URL?
     private let signature: Signature?
     private let client: Client
 
-    /// Rewrites the endpoint's parameters, and prepares everything else of the request.
+    /// Rewrites the endpoint's parameters, and prepares everything else of the request. Parameters that cannot be written are
+    /// an error of ``serialized()``.
     ///
     /// - Parameters:
     ///   - client: the client, whose configuration applies where the endpoint leaves an option open.
@@ -56,7 +60,6 @@ final class PreparedRequest: Sendable {
         if let compresses = merged.values.compressesContent { request.compressesContent = compresses }
         if merged.values.decodesContent == false { request.decodesContent = false }
         if !merged.ownHeaders.fields.isEmpty { try request.setFields(merged.ownHeaders) }
-        self.request = request
 
         var parameters = endpoint.parameters
         if let page, !page.parameters.isEmpty { parameters = parameters.adding(page.parameters) }
@@ -65,8 +68,17 @@ final class PreparedRequest: Sendable {
         {
             parameters = try rewrite(parameters)
         }
-        self.parameters = parameters
         signature = merged.values.isSigned == false ? nil : client.configuration.signature
+        source = signature != nil || link != nil ? (request, parameters) : nil
+        do throws(NetworkError) {
+            // Changed in place: nothing else holds the request, unless `source` does.
+            try request.write(parameters, with: client.parameterDefaults)
+            if let link { try request.follow(link, within: servers) }
+            failure = nil
+        } catch {
+            failure = error
+        }
+        self.request = request
     }
 
     /// A request built by hand, unchanged.
@@ -79,7 +91,8 @@ final class PreparedRequest: Sendable {
         merged = .none
         link = nil
         isAtService = false
-        parameters = .none
+        source = nil
+        failure = nil
         signature = nil
     }
 
@@ -127,7 +140,13 @@ final class PreparedRequest: Sendable {
     ///
     /// - Throws: `invalidParameters`, `invalidHeader`, or `paging` for a page on another origin with a method
     ///   other than GET and HEAD.
-    func serialized() throws(NetworkError) -> Request { try serialized(parameters) }
+    func serialized() throws(NetworkError) -> Request {
+        if let failure { throw failure }
+        return request
+    }
+
+    /// The URL of the endpoint, if the link of a page has taken its place.
+    var endpointURL: URL? { link == nil ? nil : source?.request.url }
 
     /// Signs `request`, if the endpoint's requests are signed. If the signature adds parameters, this makes
     /// URL and body again, and interceptors must not have changed them.
@@ -139,15 +158,19 @@ final class PreparedRequest: Sendable {
     func signed(
         _ request: Request, from original: Request, at server: Server? = nil
     ) throws(NetworkError) -> Request {
-        guard let signature, carriesCredentials, !request.isCredentialFree else { return request }
+        guard let signature, let source, carriesCredentials, !request.isCredentialFree else {
+            return request
+        }
         var (request, original) = (request, original)
         var addition = try signature.sign(
-            Signature.Content(request: request, parameters: try signedPairs(of: request)))
+            Signature.Content(
+                request: request, parameters: try signedPairs(of: request, source.parameters)))
         if link != nil, request.removeQuery(named: addition.parameters.keys) {
             // The server repeated the signature of the page before in its link.
             _ = original.removeQuery(named: addition.parameters.keys)
             addition = try signature.sign(
-                Signature.Content(request: request, parameters: try signedPairs(of: request)))
+                Signature.Content(
+                    request: request, parameters: try signedPairs(of: request, source.parameters)))
         }
         var signed = request
         // Anyone who can read a signature could replay the request.
@@ -161,7 +184,11 @@ final class PreparedRequest: Sendable {
                         "an interceptor changed the URL or body, so the signature cannot add parameters",
                         request: request)
                 }
-                var whole = moved(try serialized(parameters.adding(addition.parameters)), to: server)
+                var whole = source.request
+                try whole.write(
+                    source.parameters.adding(addition.parameters), with: client.parameterDefaults)
+                if let link { try whole.follow(link, within: servers) }
+                whole = moved(whole, to: server)
                 if link != nil {
                     // The link has the query of the page already, so only the signature's part is added to it.
                     whole.url = request.url
@@ -190,21 +217,10 @@ final class PreparedRequest: Sendable {
         return request
     }
 
-    private func serialized(_ parameters: Parameters) throws(NetworkError) -> Request {
-        var request = request
-        try parameters.apply(to: &request, with: client.parameterDefaults)
-        if let model = parameters.urlQueryModel {
-            try Parameters.query(model).apply(to: &request, with: client.parameterDefaults)
-        }
-        if !parameters.urlQuery.isEmpty {
-            try Parameters.query(parameters.urlQuery).apply(to: &request, with: client.parameterDefaults)
-        }
-        if let link { try request.follow(link, within: servers) }
-        return request
-    }
-
     /// The pairs of query and body in canonical order, including the query that is part of the URL.
-    private func signedPairs(of request: Request) throws(NetworkError) -> [ParameterPair] {
+    private func signedPairs(
+        of request: Request, _ parameters: Parameters
+    ) throws(NetworkError) -> [ParameterPair] {
         var pairs = request.queryPairs
         if !request.body.isEmpty {
             pairs += try parameters.signedPairs(for: self.request.method, with: client.parameterDefaults)
@@ -224,6 +240,19 @@ extension Body {
 }
 
 extension Request {
+    /// Writes the parameters into query and body.
+    fileprivate mutating func write(
+        _ parameters: Parameters, with defaults: ParameterDefaults
+    ) throws(NetworkError) {
+        try parameters.apply(to: &self, with: defaults)
+        if let model = parameters.urlQueryModel {
+            try Parameters.query(model).apply(to: &self, with: defaults)
+        }
+        if !parameters.urlQuery.isEmpty {
+            try Parameters.query(parameters.urlQuery).apply(to: &self, with: defaults)
+        }
+    }
+
     /// Changes the URL to the page that a link leads to.
     ///
     /// - Parameter servers: the servers of the service, between which secrets may move.
