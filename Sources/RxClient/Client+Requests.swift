@@ -164,14 +164,18 @@ public struct TypedResponse<Output: Sendable>: Sendable {
 extension Endpoint {
     /// Decodes and validates the response. The response supplies the details that an error of the validator
     /// lacks.
-    func typedResponse(from response: Response) throws(NetworkError) -> TypedResponse<Output> {
+    ///
+    /// - Parameter result: makes the result of the call.
+    func result<T>(
+        of response: Response, as result: (TypedResponse<Output>) -> T
+    ) throws(NetworkError) -> T {
         let typed = TypedResponse(output: try output(from: response), response: response)
         do throws(NetworkError) {
             try validate(typed)
         } catch {
             throw error.concerning(response)
         }
-        return typed
+        return result(typed)
     }
 }
 

@@ -203,10 +203,10 @@ extension Client {
         call(kind, endpoint, overrides) { event, call throws(NetworkError) in
             guard case .response(let response) = event else { throw call.unexpected(event) }
             let part = call.prepared.options.part?.keys ?? []
-            let output = try endpoint.typedResponse(from: part.isEmpty ? response : response.at(part))
+            let value = try endpoint.result(of: part.isEmpty ? response : response.at(part), as: result)
             call.cached?.storePending()
             call.trace?.recordOutput()
-            return result(output)
+            return value
         }
     }
 
@@ -220,7 +220,7 @@ extension Client {
         var validated = response
         try validation(for: E.kindOfOutput, options).validate(&validated)
         let part = options.values.part?.keys ?? []
-        return try endpoint.typedResponse(from: part.isEmpty ? validated : validated.at(part)).output
+        return try endpoint.result(of: part.isEmpty ? validated : validated.at(part)) { $0.output }
     }
 
     /// Repeats the request of `call`, to refresh the stored response.
