@@ -199,8 +199,13 @@ struct FailoverState: Sendable {
     /// Makes `role` the active server, regardless of attempts in progress.
     mutating func use(_ role: Servers.Role, at now: Duration) {
         active = role
+        outdateAttempts()
+        nextProbe = now + probeInterval
+    }
+
+    /// Makes attempts in progress affect the state no longer, because one of the servers is another one now.
+    mutating func outdateAttempts() {
         epoch += 1
         isProbing = false
-        nextProbe = now + probeInterval
     }
 }

@@ -54,15 +54,16 @@ public final class Servers: Sendable {
         }
     }
 
-    /// The base URL of the standby server; `nil` removes the server, and makes the main server the active
-    /// one.
+    /// The base URL of the standby server. A new URL takes effect at once, and leaves the active server as it is; `nil`
+    /// removes the server, and makes the main server the active one.
     public var standby: String? {
         get { pair.standby?.baseURL }
         set {
             let (server, now) = (newValue.map { Server($0, in: hosts) }, clock.now)
             change { contents in
                 contents.pair = ServerPair(main: contents.pair.main, standby: server)
-                if server == nil { contents.state.use(.main, at: now) }
+                guard server == nil else { return contents.state.outdateAttempts() }
+                contents.state.use(.main, at: now)
             }
         }
     }

@@ -199,6 +199,36 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
+    /// An attempt at a standby server that has been replaced does not affect the state.
+    @Test(arguments: [Servers.Role.main, .standby])
+    func replacedStandby(active: Servers.Role) throws {
+        let (client, transport) = servers.client()
+        client.servers.use(active)
+        let hosts = active == .main ? ["main.test", "standby.test"] : ["standby.test", "main.test"]
+        health[hosts[0]] = .failure(.connect, after: .seconds(1))
+        let running = Recorder(client.get("/x"), on: clock)
+        client.servers.standby = "https://second.test/v1"
+        try clock.run()
+        #expect(running.isFinished)
+        #expect(transport.hosts == hosts)
+        #expect(client.servers.active.value == active)
+    }
+
+    /// A probe that began before the standby server was replaced does not hold back the next one.
+    @Test func replacedStandbyDuringProbe() throws {
+        let (client, transport) = servers.client()
+        client.servers.use(.standby)
+        try clock.advance(by: .seconds(30))
+        health["main.test"] = .stall
+        let probe = Recorder(client.get("/x"), on: clock)
+        client.servers.standby = "https://second.test/v1"
+        health["main.test"] = .json("1")
+        try fixture.outcome(client.get("/x"), within: .zero)
+        #expect(transport.hosts == ["main.test", "main.test"])
+        #expect(client.servers.active.value == .main)
+        probe.cancel()
+    }
+
     /// Endpoints that choose a server keep it, and without a rule there is no failover.
     @Test func pinned() throws {
         health["main.test"] = .failure(.connect)
