@@ -22,12 +22,15 @@ extension Observable where Failure == NetworkError {
     public func failover(
         to standby: Observable, through servers: Servers, mayProbe: Bool = true
     ) -> Observable {
-        failover(to: standby, through: servers, mayProbe: mayProbe, isOverdue: { false }, trace: nil)
+        failover(
+            to: standby, through: servers, at: nil, mayProbe: mayProbe, isOverdue: { false }, trace: nil)
     }
 
-    /// - Parameter isOverdue: whether the time limit of the call has passed; asked when the stream is cancelled.
+    /// - Parameters:
+    ///   - pair: the servers of the request; `nil` for the present ones.
+    ///   - isOverdue: whether the time limit of the call has passed; asked when the stream is cancelled.
     func failover(
-        to standby: Observable, through servers: Servers, mayProbe: Bool,
+        to standby: Observable, through servers: Servers, at pair: ServerPair?, mayProbe: Bool,
         isOverdue: @escaping @Sendable () -> Bool, trace: Trace?
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
@@ -36,7 +39,8 @@ extension Observable where Failure == NetworkError {
                 return stream.subscribe(observer)
             }
             FailingOver(
-                self, standby, servers.begin(mayProbe: mayProbe), servers, isOverdue, trace, into: observer
+                self, standby, servers.begin(at: pair, mayProbe: mayProbe), servers, isOverdue, trace,
+                into: observer
             )
             .start()
         }
@@ -149,7 +153,8 @@ struct FailoverState: Sendable {
         /// The server that the attempt goes to first.
         let role: Servers.Role
         let isProbe: Bool
-        fileprivate let epoch: Int
+        /// `nil` if the attempt does not affect the state.
+        fileprivate let epoch: Int?
     }
 
     /// The outcome of an attempt.
@@ -181,6 +186,9 @@ struct FailoverState: Sendable {
         isProbing = true
         return Visit(role: .main, isProbe: true, epoch: epoch)
     }
+
+    /// Begins an attempt at servers that have been replaced.
+    func beginOutdated() -> Visit { Visit(role: active, isProbe: false, epoch: nil) }
 
     mutating func end(_ visit: Visit, _ outcome: Outcome, at now: Duration) {
         guard visit.epoch == epoch else { return }

@@ -76,6 +76,9 @@ struct ServerPair: Sendable {
 
     subscript(role: Servers.Role) -> Server? { role == .main ? main : standby }
 
+    /// Whether neither server has been replaced.
+    func isSame(as other: ServerPair) -> Bool { main === other.main && standby === other.standby }
+
     /// The server that the URL is below; `nil` if it is below neither.
     ///
     /// - Parameter preferred: the server that is tried first.

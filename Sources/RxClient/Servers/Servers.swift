@@ -89,10 +89,16 @@ public final class Servers: Sendable {
 
     /// Begins an attempt that may switch to the other server.
     ///
-    /// - Parameter mayProbe: whether the attempt may probe the main server.
-    func begin(mayProbe: Bool) -> FailoverState.Visit {
+    /// - Parameters:
+    ///   - pair: the servers of the request; `nil` for the present ones. If one of them has been replaced since, the
+    ///     outcome does not affect the state.
+    ///   - mayProbe: whether the attempt may probe the main server.
+    func begin(at pair: ServerPair?, mayProbe: Bool) -> FailoverState.Visit {
         let now = clock.now
-        return contents.withLock { $0.state.begin(mayProbe: mayProbe, at: now) }
+        return contents.withLock { contents in
+            if let pair, !pair.isSame(as: contents.pair) { return contents.state.beginOutdated() }
+            return contents.state.begin(mayProbe: mayProbe, at: now)
+        }
     }
 
     /// Records the outcome of an attempt.

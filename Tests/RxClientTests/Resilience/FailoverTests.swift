@@ -229,6 +229,22 @@ import Testing
         probe.cancel()
     }
 
+    /// A retry stays at the servers of its request, and does not affect the state of those that replace them.
+    @Test func replacedBeforeRetry() throws {
+        health["main.test"] = .failure(.connect)
+        health["standby.test"] = .status(.badGateway)
+        let (client, transport) = servers.client {
+            $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
+        }
+        let running = try fixture.outcome(client.get("/x"), within: .zero)
+        client.servers.main = "https://staging.test/v1"
+        health["standby.test"] = .json("1")
+        try clock.run()
+        #expect(running.isFinished)
+        #expect(transport.hosts == ["main.test", "standby.test", "main.test", "standby.test"])
+        #expect(client.servers.active.value == .main)
+    }
+
     /// Endpoints that choose a server keep it, and without a rule there is no failover.
     @Test func pinned() throws {
         health["main.test"] = .failure(.connect)

@@ -29,7 +29,7 @@ final class ServerSelection: RequestStage {
         let rest = walk.rest
         return .respond(
             with: rest.at(main, main.host)(request).failover(
-                to: rest.at(standby, standby.host)(request), through: client.servers,
+                to: rest.at(standby, standby.host)(request), through: client.servers, at: prepared.servers,
                 mayProbe: request.isRepeatable, isOverdue: { call.isOverdue }, trace: call.trace))
     }
 }
