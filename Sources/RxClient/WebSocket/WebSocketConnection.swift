@@ -274,13 +274,13 @@ final class WebSocketConnection: @unchecked Sendable {
 
     /// Stops reading until the subscriber, or the network, takes more.
     private func hold() {
-        guard !isHeld, exchange.isOpen, !isOver else { return }
+        guard !isHeld, exchange.isOpen else { return }
         isHeld = true
         exchange.pause()
     }
 
     private func resume() {
-        guard isHeld, !isDraining, isOver || !backlog.isFull && channel?.isChoked != true else { return }
+        guard isHeld, !isDraining, channel?.isChoked != true, isOver || !backlog.isFull else { return }
         isHeld = false
         if !isParsing { parse() }
         // Undoes the pause before; a new one keeps the exchange paused.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RxClient
 import RxHTTP
 import RxLite
@@ -84,5 +85,30 @@ import Testing
         try fixture.clock.advance(by: .seconds(1))
         #expect(!recorder.values.contains("a") && recorder.completion == nil)
         #expect(next.values == ["opened"])
+    }
+
+    /// The server sends more pings than replies may wait, at 1 s, and takes no reply: nothing more is read, whether the
+    /// subscriber leaves before that or after it.
+    @Test(arguments: [Duration.milliseconds(500), .milliseconds(1500)])
+    func aServerThatReadsNothingIsNotReadEither(leavesAt time: Duration) throws {
+        let ping: [UInt8] = [0x89, 125] + [UInt8](repeating: 7, count: 125)
+        let pings = [UInt8](repeatElement(ping, count: 600).joined())
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock) { request in
+            guard let fields = try? WebSocketHandshake.answer(to: request.headerFields).fields else {
+                return .status(.badRequest)
+            }
+            return .steps(
+                .head(ResponseHead(status: .switchingProtocols, headerFields: fields)), .wait(.seconds(1)),
+                .chunk(pings), .wait(.seconds(1)), .chunk(pings), .finish)
+        }
+        let client = Client(baseURL: "http://shop.test", transport: transport)
+        let recorder = Recorder(client.webSocket("/live"), on: clock)
+        try clock.advance(by: time)
+        recorder.cancel()
+        try clock.advance(by: .seconds(4))
+        #expect(transport.exchanges[0].outcome == .running)
+        try clock.advance(by: .seconds(2))
+        #expect(transport.exchanges[0].outcome == .cancelled)
     }
 }
