@@ -82,6 +82,28 @@ import Testing
         #expect(log.error?.isUnsent == true)
     }
 
+    /// The request asks first, so that it waits for its content, for longer than the limit. The limit of libcurl, which
+    /// comes later and ends no lookup, would have a code.
+    @Test func connectingAfterAWaitForContent() async throws {
+        let port = try DeadPort(.full)
+        let content = UpgradeOutput()
+        var request = try Request.to(port.baseURL, method: .put, body: .stream(content.stream))
+        request.continuePolicy = .always
+        request.timeouts = Timeouts(connect: Self.short, firstByte: nil, idle: nil)
+        var other = try Request.to(port.baseURL)
+        other.timeouts = Timeouts(connect: Self.short + .milliseconds(100))
+        try await withTransport { transport in
+            let recording = Recording(transport.send(request))
+            #expect(try await Recording(transport.send(other)).ended().error?.code == .connectTimeout)
+            #expect(recording.log.ends.isEmpty)
+            content.send([7])
+            let error = try #require(try await recording.ended().error)
+            #expect(error.code == .connectTimeout)
+            #expect(error.curlCode == nil)
+            #expect(error.isUnsent)
+        }
+    }
+
     /// Whether the time of a pause counts is shown by a comparison: another transfer with a longer limit
     /// fails first.
     @Test func aPausedConsumerDoesNotRunOutOfTime() async throws {

@@ -74,6 +74,25 @@ import Testing
         #expect(next == Self.seconds(210))
     }
 
+    /// For a request that waits for its content first, with a check in between or without one.
+    @Test(arguments: [false, true])
+    func connectingCountsFromTheEndOfTheWaitForContent(isChecked: Bool) {
+        var (clock, _) = Self.clock(
+            Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, attempt: nil))
+        if isChecked {
+            let waiting = clock.check(
+                at: Self.seconds(110), phase: .sending, progress: 0, isWaived: true)
+            #expect(waiting == .unlimited)
+        }
+        let next = clock.connect(at: Self.seconds(150))
+        #expect(next == Self.seconds(160))
+        let early = clock.check(
+            at: Self.seconds(160) - 1, phase: .connecting, progress: 0, isWaived: false)
+        #expect(early == .wait(until: Self.seconds(160)))
+        let late = clock.check(at: Self.seconds(160), phase: .connecting, progress: 0, isWaived: false)
+        #expect(late == .passed(.connectTimeout))
+    }
+
     enum Event: CaseIterable { case progress, waiver, restart, otherPhase }
 
     /// The start of a phase's time.

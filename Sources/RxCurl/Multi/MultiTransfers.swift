@@ -50,7 +50,11 @@ extension Multi {
     func proceed(_ transfer: Transfer) {
         guard !transfer.isOver, let handle = transfer.handle, let raw = unsafe raw else { return }
         let isStarted = transfer.awaitsContent || transfer.attempts.wasPassedToCurl
-        if isStarted { transfer.timing.clock.restart(at: loop.nanoseconds) }
+        if transfer.attempts.wasPassedToCurl {
+            transfer.timing.clock.restart(at: loop.nanoseconds)
+        } else if transfer.awaitsContent {
+            transfer.startConnecting()
+        }
         if transfer.awaitsContent, transfer.content.source?.isEmpty == true {
             transfer.expectation.wait = nil
         }

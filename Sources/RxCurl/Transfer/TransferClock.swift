@@ -10,6 +10,12 @@ extension Transfer {
         if let time = timing.clock.begin(at: start) { handle?.limits?.start(at: time) }
     }
 
+    /// Begins to connect after the wait for the content, whose time the limit does not include.
+    func startConnecting() {
+        let start = multi.loop.nanoseconds - queueState.heldTime
+        if let time = timing.clock.connect(at: start) { handle?.limits?.start(at: time) }
+    }
+
     /// Checks whether a limit has passed.
     func checkLimits() -> TransferClock.CheckResult {
         // The other protocol may be silent for as long as it likes.
@@ -62,7 +68,8 @@ struct TransferClock {
 
     private let limits: Timeouts.Limits
     private var start: UInt64 = 0
-    /// When progress was last seen; the limit of the phase counts from here. While connecting it stays at the start.
+    /// When progress was last seen; the limit of the phase counts from here. While connecting it stays at the start of
+    /// the phase.
     private var lastProgress: UInt64 = 0
     private var phase = Phase.connecting
     private var progress = 0
@@ -72,9 +79,14 @@ struct TransferClock {
     /// Records that the attempt begins at `now`; returns the time of the first check.
     mutating func begin(at now: UInt64) -> UInt64? {
         start = now
+        progress = 0
+        return connect(at: now)
+    }
+
+    /// Records that connecting begins at `now`; returns the time of the next check.
+    mutating func connect(at now: UInt64) -> UInt64? {
         lastProgress = now
         phase = .connecting
-        progress = 0
         return next(after: now)
     }
 
@@ -87,7 +99,7 @@ struct TransferClock {
         if phase != self.phase || progress != self.progress || isWaived {
             self.phase = phase
             self.progress = progress
-            // The time to connect counts from the beginning.
+            // The time to connect counts from the start of the phase.
             if phase != .connecting { lastProgress = now }
         }
         if now >= start + limits.attempt.nanoseconds { return .passed(.attemptTimeout) }
