@@ -31,8 +31,8 @@ struct FileName: Equatable {
         let whole = Self.withoutEnd(of: String(String.UnicodeScalarView(scalars)))
         var text = Self.withoutEnd(of: Self.limited(whole, with: ""))
         // Otherwise a server could lay a partial file for another download. `ReservedFile` has the same
-        // endings.
-        while let ending = [".part", ".part.json"].first(where: { text.lowercased().hasSuffix($0) }) {
+        // endings. By bytes, as file systems compare: a dot and the character before it may be one `Character`.
+        while let ending = [".part", ".part.json"].first(where: { Self.ends(text, with: $0) }) {
             text = Self.withoutEnd(of: String(text.unicodeScalars.dropLast(ending.count)))
         }
         guard !text.isEmpty else { return nil }
@@ -48,6 +48,10 @@ struct FileName: Equatable {
     private static func withoutEnd(of text: String) -> String {
         let end = text.unicodeScalars.lastIndex { !isPadding($0) }
         return end.map { String(text.unicodeScalars[...$0]) } ?? ""
+    }
+
+    private static func ends(_ text: String, with ending: String) -> Bool {
+        text.lowercased().utf8.reversed().starts(with: ending.utf8.reversed())
     }
 
     private static func isPadding(_ scalar: UnicodeScalar) -> Bool {

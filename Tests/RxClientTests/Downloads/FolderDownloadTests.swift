@@ -208,6 +208,10 @@ import Testing
         ("attachment; filename=map.osm.part", "map.osm"),
         ("attachment; filename=map.osm.PART.json.part", "map.osm"), ("attachment; filename=.part", "part"),
         ("attachment; filename=x.part.json", "x"), ("attachment; filename=.download-12.part", "download-12"),
+        // U+0600 and the dot after it are one `Character`; U+0301 after the ending makes another one of it.
+        ("attachment; filename*=UTF-8''x%d8%80.part", "x\u{600}"),
+        ("attachment; filename*=UTF-8''x%d8%80.part.json", "x\u{600}"),
+        ("attachment; filename*=UTF-8''x.part%cc%81", "x.part\u{301}"),
     ]
 
     /// Names of Content-Disposition.
