@@ -143,7 +143,7 @@ extension Multipart {
             _ name: String, _ path: String, fileName: String? = nil,
             contentType: String = "application/octet-stream", headers: Headers = [:]
         ) -> Part {
-            let last = path.split(separator: "/").last.map(String.init)
+            let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
             return Part(
                 name, .file(path), fileName: fileName ?? last ?? name, contentType: contentType,
                 headers: headers)
@@ -193,8 +193,10 @@ extension Multipart.Part {
         guard text.utf8.allSatisfy({ $0 != 0 && $0 != 0x0A && $0 != 0x0D }) else {
             throw part.flaw("its \(kind) contains CR, LF or NUL")
         }
-        return text.utf8.contains(0x22)
-            ? text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "%22") : text
+        guard text.utf8.contains(0x22) else { return text }
+        // By bytes: a quote and a combining mark after it are one `Character`.
+        let parts = text.utf8.split(separator: 0x22, omittingEmptySubsequences: false)
+        return parts.map { Substring($0) }.joined(separator: "%22")
     }
 
     private func flaw(_ message: String) -> NetworkError {

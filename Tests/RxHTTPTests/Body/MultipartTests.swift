@@ -98,10 +98,19 @@ import Testing
         ("name", "name"), ("a\"b", "a%22b"), ("\"", "%22"), ("a\\b", "a\\b"), ("ключ", "ключ"), ("🍵", "🍵"),
         ("a;b=c", "a;b=c"), ("%22", "%22"), ("", ""), ("../../etc/passwd", "../../etc/passwd"),
         ("a\u{7F}\tb", "a\u{7F}\tb"), ("e\u{301}\u{202E}", "e\u{301}\u{202E}"),
+        // One `Character` with the quote.
+        ("a\"\u{301}; b=c", "a%22\u{301}; b=c"), ("a\u{600}\"; b=c", "a\u{600}%22; b=c"),
     ]) func namesAreQuotedAsBrowsersDo(name: String, written: String) throws {
         let form = Multipart([.bytes(name, [], fileName: name)], boundary: "X")
         let text = try sent(form.body(), MemoryFileSystem(on: clock)).text
         #expect(text.contains("; name=\"\(written)\"; filename=\"\(written)\"\r\n"))
+    }
+
+    @Test(arguments: [
+        ("/tmp/a.txt", "a.txt"), ("a.txt", "a.txt"), ("/tmp/b/\u{301}a", "\u{301}a"),
+        ("/tmp/b\u{600}/a", "a"),
+    ]) func theNameOfAFileIsTheLastComponentOfItsPath(path: String, name: String) {
+        #expect(Multipart.Part.file("f", path).fileName == name)
     }
 
     @Test(arguments: ["a\rb", "a\nb", "a\r\nb", "a\0b", "\n", "\"; filename=\"x\"\r\nX: y"])
