@@ -165,6 +165,8 @@ import Darwin
                 ("/link/new", "/new", false), ("/dangling", "/dangling", false), ("/alias", "/alias", false),
                 ("/folder", "/folder", true), ("/link/folder/", "/folder", true),
                 ("/folder/..", "", true), ("/link", "", true),
+                // One `Character` with the slash.
+                ("/link/\u{301}", "/\u{301}", false), ("/link/folder/\u{301}a", "/folder/\u{301}a", false),
             ]
             for (path, place, isFolder) in cases {
                 let found = try File.location(of: directory + path)

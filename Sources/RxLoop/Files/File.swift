@@ -230,10 +230,8 @@ extension File {
     package static func location(of path: String) throws(UVError) -> (path: String, isFolder: Bool) {
         try check(path)
         if try isFolder(path) { return (try realPath(of: path), true) }
-        guard let name = path.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty
-        else {
-            throw .notFound
-        }
+        let name = name(of: path)
+        guard !name.isEmpty else { throw .notFound }
         let folder = try realPath(of: directory(of: path))
         return (folder == "/" ? "/" + name : folder + "/" + name, false)
     }
@@ -304,8 +302,15 @@ extension File {
 
     /// The directory that contains a path.
     static func directory(of path: String) -> String {
-        let end = path.lastIndex(of: "/")
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
+    /// The part of a path after its last slash, found by bytes as in ``directory(of:)``: a slash and a combining mark after
+    /// it are one `Character`.
+    private static func name(of path: String) -> String {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        return slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
     private static func synchronizeDirectory(of path: String) throws(UVError) {
@@ -392,7 +397,7 @@ extension File {
     private static func removeLeftDrafts(of path: String) {
         guard swept.withLock({ $0.insert(path).inserted }) else { return }
         let directory = directory(of: path)
-        let start = path.split(separator: "/").last.map { $0 + "." } ?? ""
+        let start = name(of: path) + "."
         // A directory that cannot be read keeps its drafts; the write reports the error.
         for name in (try? names(in: directory)) ?? []
         where name.hasPrefix(start) && name.hasSuffix(draftSuffix) {
