@@ -77,6 +77,24 @@ public struct CacheEntry: Sendable {
     }
 }
 
+extension CacheEntry.Metadata {
+    /// A new encoder for stores, which writes infinite lifetimes as words.
+    package static func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return encoder
+    }
+
+    /// A new decoder for what ``encoder()`` has written.
+    package static func decoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return decoder
+    }
+}
+
 extension CacheKey {
     fileprivate var byteCount: Int {
         method.utf8.count + url.utf8.count + identity.utf8.count + content.utf8.count

@@ -207,7 +207,7 @@ struct CacheRecord {
             case .int64(let bodyCheck) = (row[6] as DatabaseValue).storage,
             let body = try? row.withUnsafeData(atIndex: 5, { $0.map(Array.init) ?? [] }),
             bodyCheck == check(body),
-            let metadata = try? decoder.decode(CacheEntry.Metadata.self, from: json),
+            let metadata = try? CacheEntry.Metadata.decoder().decode(CacheEntry.Metadata.self, from: json),
             metadata.key == key, (row[1] as DatabaseValue) == metadata.id.uuidString.databaseValue,
             let variant = try? text(of: metadata.variant), (row[2] as DatabaseValue) == variant.databaseValue
         else { return nil }
@@ -235,19 +235,10 @@ struct CacheRecord {
     }
 
     private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
+        let encoder = CacheEntry.Metadata.encoder()
         // Variants are compared by their texts.
         encoder.outputFormatting = .sortedKeys
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         return encoder
-    }
-
-    private static var decoder: JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return decoder
     }
 }
 #endif

@@ -58,7 +58,8 @@ struct StoredResponse: Sendable {
         guard length <= Self.maxMetadata, plain.count >= 4 + length else { throw corrupt }
         let head: Head
         do {
-            head = try Self.decoder.decode(Head.self, from: Data(plain.dropFirst(4).prefix(length)))
+            let decoder = CacheEntry.Metadata.decoder()
+            head = try decoder.decode(Head.self, from: Data(plain.dropFirst(4).prefix(length)))
         } catch { throw corrupt }
         epochs = head.epochs
         entry = CacheEntry(head.metadata, body: Array(plain.dropFirst(4 + length)))
@@ -68,7 +69,8 @@ struct StoredResponse: Sendable {
     func bytes(at entryName: String, sealing keys: SealingKeys?) throws(NetworkError) -> [UInt8] {
         let head: [UInt8]
         do {
-            head = Array(try Self.encoder.encode(Head(epochs: epochs, metadata: entry.metadata)))
+            let encoder = CacheEntry.Metadata.encoder()
+            head = Array(try encoder.encode(Head(epochs: epochs, metadata: entry.metadata)))
         } catch { throw NetworkError(.corruptEntry, "the response \(entryName) cannot be encoded: \(error)") }
         guard head.count <= Self.maxMetadata else {
             throw NetworkError(
@@ -81,22 +83,6 @@ struct StoredResponse: Sendable {
         plain += entry.body
         if let keys { return try SealedForm.seal(plain, as: .response, at: entryName, with: keys.current) }
         return Self.magic + [Self.version] + Self.digest(plain[...], at: entryName) + plain
-    }
-
-    // A lifetime may be infinite; `CacheTable` on disk writes the same words.
-
-    private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return encoder
-    }
-
-    private static var decoder: JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return decoder
     }
 
     /// Includes the name of the entry, so that one that was moved is not found to be intact.
