@@ -69,8 +69,10 @@ extension Property {
 }
 
 extension Multicaster {
-    /// Begins a track for the values as soon as there is an inspector, after those that are being delivered. Does nothing
-    /// for further names.
+    /// Begins a track for the values as soon as there is an inspector, after those that are being delivered. Does
+    /// nothing for further names.
+    ///
+    /// - Parameter location: the form is that of ``StreamTrack/Origin/location``.
     func inspect(
         _ kind: StreamTrack.Kind, _ name: String, _ location: String,
         _ showing: (@Sendable (Element) -> String)?, currentText: @escaping @Sendable () -> String? = { nil }

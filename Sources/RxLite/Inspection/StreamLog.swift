@@ -15,6 +15,8 @@ package final class StreamLog: Sendable {
     /// The log of all streams of the process.
     package static let shared = StreamLog()
 
+    // InspectedStreams.md names these limits.
+
     /// The most values of one track that are recorded between two calls of ``drain(_:)``.
     package static let trackLimit = 12
     /// The most values of all tracks that are recorded between two calls of ``drain(_:)``.
@@ -44,6 +46,7 @@ package final class StreamLog: Sendable {
         var lateUntracked = 0
         var lastWatcher = 0
         var lastTrack = 0
+        /// Marbles count from 1: 0 is none, and negative numbers are those that `StreamMessages` makes.
         var lastMarble = 0
         var valuesLeft = 0
         var tracksLeft = 0
@@ -94,8 +97,8 @@ package final class StreamLog: Sendable {
 
     /// Begins to record for a watcher. Each call needs an ``endWatching(_:)``.
     ///
-    /// - Parameter textLimit: the time that texts may take in a period, instead of ``textShare`` of it; for tests, whose
-    ///   thread may wait for a processor meanwhile.
+    /// - Parameter textLimit: the time that texts may take in a period, instead of ``textShare`` of it; for tests,
+    ///   whose thread may wait for a processor meanwhile.
     /// - Returns: the watcher's number, and the open tracks, whose beginnings are not recorded again.
     package func beginWatching(textLimit: Duration? = nil) -> (watcher: Int, tracks: [StreamTrack]) {
         contents.withLock { contents in
@@ -103,6 +106,7 @@ package final class StreamLog: Sendable {
                 contents.textTime = .zero
                 contents.textLimit = textLimit
                 contents.lastDrain = now
+                // `StreamFeed.period`, as if a period had passed.
                 beginPeriod(&contents, after: .milliseconds(100))
             }
             contents.lastWatcher += 1
@@ -126,6 +130,7 @@ package final class StreamLog: Sendable {
     /// The open tracks, in the order in which they began.
     package var openTracks: [StreamTrack] { contents.withLock { Self.tracks($0) } }
 
+    /// Parents come before their children, as the page (`streams.js`) needs them.
     private static func tracks(_ contents: Contents) -> [StreamTrack] {
         contents.open.values.sorted { $0.id < $1.id }
     }
@@ -175,8 +180,8 @@ package final class StreamLog: Sendable {
 
     /// A new track, or `nil` if there are too many.
     ///
-    /// - Parameter isLate: whether the stream is older than the inspector. Such streams leave half of the tracks to those
-    ///   that begin later.
+    /// - Parameter isLate: whether the stream is older than the inspector. Such streams leave half of the tracks to
+    ///   those that begin later.
     func begin(
         _ origin: StreamTrack.Origin, isLate: Bool = false,
         currentText: @escaping @Sendable () -> String? = { nil }
@@ -267,7 +272,7 @@ package struct StreamBatch: Sendable {
 
 /// An event of an inspected stream, as an inspector shows it.
 package struct StreamRecord: Sendable {
-    /// The kinds of events.
+    /// The kinds of events. `StreamMessages` names them for the page, whose `model.js` has a mark for each end.
     package enum Kind: Sendable {
         /// The subscription has begun.
         case begun(StreamTrack)
@@ -299,10 +304,12 @@ package struct StreamRecord: Sendable {
 package struct ShownPages: Sendable, Equatable {
     /// The number of loaded pages.
     package var page: Int
-    /// The number of items so far, and in all if that is known.
+    /// The number of items so far.
     package var items: Int
+    /// The number of all items, if it is known.
     package var total: Int?
-    /// The name of the current activity.
+    /// The name of the current activity. The page (`cards.js`) looks for `loading` and `failed` at its beginning, and
+    /// for `end`.
     package var phase: String
 
     /// Creates a description of a list.

@@ -2,7 +2,8 @@ import Synchronization
 
 /// One subscription of an inspected stream, or one inspected signal or property: a line of marbles.
 package final class StreamTrack: Sendable {
-    /// The kinds of sources that a track shows.
+    /// The kinds of sources that a track shows. The scripts and the style sheet of the inspector's page read the names
+    /// of the cases.
     package enum Kind: String, Sendable {
         /// A subscription of a named stream.
         case stream
@@ -20,9 +21,9 @@ package final class StreamTrack: Sendable {
         package var kind: Kind
         /// The number of the subscription among those of the same call of `inspected`, from 1.
         package var number = 1
-        /// The type of the values.
+        /// The type of the values. `exports.js` of the page recognizes numbers and texts by it.
         package var element: String
-        /// The source file and line of the call.
+        /// The source file and line of the call, as `Module/File.swift:12`; `TrafficInbox` splits it at the colon.
         package var location: String
     }
 
@@ -166,8 +167,9 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
 /// The marble, or the subscription, that leads to what begins now: another inspected stream, or a request.
 ///
 /// An inspected stream binds it while it delivers a value that is shown, and while it subscribes to its source. It
-/// reaches everything that begins synchronously, every task that is started meanwhile, and the source behind a change of
-/// scheduler. A timer, a buffer or a callback in between ends it: then there is no cause, rather than a wrong one.
+/// reaches everything that begins synchronously, every task that is started meanwhile, and the source behind a change
+/// of scheduler: ``Relay``, ``Emitter``, ``Observable/subscribe(on:)`` and ``Flattening`` store it and restore it. A
+/// timer, a buffer or a callback in between ends it: then there is no cause, rather than a wrong one.
 @usableFromInline
 package final class StreamCause: Sendable {
     /// The cause of what the current task, or the current thread, begins.
@@ -181,7 +183,7 @@ package final class StreamCause: Sendable {
     let parent: Int
     /// The unnamed track of an inner stream that is being subscribed to; 0 for none.
     let inner: Int
-    /// The source file and line of the nearest call of `inspected`.
+    /// The source file and line of the nearest call of `inspected`, in the form of ``StreamTrack/Origin/location``.
     package let location: String
 
     init(track: Int, marble: Int, parent: Int, inner: Int = 0, location: String) {
@@ -219,7 +221,7 @@ package final class StreamCause: Sendable {
 
 /// The text of any value, of bounded length. That of a structure is made as a whole and then cut off.
 enum ShortText {
-    /// The most characters.
+    /// The most characters, as the documentation of ``Observable/inspected(_:showing:fileID:line:)`` says.
     static let limit = 400
     /// The most elements of a list; of more, only the number is shown.
     private static let listLimit = 3

@@ -10,8 +10,8 @@ public enum BufferPolicy<Failure: Error>: Sendable {
     /// Keeps all values.
     case unbounded
     // Indirect, so that the size of a policy's holder does not depend on the error's size.
-    /// Keeps up to `limit` values. One more ends the stream: it is cancelled, and `error` follows the waiting
-    /// values.
+    /// Keeps up to this number of values. One more ends the stream: the source is cancelled, and the error follows the
+    /// waiting values.
     indirect case fail(above: Int, with: Failure)
 }
 
@@ -24,8 +24,9 @@ extension BufferPolicy: Equatable where Failure: Equatable {}
 struct PendingBuffer<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline var values = FIFO<Element>()
     /// Whether the source waits for this buffer: the owner pauses it once for each `full`, and resumes it
-    /// once for each ``resumesSource(_:)``.
+    /// once for each ``resumesSource(_:)``. ``SharedSubscriber`` clears it when it leaves its run.
     @usableFromInline var isSourcePaused = false
+    /// For ``Values/Iterator/droppedCount``. The other owners of a buffer count the admissions themselves.
     @usableFromInline var droppedCount = 0
 
     /// The treatment of a value, with its consequence for the source.
@@ -76,7 +77,7 @@ struct PendingBuffer<Element: Sendable, Failure: Error>: Sendable {
         return .kept
     }
 
-    /// Whether so few values wait that a paused source must resume.
+    /// Whether so few values wait that a paused source must resume. If so, it counts as running: the caller resumes it.
     @inlinable
     mutating func resumesSource(_ policy: BufferPolicy<Failure>) -> Bool {
         guard isSourcePaused, case .suspend(_, let low) = policy, values.count <= max(low, 0) else {

@@ -16,8 +16,8 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     public let scheduler: (any Scheduler)?
 
     /// Runs the stream directly in the observer's lane. Only where that lane has this stream's ``scheduler``, as in
-    /// operators with one input; anything else calls ``subscribe(_:)``, which relays between schedulers. Do not swap one
-    /// for the other.
+    /// operators with one input; anything else calls ``subscribe(_:)``, which relays between schedulers. Do not swap
+    /// one for the other.
     @usableFromInline
     let source: @Sendable (Observer<Element, Failure>) -> Void
 
@@ -102,6 +102,7 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
                 if unsafe unsafeDowncast(scope, to: Scope.self).isOpen { onNext(value) }
             },
             end: { completion in scope.end { onEnd(completion) } })
+        // Until the source has been started, events of other threads wait, and so does the work of `afterLeaving`.
         scope.lane.takeUnshared()
         let trampoline = Trampoline.current
         if trampoline.enter() {

@@ -10,6 +10,7 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
     /// Receives a value for `target`, which holds the operator's state of the subscription. A closure that
     /// captures only the user's closure is merged with it into one function, without a context.
     @usableFromInline let receive: @Sendable (Element, any AnyObject & Sendable) -> Void
+    /// The object that `receive` casts to its operator's type without a check: pass on both or neither.
     @usableFromInline let target: any AnyObject & Sendable
     /// Receives the end.
     public let end: @Sendable (Completion<Failure>) -> Void
@@ -68,6 +69,7 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Delivers the only value and the end, or the failure, from any thread. Does nothing if the scope is closed.
+    /// Unlike ``emitOnly(_:)``, it does not wait while the subscriber is paused.
     @inlinable
     package func complete(with result: Result<Element, Failure>) {
         let lane = scope.lane

@@ -203,6 +203,7 @@ extension Observable {
     /// Reports the failure of a subscription without `onFailure`.
     @usableFromInline
     static func report(_ error: Failure, fileID: StaticString, line: UInt) {
+        // Swift's own error, unlike those of ``CancellationReporting``, reaches an `onFailure`.
         guard !(error is CancellationError) else { return }
         UnhandledFailure.handler(
             UnhandledFailure(error: error, stream: "\(Self.self)", fileID: "\(fileID)", line: line))

@@ -30,17 +30,22 @@ package final class Lane: Sendable {
     /// The holder: a task, or a thread without one.
     @usableFromInline let holder = Atomic<Int>(Holder.nobody)
     #endif
+    /// Whether ``outside`` has work, for callers that leave the lane.
     @usableFromInline let hasOutside = Atomic<Bool>(false)
+    /// Set by the cancel of the root scope. No scope of the lane is open from then on (``Scope/isOpen``).
     @usableFromInline let cancelled = Atomic<Bool>(false)
     /// Whether the root scope has closed.
     private let ended = Atomic<Bool>(false)
+    /// The number of pauses behind ``isPausing``.
     @usableFromInline let pausing = Atomic<Int>(0)
     // Guard: accessed only from inside the lane, which is serial.
     nonisolated(unsafe) var succession = Succession.none
     /// The current depth of nested calls. Changed only from inside the lane.
     @usableFromInline let depth = Atomic<Int>(0)
+    /// The most calls that ``tryNesting()`` nests. ``Trampoline`` has another limit, for subscriptions of a thread.
     @inlinable static var depthLimit: Int { 32 }
-    /// The most steps of a potentially endless loop in one turn of a scheduler.
+    /// The most steps of a potentially endless loop in one turn of a scheduler. The articles promise this number and
+    /// the next one (Threading.md, Lanes.md).
     @inlinable static var turnLength: Int { 1024 }
     /// The most pieces of queued work in one turn; each may nest ``depthLimit`` deep.
     private static var batchLength: Int { 256 }
@@ -82,7 +87,8 @@ package final class Lane: Sendable {
         while isKnownUniquelyReferenced(&next) { next = next?.downstream.withLock { $0.take() } }
     }
 
-    /// Whether work in this lane is for the subscription of `lane`, through any schedulers in between.
+    /// Whether work in this lane is for the subscription of `lane`, through any schedulers in between. `Session` of
+    /// RxClient recognizes the requests of its own login by it.
     @usableFromInline
     package func isUpstream(of lane: Lane) -> Bool {
         var next: Lane? = self
@@ -148,8 +154,8 @@ package final class Lane: Sendable {
         if hasOutside.load(ordering: .relaxed) { runOutside() }
     }
 
-    /// Runs `work` once the lane has been left, by the caller that leaves it. For code outside the library
-    /// that will send events into the lane: from inside the lane its events would pile up until it returns.
+    /// Runs `work` once the lane has been left, by the caller that leaves it; so only from inside the lane. For code
+    /// outside the library that will send events into the lane: from inside, its events would pile up until it returns.
     @usableFromInline
     func afterLeaving(_ work: @escaping @Sendable () -> Void) {
         outside.withLock { $0.work.append(Callback(call: work)) }
@@ -216,7 +222,8 @@ package final class Lane: Sendable {
 
     func markCancelled() { cancelled.store(true, ordering: .relaxed) }
 
-    /// Whether a pause of the whole subscription is about to enter the lane.
+    /// Whether a pause of the whole subscription waits for its turn in the lane. Its sources count as paused already;
+    /// see ``Scope/isPaused``.
     @inlinable
     var isPausing: Bool { pausing.load(ordering: .relaxed) > 0 }
 
@@ -224,6 +231,7 @@ package final class Lane: Sendable {
 
     func endPausing() { pausing.subtract(1, ordering: .relaxed) }
 
+    /// Whether the caller may run the lane: on its scheduler or, without one, anywhere.
     @inlinable
     var isOnScheduler: Bool {
         guard let scheduler else { return true }
@@ -346,7 +354,7 @@ extension Lane {
     typealias Context = any AnyObject & Sendable
 
     /// From now on, captures the context of each subscription by `context`. The last call applies, for the whole
-    /// process.
+    /// process: RxTracing calls it, and finds its service context in ``Lane/context`` by a cast.
     package static func captureContext(_ context: @escaping @Sendable () -> (any AnyObject & Sendable)?) {
         capture.withLock { $0 = context }
         isCapturing.store(true, ordering: .releasing)
@@ -369,7 +377,7 @@ extension Lane {
     /// because it is accessed only there.
     ///
     /// It distinguishes tasks from each other, and from threads without a task. Two threads without a task look the
-    /// same; the scheduler cannot distinguish them either, because a virtual one is current wherever it is not running.
+    /// same: it does not notice that one of them uses the lane that the other has taken.
     @inlinable
     package func assertInside(file: StaticString = #file, line: UInt = #line) {
         #if DEBUG

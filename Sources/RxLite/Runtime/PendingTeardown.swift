@@ -73,7 +73,8 @@ extension Lane {
     }
 
     /// Runs `work` once the stream that replaces the one which is being closed now has begun; now if none replaces it.
-    /// Only from inside the lane.
+    /// Only from inside the lane. ``Activity`` and the client's running requests count down by it, so that an indicator
+    /// does not flicker.
     package func afterSuccessor(_ work: @escaping @Sendable () -> Void) {
         guard let teardown = currentTeardown else { return work() }
         teardown.afterSuccessor(work)

@@ -8,8 +8,9 @@ public import Synchronization
 /// early or run several sources give each a ``child()``: closing a scope closes its children first.
 ///
 /// Threads: ``isOpen``, ``isPaused``, ``cancel()`` and ``enter(_:)`` from any; everything else only from
-/// inside the lane, the serial context of the subscription, where every source and operator runs. A lane with a scheduler
-/// runs only on that; without one, a caller that finds it free runs inside, and work that arrives meanwhile is queued.
+/// inside the lane, the serial context of the subscription, where every source and operator runs. A lane with a
+/// scheduler runs only on that; without one, a caller that finds it free runs inside, and work that arrives meanwhile
+/// is queued.
 public final class Scope: Cancellable, @unchecked Sendable {
     // Unchecked, without exclusivity checks: the plain variables below are accessed only from inside `lane`,
     // which is serial, and no call is made while one is being changed; state that other threads read is
@@ -33,7 +34,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     @exclusivity(unchecked) private unowned(unsafe) var previous: Scope?
 
     /// The operator that made this scope for one of its sources, so that the source's observer needs to keep
-    /// only the scope.
+    /// only the scope. Only ``Flattening`` does, and casts it without a check.
     @usableFromInline let owner: AnyObject?
 
     @usableFromInline
@@ -46,7 +47,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Creates the root scope of a subscription.
     ///
-    /// - Parameter scheduler: the scheduler on which everything in the subscription runs. Default `nil`: the callers run it.
+    /// - Parameter scheduler: the scheduler on which everything in the subscription runs. Default `nil`: the callers
+    ///   run it.
     public convenience init(scheduler: (any Scheduler)? = nil) {
         self.init(lane: .forSubscription(on: scheduler))
     }
@@ -99,6 +101,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         lane.assertInside()
         guard isOpen else { return child.phase.store(Phase.closed, ordering: .relaxed) }
         child.phase.store(Phase.open, ordering: .relaxed)
+        // Not `isPaused`: a pause that still waits for its turn will reach the child too.
         child.pauses.store(isHeld ? 1 : 0, ordering: .relaxed)
         child.parent = self
         unsafe firstChild?.previous = child
@@ -253,7 +256,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     }
 
     /// Runs `work` now if the lane's scheduler is current, otherwise posts it. For sources that send during
-    /// the subscription, which may happen on any thread.
+    /// the subscription: the lane is taken then, but perhaps by a thread that is not its scheduler's.
     @inlinable
     public func perform(_ work: @escaping @Sendable () -> Void) {
         if lane.isOnScheduler {
@@ -282,7 +285,9 @@ public final class Scope: Cancellable, @unchecked Sendable {
         lane.assertInside(file: file, line: line)
     }
 
-    /// A snapshot, because a resumption may close children or start new ones.
+    /// The children, the newest first. A snapshot, because a resumption may close children or start new ones.
+    /// ``pause()`` and ``resume()`` take from its end: streams resume in the order in which they were started, as
+    /// Contracts.md promises and `flatMap` needs.
     private func children() -> [Scope] {
         guard let firstChild else { return [] }
         return Array(sequence(first: firstChild, next: \.next))

@@ -13,6 +13,7 @@ import Darwin
 /// makes it in a loop. Each thread has one.
 @usableFromInline
 final class Trampoline {
+    // As the documentation of `subscribe(onNext:onFailure:onFinish:fileID:line:)` and Lanes.md say.
     private static var depthLimit: Int { 16 }
 
     // Without exclusivity checks: used by one thread, and nothing is called while a variable is being changed.

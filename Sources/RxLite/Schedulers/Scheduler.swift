@@ -8,7 +8,8 @@ public protocol Scheduler: AnyObject, Sendable {
     /// Monotonic time since an origin that the scheduler chooses.
     var now: Duration { get }
 
-    /// Whether this scheduler is currently running the caller.
+    /// Whether this scheduler is currently running the caller. A scheduler that has ended, and runs work inside
+    /// ``schedule(_:)``, must be current for every caller: otherwise a stream schedules its work again without end.
     var isCurrent: Bool { get }
 
     /// Runs `work` as soon as possible, after everything scheduled before it, and not inside this call unless
@@ -34,6 +35,7 @@ package final class OperatorTimer: @unchecked Sendable {
     /// Distinguishes a timer that fired from one that was cancelled while it waited to enter the lane.
     private var number = 0
 
+    /// Only from inside the lane of `scope`.
     @usableFromInline
     package init(_ clock: any Scheduler, in scope: Scope) {
         self.clock = clock
@@ -89,7 +91,8 @@ struct StepBudget {
 }
 
 extension Scope {
-    /// Runs `work` in another turn of the lane's scheduler, if the scope is still open by then.
+    /// Runs `work` in another turn of the lane's scheduler, if the scope is still open by then. Without a scheduler, as
+    /// ``enter(_:)`` does.
     @inlinable
     package func inNextTurn(_ work: @escaping @Sendable () -> Void) {
         guard let scheduler = lane.scheduler else { return enter(work) }

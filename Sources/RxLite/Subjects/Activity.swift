@@ -38,6 +38,9 @@ public final class Activity: Sendable {
     }
 
     /// Counts something that runs, until ``end(_:)``.
+    ///
+    /// - Parameter stream: identifies the message. It is not retained: it must live until the end, which is given it
+    ///   again.
     package func begin(_ stream: any AnyObject & Sendable, _ message: String? = nil) {
         contents.update { contents in
             contents.count += 1
@@ -45,7 +48,7 @@ public final class Activity: Sendable {
         }
     }
 
-    /// Counts no longer what ``begin(_:_:)`` has counted.
+    /// Ends the counting that ``begin(_:_:)`` began. Each beginning needs one end.
     package func end(_ stream: any AnyObject & Sendable) {
         contents.update { contents in
             contents.count -= 1

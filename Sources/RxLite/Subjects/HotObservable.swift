@@ -76,7 +76,7 @@ extension HotObservable {
         observable.distinctUntilChanged(by: key)
     }
 
-    /// A stream for each key that the values have; see ``Observable/groupBy(_:)``.
+    /// A stream of the values of each key; see ``Observable/groupBy(_:)``.
     @inlinable
     public func groupBy<Key: Hashable & Sendable>(
         _ key: @escaping @Sendable (Element) -> Key
@@ -172,7 +172,8 @@ extension HotObservable {
         observable.debounce(pause, on: scheduler)
     }
 
-    /// At most one value for each `window`; see ``Observable/throttle(_:on:leading:trailing:)``.
+    /// At most one value for each `window`; see ``Observable/throttle(_:on:leading:trailing:)``, which has the same
+    /// defaults.
     @inlinable
     public func throttle(
         _ window: Duration, on scheduler: (any Scheduler)? = nil, leading: Bool = true, trailing: Bool = false
@@ -188,7 +189,8 @@ extension HotObservable {
         observable.delay(delay, on: scheduler)
     }
 
-    /// Delivers the values on `scheduler`; see ``Observable/observe(on:buffering:countingDropped:)``.
+    /// Delivers the values on `scheduler`; see ``Observable/observe(on:buffering:countingDropped:)``, which has the
+    /// same defaults.
     @inlinable
     public func observe(
         on scheduler: any Scheduler, buffering policy: BufferPolicy<Never> = .suspend(high: 256, low: 64),

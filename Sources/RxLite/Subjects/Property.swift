@@ -8,8 +8,8 @@ public import Synchronization
 /// runningRequests.update { $0 += 1 }
 /// ```
 ///
-/// Reading and writing are thread-safe. A property that is released lets go of its subscribers. Subscribers get every value since their subscription, in the order in
-/// which they were set. A ``Property`` is a read-only view of it.
+/// Reading and writing are thread-safe. A property that is released lets go of its subscribers. Subscribers get every
+/// value since their subscription, in the order in which they were set. A ``Property`` is a read-only view of it.
 public final class MutableProperty<Value: Sendable>: Sendable {
     @usableFromInline
     struct Contents {

@@ -7,8 +7,9 @@
 /// ```
 ///
 /// All current subscribers get each value, in the same order. Sending is thread-safe; a value sent from
-/// within a delivery is delivered after it. A signal that is released sends nothing more, and lets go of its subscribers:
-/// a discarded subscription goes with it, unless one of its operators has timers or other streams (`debounce`, `flatMap`).
+/// within a delivery is delivered after it. A signal that is released sends nothing more, and lets go of its
+/// subscribers: a discarded subscription goes with it, unless one of its operators has timers or other streams
+/// (`debounce`, `flatMap`).
 public final class Signal<Element: Sendable>: Sendable {
     @usableFromInline let multicaster = Multicaster<Element, Never>()
 
@@ -125,7 +126,8 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
 
     /// Adds a listener, which first receives the replayed values. Only from inside the listener's lane.
     ///
-    /// Its removal goes through the same queue, so it cannot come before the addition.
+    /// Its removal goes through the same queue, after the addition; before it only if the scope is already closed, and
+    /// then the listener is not added.
     ///
     /// - Parameter subscriber: receives the values instead of the observer, if it belongs to a shared stream.
     @inlinable
@@ -134,7 +136,8 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     ) {
         let scope = observer.scope
         let listener = Listener(observer, subscriber)
-        // Without the listener, which holds the scope: both are released together if the subscription has been discarded.
+        // Not the listener: it holds the scope, which would hold it by this closure, so that a discarded subscription
+        // would leak.
         let slot = listener.slot
         scope.onClose {
             self.lane.enter { self.listeners.remove(at: slot) }

@@ -1,5 +1,5 @@
 // Names of Combine, for which the compiler suggests those of RxLite. It refuses every call, so that the bodies only
-// need the right type.
+// need the right type. It does not check that the suggested names exist; some are in Tests/SurfaceTests/Programs.
 
 /// Unavailable: use ``Observable``.
 @available(*, unavailable, renamed: "Observable")

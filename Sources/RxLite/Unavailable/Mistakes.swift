@@ -1,5 +1,5 @@
 // Overloads that do not compile, so that the compiler says how a call should read. It refuses every call, so that the
-// bodies only need the right type.
+// bodies only need the right type. It does not check the names in the messages; Tests/SurfaceTests/Programs has some.
 
 extension Observable {
     /// Unavailable: the streams fail with different types.

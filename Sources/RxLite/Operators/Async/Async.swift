@@ -22,6 +22,7 @@ extension Observable {
     ) -> Observable {
         Observable { observer in
             guard observer.scope.isOpen else { return }
+            // Streams that `work` subscribes to are for this subscription; see ``Lane/isUpstream(of:)``.
             observer.scope.lane.serve {
                 let task = Task {
                     let result: Result<Element, Failure>

@@ -12,8 +12,8 @@ extension Observable {
     ///
     /// Streams whose `Failure` is `NetworkError` have a `value()` that throws nothing else.
     ///
-    /// - Throws: the error that the stream fails with, `CancellationError` when the task is cancelled, or ``NoValue`` if
-    ///   the stream finishes without a value.
+    /// - Throws: the error that the stream fails with, `CancellationError` when the task is cancelled, or ``NoValue``
+    ///   if the stream finishes without a value.
     nonisolated(nonsending)
         public func value() async throws -> Element
     {
@@ -22,7 +22,8 @@ extension Observable {
         throw NoValue()
     }
 
-    /// The first value; `nil` if the stream finishes without one, or when the task is cancelled.
+    /// The first value; `nil` if the stream finishes without one, or when the task is cancelled. RxHTTP's `value()`,
+    /// in ResponseGatherer.swift, is built on it too; change both.
     nonisolated(nonsending)
         package func firstValue() async throws(Failure) -> Element?
     {
@@ -49,9 +50,9 @@ extension Observable: AsyncSequence {
     /// for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20)) { show(goods) }
     /// ```
     ///
-    /// Each loop is a new subscription. When 64 values wait for the loop the stream is paused, until 16 are left; sources
-    /// that cannot pause (signals, properties, timers) are buffered without limit. ``values(buffering:)`` has other
-    /// policies. Leaving the loop, or cancelling its task, cancels the stream.
+    /// Each loop is a new subscription. When 64 values wait for the loop the stream is paused, until 16 are left;
+    /// sources that cannot pause (signals, properties, timers) are buffered without limit. ``values(buffering:)`` has
+    /// other policies. Leaving the loop, or cancelling its task, cancels the stream.
     ///
     /// A loop whose task is cancelled throws: `NetworkError` with the code `cancelled`, `CancellationError` where the
     /// stream fails with `any Error`, or the error type's ``CancellationReporting/taskCancelled``. A stream that cannot
@@ -170,8 +171,8 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     var droppedCount: Int { contents.withLock { $0.waiting.droppedCount } }
 
-    /// Cancels the stream. What `next` returns then is the end that the stream has already had, if every value before it
-    /// has been taken; otherwise `completion`.
+    /// Cancels the stream. What `next` returns then is the end that the stream has already had, if every value before
+    /// it has been taken; otherwise `completion`.
     @inlinable
     func cancel(as completion: Completion<Failure> = .finished) {
         // The waiting values are released here, after the lock.

@@ -17,7 +17,8 @@ extension Observable {
             let scope = observer.scope.child()
             other.notify(observer, in: scope) { value, _ in latest.value = value }
             guard scope.isOpen else { return }
-            // A child too, so that after a pause the streams resume in the order in which they were started.
+            // A child, like the scope in which ``notify(_:in:_:)`` runs `other`: after a pause the streams resume in
+            // the order in which they were started.
             let sourceScope = scope.child()
             source(
                 Observer(

@@ -141,7 +141,7 @@ final class Zipping<Failure: Error>: Combination<Failure>, @unchecked Sendable {
 final class ZipInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// The number of values ahead at which an input is paused.
+    /// The number of values ahead at which an input is paused, as the documentation of `zip` says.
     @inlinable static var highWater: Int { 16 }
 
     @usableFromInline let zipping: Zipping<Failure>

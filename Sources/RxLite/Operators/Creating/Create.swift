@@ -37,6 +37,7 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
         let cause = StreamCause.ifAttached
         observer.scope.lane.afterLeaving {
             guard observer.scope.isOpen else { return }
+            // Streams that `start` subscribes to are for this subscription; see ``Lane/isUpstream(of:)``.
             StreamCause.restore(cause) { observer.scope.lane.serve { start(self) } }
         }
     }
@@ -79,6 +80,7 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
 
     /// Runs `teardown` once, when the stream ends or is cancelled; at once if it already has.
     public func onClose(_ teardown: @escaping @Sendable () -> Void) {
+        // Not `scope.enter`, which does nothing once the scope is closed.
         observer.scope.lane.enter { [observer] in
             if observer.scope.isOpen { observer.scope.onClose(teardown) } else { teardown() }
         }

@@ -61,6 +61,7 @@ where Iterator.Element: Sendable {
         var iterator = iterator
         let observer = observer
         let scope = observer.scope
+        // The documentation of `sequence` names the number of steps.
         var budget = StepBudget(in: scope.lane)
         while scope.isOpen && !scope.isPaused {
             guard budget.step() else {

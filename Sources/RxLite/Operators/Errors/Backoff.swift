@@ -16,6 +16,7 @@ public struct Backoff: Sendable {
     public static func fullJitter(base: Duration = .milliseconds(300), cap: Duration = .seconds(30))
         -> Backoff
     {
+        // Semantics.md, and the documentation of what retries by default, name the default parameters.
         Backoff { history, random in doubled(base, history.count, cap: cap) * random() }
     }
 

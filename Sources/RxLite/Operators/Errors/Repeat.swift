@@ -33,7 +33,7 @@ extension Observable {
 final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// The most runs to begin in one turn of the scheduler.
+    /// The most runs to begin in one turn of the scheduler, as the documentation of `repeat` and Threading.md say.
     private static var turnLength: Int { 32 }
 
     private let stream: Observable<Element, Failure>

@@ -40,7 +40,7 @@ extension Observable {
 final class RetryRun<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
 
-    /// The most attempts to begin in one turn of the scheduler.
+    /// The most attempts to begin in one turn of the scheduler, as the documentation of `retry` and Threading.md say.
     @inlinable static var turnLength: Int { 32 }
 
     @usableFromInline let stream: Observable<Element, Failure>
@@ -110,7 +110,8 @@ final class RetryRun<Element: Sendable, Failure: Error>: @unchecked Sendable {
             policy.stamp(&error, history)
             return observer.fail(error)
         }
-        // After the decision, as in `RetryHistory.countRetry`: rules are given the retries before this one.
+        // After the decision, as in `RetryHistory.countRetry` and in RxClient's `Retrying`: rules are given the retries
+        // before this one.
         history.count += 1
         history.lastDelay = delay
         guard delay > .zero else { return start() }
@@ -247,7 +248,8 @@ public struct RetryPolicy<Failure: Error>: Sendable {
         }
     }
 
-    /// The wait before another attempt after `error`, given the attempts so far; `nil` if the stream fails with the error.
+    /// The wait before another attempt after `error`, given the attempts so far; `nil` if the stream fails with the
+    /// error. With a retry budget, each call spends a retry.
     public var delay: @Sendable (_ error: Failure, _ history: RetryHistory) -> Duration? {
         { [weigh] error, history in weigh(error, history).delay }
     }

@@ -73,7 +73,8 @@ extension Observable {
                 isSkipping.value = false
             }
             guard scope.isOpen else { return }
-            // A child too, so that after a pause the streams resume in the order in which they were started.
+            // A child, like the scope in which ``notify(_:in:_:)`` runs the notifier: after a pause the streams resume
+            // in the order in which they were started.
             source(
                 Observer(
                     scope: scope.child(), next: { value in if !isSkipping.value { observer.next(value) } },

@@ -63,6 +63,7 @@ final class Taking<Element: Sendable, Failure: Error>: @unchecked Sendable {
     func receive(_ value: Element) {
         remaining -= 1
         guard remaining == 0 else { return observer.next(value) }
+        // Before the value is delivered, as Contracts.md promises.
         scope.close()
         observer.finish(with: value)
     }
@@ -134,7 +135,8 @@ extension Observable {
                 observer.finish()
             }
             guard scope.isOpen else { return }
-            // A child too, so that after a pause the streams resume in the order in which they were started.
+            // A child, like the scope in which ``notify(_:in:_:)`` runs the notifier: after a pause the streams resume
+            // in the order in which they were started.
             source(
                 Observer(
                     scope: scope.child(), as: observer,

@@ -163,6 +163,7 @@ class SharedSource: @unchecked Sendable {
     /// The consequence of `demand`. Changed immediately and from any lane, because a source that sends
     /// without end must see it between two values.
     @usableFromInline final let mustPause = Atomic<Bool>(false)
+    /// Whether ``applyBackpressure()`` has paused the scope.
     @safe @exclusivity(unchecked) @usableFromInline final var isPaused = false
 
     /// A source that is about to be started: its lane is taken.

@@ -70,8 +70,8 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         let subscriber = SharedSubscriber(
             observer, of: connection.multicaster, connection, policy, droppedCount)
         subscriber.join()
-        // Leaves before its pause is undone: a source paused by this subscriber alone must not resume just to
-        // be cancelled.
+        // Registered last, so it runs first: the subscriber leaves before its pause is undone. A source paused by this
+        // subscriber alone must not resume just to be cancelled.
         subscriber.scope.onClose { self.leave(connection) }
         guard connection === new else { return }
         observer.scope.lane.afterLeaving { self.start(connection) }

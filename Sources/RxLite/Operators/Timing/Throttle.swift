@@ -49,6 +49,7 @@ final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
         self.trailing = trailing
         self.observer = observer
         scope = observer.scope.child()
+        // Not in `scope`: the last window may close after the end of the source.
         timer = OperatorTimer(clock, in: observer.scope)
     }
 

@@ -37,7 +37,7 @@ extension Observable {
 final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// The number of waiting values at which the source is paused.
+    /// The number of waiting values at which the source is paused, as the documentation of `expand` says.
     private static var highWater: Int { 16 }
 
     private let limit: Int

@@ -82,7 +82,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial, and
     // makes no call while a variable is being changed.
 
-    /// The number of waiting values at which the source is paused.
+    /// The number of waiting values at which the source is paused, as Contracts.md says.
     @inlinable static var highWater: Int { 16 }
 
     @usableFromInline let strategy: FlattenStrategy

@@ -15,7 +15,7 @@ public struct GroupedObservable<Key: Sendable, Element: Sendable, Failure: Error
 }
 
 extension Observable {
-    /// A stream for each key that the values have, sent with the first value of the key.
+    /// A stream of the values of each key, sent with the first value of the key.
     ///
     /// ```
     ///                       --a--b--A--c--B--|
@@ -75,7 +75,8 @@ final class Grouping<Key: Hashable & Sendable, Element: Sendable, Failure: Error
         init(_ key: Key) { self.key = key }
     }
 
-    /// The number of values of a group that has not been delivered at which the source is paused.
+    /// The number of values of a group that has not been delivered at which the source is paused; like the policy in
+    /// ``join(_:_:)``, as the documentation of `groupBy` says.
     private static var highWater: Int { 256 }
 
     private let stream: Observable<Element, Failure>
@@ -119,6 +120,7 @@ final class Grouping<Key: Hashable & Sendable, Element: Sendable, Failure: Error
         let subscriber = SharedSubscriber(
             observer, of: multicaster, self, .suspend(high: 256, low: 64), nil)
         subscriber.join()
+        // After `join`, as in ``SharedRun/join(_:_:_:)``.
         subscriber.scope.onClose { self.leave() }
     }
 

@@ -27,8 +27,8 @@ extension Observable {
         map(transform as @Sendable (Element) throws(Failure) -> T)
     }
 
-    /// Each value, transformed by a closure that throws errors of any type. The stream fails with any type from here on;
-    /// a closure that says `throws(E)`, with the stream's own error type, keeps that.
+    /// Each value, transformed by a closure that throws errors of any type. The stream fails with any type from here
+    /// on; a closure that says `throws(E)`, with the stream's own error type, keeps that.
     @inlinable
     @_disfavoredOverload
     public func map<T: Sendable>(

@@ -192,6 +192,7 @@ extension Observable {
         guard let cause = StreamCause.current, cause.marble > 0 else { return self }
         // In the lane of `flatMap`, also if this stream has a scheduler, so that a cancel is seen at once.
         return Observable(scheduler: nil) { observer in
+            // Without a location: the page shows none, and requests get that of the outer stream (``StreamProbe``).
             let origin = StreamTrack.Origin(
                 name: "flatMap", kind: .inner, element: "\(Element.self)", location: "")
             StreamCause.restore(cause) { Self.start({ self.subscribe($0) }, origin, nil, into: observer) }

@@ -82,7 +82,8 @@ extension Observable {
 }
 
 extension BufferPolicy {
-    /// The default policy between two schedulers.
+    /// The policy of a relay that joins streams on two schedulers (Contracts.md, Threading.md). `observe(on:)` has its
+    /// own default.
     @inlinable static var brief: BufferPolicy { .suspend(high: 64, low: 16) }
 }
 
