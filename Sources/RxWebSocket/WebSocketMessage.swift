@@ -30,13 +30,14 @@ package struct WebSocketLimits: Sendable, Hashable {
     /// The number of decompressed bytes up to which the ratio is ignored.
     package var expansionFloor: Int
 
-    /// Creates limits. Negative numbers count as 0.
+    /// Creates limits. Negative numbers count as 0. The defaults are those of the client's `WebSocketSettings`; change
+    /// both.
     ///
     /// - Parameters:
     ///   - frameBytes: the maximum payload of one frame, in bytes. Default `nil`: `messageBytes`.
     ///   - messageBytes: the maximum size of a decompressed message, in bytes. Default 16 MiB.
     ///   - expansion: the maximum ratio of decompressed to received bytes. Default 100.
-    ///   - expansionFloor: the number of bytes up to which the ratio is ignored.
+    ///   - expansionFloor: the number of bytes up to which the ratio is ignored. Default 1 MiB.
     package init(
         frameBytes: Int? = nil, messageBytes: Int = 16 << 20, expansion: Int = 100,
         expansionFloor: Int = 1 << 20

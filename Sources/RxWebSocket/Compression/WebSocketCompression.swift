@@ -60,7 +60,8 @@ package struct PermessageDeflate: Sendable, Hashable {
 
     // MARK: - The client's side
 
-    /// The value of `Sec-WebSocket-Extensions` in a request.
+    /// The value of `Sec-WebSocket-Extensions` in a request. ``init(agreed:to:)`` checks the response
+    /// against the same settings.
     static func offer(_ compression: WebSocketCompression) -> String {
         var parts = [name]
         if !compression.keepsServerContext { parts.append("server_no_context_takeover") }

@@ -21,6 +21,7 @@ final class Deflater: @unchecked Sendable {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         unsafe buffer = .allocate(byteCount: Self.pieceSize, alignment: 16)
+        // A positive number: shim.h negates it, but not that of `rxzlib_inflate_init`.
         let status = unsafe rxzlib_deflate_init_raw(stream, Int32(level), Int32(windowBits))
         // The arguments are valid, so only memory can be lacking; Swift traps in that case too.
         precondition(status == Z_OK, "zlib has no memory")
@@ -43,7 +44,8 @@ final class Deflater: @unchecked Sendable {
             unsafe deflate(
                 UnsafeRawBufferPointer(rebasing: part), isLast: rest.isEmpty, into: &compressed)
         }
-        // A message goes without the last four bytes of the flush, 00 00 FF FF.
+        // A message goes without the last four bytes of the flush, 00 00 FF FF, which the receiver adds again, as
+        // ``IncomingMessage`` does.
         compressed.removeLast(4)
         if !keepsContext { unsafe _ = deflateReset(stream) }
         return compressed
@@ -97,7 +99,8 @@ final class Inflater: @unchecked Sendable {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         unsafe buffer = .allocate(byteCount: Self.pieceSize, alignment: 16)
-        // Some versions of zlib compress with a window of 9 bits when they are asked for 8.
+        // Some versions of zlib compress with a window of 9 bits when they are asked for 8. A negative number stands
+        // for deflate alone (shim.h).
         let status = unsafe rxzlib_inflate_init(stream, -Int32(max(windowBits, 9)))
         // The arguments are valid, so only memory can be lacking; Swift traps in that case too.
         precondition(status == Z_OK, "zlib has no memory")
@@ -115,7 +118,8 @@ final class Inflater: @unchecked Sendable {
         isFresh = true
     }
 
-    /// Whether all input ended with a complete block at the end of a byte.
+    /// Whether the last call of ``inflate(_:room:)`` ended behind a block that is not the last of its stream, at the
+    /// end of a byte: 128, without 64 and unused bits.
     ///
     /// > data_type is set … to the number of unused bits in the last byte taken from strm->next_in, plus 64
     /// > if inflate() is currently decoding the last block in the deflate stream, plus 128 if inflate()

@@ -308,7 +308,7 @@ struct IncomingMessage: ~Copyable, Sendable {
         }
     }
 
-    /// Supplies the bytes that the sender has removed.
+    /// Supplies the bytes that the sender has removed; on this side ``Deflater/compress(_:)`` removes them.
     private mutating func finishInflating() throws(WebSocketViolation) {
         // Without a byte in it, the message is taken as empty although a sender should have sent one zero.
         guard announcedBytes > 0, let inflater else { return }

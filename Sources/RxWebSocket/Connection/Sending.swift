@@ -75,7 +75,8 @@ extension WebSocketConnectionState {
         }
     }
 
-    /// The compressor of this side; `nil` for a window of 8 bits, with which zlib cannot compress.
+    /// The compressor of this side; `nil` for a window of 8 bits, with which zlib cannot compress. ``IncomingMessage``
+    /// takes the parameters of the other direction.
     private func makeDeflater(_ deflate: PermessageDeflate) -> Deflater? {
         let isClient = role == .client
         let bits = isClient ? deflate.clientWindowBits : deflate.serverWindowBits

@@ -10,7 +10,7 @@ package struct WebSocketConnectionState: ~Copyable, Sendable {
     package enum Role: Sendable {
         /// Masks its frames and refuses masked ones.
         case client
-        /// The opposite.
+        /// Masks no frames and refuses those that are not masked.
         case server
     }
 
@@ -105,7 +105,8 @@ package enum WebSocketInput: Sendable, Hashable {
 package struct WebSocketViolation: Error, Sendable, Hashable, CustomStringConvertible {
     /// The close code that the peer is sent (RFC 6455 §7.4.1).
     package let code: WebSocketCloseCode
-    /// The reason, without a period at its end.
+    /// The reason, without a period at its end: sent to the peer in the close frame, cut off at 123 bytes, and the
+    /// message of the client's `NetworkError`.
     package let message: String
 
     package init(_ code: WebSocketCloseCode, _ message: String) {
@@ -142,6 +143,7 @@ package enum WebSocketSendRefusal: Error, Sendable, Hashable, CustomStringConver
     /// No close frame may contain the code (``WebSocketCloseCode/isSendable``).
     case unsendable(WebSocketCloseCode)
 
+    /// Also the message of the client's `NetworkError`.
     package var description: String {
         switch self {
         case .closing: "the WebSocket is closing or closed"

@@ -6,7 +6,7 @@ struct FrameHeader: Equatable {
     let isCompressed: Bool
     /// The length of the payload.
     let length: Int
-    /// The masking key; `nil` if the payload is not masked.
+    /// The masking key, its first byte the lowest, as ``Masking`` takes it; `nil` if the payload is not masked.
     let key: UInt32?
 
     /// Reads a header from the beginning of `bytes`. The rules are applied in the order of the bytes, so that
@@ -26,6 +26,7 @@ struct FrameHeader: Equatable {
                 rules.isMasked ? "a client's frame is not masked" : "a server's frame is masked")
         }
         var length = UInt64(second & 0x7F)
+        // ``WebSocketConnectionState/largestControlFrame``; 126 and 127 announce a longer field.
         guard !opcode.isControl || length <= 125 else {
             throw .protocolError("a control frame has more than 125 bytes")
         }

@@ -61,7 +61,8 @@ extension [UInt8] {
         let first = opcode.rawValue | (isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0)
         let mask: UInt8 = key == nil ? 0 : 0x80
         let length = payload.count
-        // The header is at most 14 bytes; its parts are put into one number, the first in the lowest byte.
+        // The header is at most 14 bytes; its parts are put into one number, the first in the lowest byte. Lengths are
+        // big-endian, hence swapped.
         var header = UInt128(first)
         var size = 2
         switch length {
@@ -83,7 +84,7 @@ extension [UInt8] {
         unsafe append(payload, key: key)
     }
 
-    /// Appends the frame of a whole text message of a server.
+    /// Appends the frame of a whole text message of a server. The messages of the inspector are sent by it.
     package mutating func append(text: [UInt8]) {
         unsafe text.withUnsafeBytes { unsafe append(frame: $0, opcode: .text, key: nil) }
     }

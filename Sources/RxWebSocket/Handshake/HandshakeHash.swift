@@ -1,5 +1,5 @@
 /// SHA-1 (FIPS 180-4 §6.1) of the short text of a handshake; it does not withstand an attacker and needs not to here.
-/// RxHTTP has one for large content that arrives in pieces; this module imports none of the package.
+/// RxHTTP has one for large content that arrives in pieces; this module imports no other Swift module of the package.
 enum HandshakeHash {
     static func digest(of bytes: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]

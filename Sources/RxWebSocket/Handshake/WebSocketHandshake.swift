@@ -1,6 +1,7 @@
 package import HTTPTypes
 
-/// An opening handshake (RFC 6455 §4): the fields of the request, the verification of the response, and the answer of a server.
+/// An opening handshake (RFC 6455 §4): the fields of the request, the verification of the response, and the answer of a
+/// server.
 package struct WebSocketHandshake: Sendable {
     /// The value of `Sec-WebSocket-Key`: 16 random bytes in base64.
     package let key: String
@@ -87,6 +88,8 @@ package struct WebSocketHandshake: Sendable {
     }
 
     /// Demands that a list in a field has a token, in any case.
+    ///
+    /// - Parameter token: the token in lower case.
     static func require(
         _ token: String, in name: HTTPField.Name, of fields: HTTPFields
     ) throws(WebSocketHandshakeError) {
@@ -176,8 +179,8 @@ package enum WebSocketHandshakeError: Error, Sendable, Hashable, CustomStringCon
     case invalidSubprotocol(at: Int)
 
     package var description: String {
-        // Subprotocols are not shown: some servers expect a token among them. Nor is other text of the server, which may
-        // contain anything.
+        // Subprotocols are not shown: some servers expect a token among them. Nor is other text of the peer, which may
+        // contain anything: the client's `NetworkError` and the inspector's responses have this text.
         switch self {
         case .status(let code): "the server answered \(code) instead of 101 Switching Protocols"
         case .field(let name, nil): "the field \(name) is missing"
