@@ -111,6 +111,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func value(_ key: Key) throws -> Int {
         if let node = find(key) { return node }
+        // The text of `JSONDecoder`.
         throw DecodingError.keyNotFound(
             key,
             .init(
@@ -193,6 +194,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     var isAtEnd: Bool { currentIndex >= elements }
 
     mutating func decodeNil() throws -> Bool {
+        // `Never` is the type in the error of `JSONDecoder`.
         guard document.kind(at: try next(Never.self)) == .null else { return false }
         advance()
         return true
@@ -279,6 +281,11 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
 
     // MARK: - Finding elements
 
+    /// The node of the next element.
+    ///
+    /// - Parameters:
+    ///   - type: the type that the error names if there is none, as that of `JSONDecoder` does.
+    ///   - description: the text of that error, also as `JSONDecoder` has it.
     private func next<T>(
         _ type: T.Type, orThrow description: String = "Unkeyed container is at end."
     ) throws -> Int {

@@ -88,7 +88,7 @@ extension JSONDecoder {
     @exclusivity(unchecked) private var words: UnsafePointer<UInt64>
     /// The memory to free.
     private var copies: (bytes: UnsafeMutablePointer<UInt8>, words: UnsafeMutablePointer<UInt64>)?
-    /// The node that stands for an absent value.
+    /// The node that stands for an absent value: the last word, which the scanner appends as a `null`.
     let absent: Int
     let options: JSONDecoder
     let userInfo: [CodingUserInfoKey: any Sendable]
@@ -166,7 +166,7 @@ extension JSONDecoder {
 
     func kind(at node: Int) -> JSONTape.Kind { self[node].kind }
 
-    /// The number of elements or members of a collection.
+    /// The number of elements or members of a collection; ``JSONTape`` describes the words.
     func count(of node: Int) -> Int { unsafe Int(truncatingIfNeeded: words[node + 1] & 0xFFFF_FFFF) }
 
     /// The node of an array's first element, or of an object's first key.
@@ -339,7 +339,7 @@ extension JSONDocument {
     }
 }
 
-/// Stands for an error of Foundation that cannot be caught by its type, but may be printed.
+/// Stands for an error of Foundation that cannot be caught by its type, but may be printed: hence the names.
 private enum JSONUnrepresentable: Error {
     case numberIsNotRepresentableInSwift(parsed: String)
 }
@@ -349,6 +349,7 @@ extension FixedWidthInteger {
 }
 
 extension JSONTape.Kind {
+    /// The name in errors of `JSONDecoder`. This library's own errors have ``JSONTape/words(for:in:)``.
     fileprivate var name: String {
         switch self {
         case .null: "null"

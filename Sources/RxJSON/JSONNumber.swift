@@ -87,7 +87,7 @@ extension JSONDocument {
         return T(exactly: double)
     }
 
-    /// The value of plain digits; `nil` on overflow.
+    /// The value of plain digits, which the scanner has checked; `nil` on overflow.
     private func digits(at node: Int) -> (magnitude: UInt64, isNegative: Bool)? {
         let word = self[node]
         var digit = unsafe bytes + word.offset

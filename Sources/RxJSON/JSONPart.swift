@@ -38,8 +38,8 @@ extension JSONPart {
     }
 }
 
-/// Writes a value in the canonical form. It recurses as deep as arrays and objects nest, which
-/// ``JSONTape/depthLimit`` bounds.
+/// Writes a value in the canonical form, of which the keys of stored responses contain a digest. It recurses as deep as
+/// arrays and objects nest, which ``JSONTape/depthLimit`` bounds.
 private struct CanonicalForm {
     let tape: JSONTape
     let bytes: [UInt8]
@@ -76,7 +76,7 @@ private struct CanonicalForm {
             keys.append((string(at: key), key))
             key = tape[key + 1].next(after: key + 1)
         }
-        // By node if the names are equal, because sorting need not be stable.
+        // By bytes, as stored keys have them; by node if the names are equal, because sorting need not be stable.
         return keys.sorted { first, second in
             if first.name.lexicographicallyPrecedes(second.name) { return true }
             return first.node < second.node && !second.name.lexicographicallyPrecedes(first.name)
@@ -94,6 +94,7 @@ private struct CanonicalForm {
         return text.map { ArraySlice($0.utf8) } ?? ArraySlice(bytes[tape.literal(of: node)])
     }
 
+    /// Stored keys depend on these bytes, and on the marks `k`, `s` and `l`.
     private mutating func append(_ part: ArraySlice<UInt8>, as mark: UInt8) {
         text.append(mark)
         text += String(part.count).utf8

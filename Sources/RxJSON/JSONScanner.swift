@@ -50,6 +50,7 @@
         } while open >= 0
         skipBlanks()
         guard index == end else { throw flaw }
+        // Stands for absent values; see ``JSONDocument/absent``.
         append(.null, from: index, length: 0)
     }
 
@@ -184,6 +185,7 @@
         if unsafe bytes[index] == UInt8(ascii: "-") { index += 1 }
         let digits = index
         skipDigits()
+        // Readers take the digits of an `.integer` without a check.
         var kind = JSONTape.Kind.integer
         if index == digits { kind = .number }
         if index - digits > 1, unsafe bytes[digits] == UInt8(ascii: "0") { kind = .number }
@@ -204,6 +206,7 @@
     private mutating func scanString() throws(JSONFlaw) -> JSONTape.Kind {
         index += 1
         let start = index
+        // Readers take the bytes of `.ascii` without a check; see ``JSONTape/Kind``.
         var kind = JSONTape.Kind.ascii
         while true {
             if try skipText() != 0, kind == .ascii { kind = .plain }

@@ -12,7 +12,7 @@ import FoundationEssentials
 package struct JSONTape: Sendable, Equatable {
     let words: [UInt64]
 
-    /// The largest document, in bytes; up to this size all fields fit into their bits.
+    /// The largest document, in bytes; up to this size all fields fit into their bits (``JSONWord``).
     package static let sizeLimit = 1 << 28 - 16
 
     /// The nesting limit of arrays and objects; the same as for `JSONDecoder`.
@@ -88,7 +88,7 @@ extension JSONTape {
     }
 
     /// A description of the value at `path`: `a string`, or `an object with the fields code and data`; `nil` if it
-    /// leads nowhere, as one of converted keys may.
+    /// leads nowhere, as one of converted keys may. Errors of RxHTTP have it behind `found` and `in`.
     package func words(for path: [any CodingKey], in bytes: [UInt8]) -> String? {
         let end = path.reduce(Self.root) { (node: Int?, key) in
             node.flatMap { node in

@@ -75,6 +75,7 @@ final class JSONValueDecoder: Decoder {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
+    /// The error of `JSONDecoder` for a value that has no container of this kind, text included.
     private func misfit<T>(_ type: T.Type, _ container: String) -> any Error {
         guard document.kind(at: node) == .null else {
             return document.mismatch(type, at: node, path: codingPath)
