@@ -89,6 +89,7 @@ struct DownloadReading: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
+        // ``PathReservation``, an earlier stage, sets it.
         guard let file = call[ReservedPath.self] else {
             return .fail(NetworkError(.file, "the path of the download is not reserved", request: request))
         }
@@ -117,8 +118,8 @@ struct DownloadReading: Interceptor {
     private func identity(of request: Request) -> String { request.url.identifying(ignoring: ignored) }
 
     /// The name, without ending, of the partial file in a folder, where the name of the file is unknown until the
-    /// response. No server can name a file so, because the name is hidden. A later process finds
-    /// the partial file of a GET by it.
+    /// response. ``FileName`` lets no server name a file so, because the name is hidden. A later process finds the
+    /// partial file of a GET by it, so it must stay the same.
     func draftName(for request: Request) -> String {
         let identity = request.method == .get ? identity(of: request) : "\(request.id)"
         return ".download-" + HexDigest.sha256(identity.utf8).prefix(32)
@@ -148,8 +149,8 @@ extension NetworkError {
 }
 
 extension URL {
-    /// The URL without user info, fragment and the query parameters with these names. Records of downloads
-    /// store it: in another form, partial files would not be continued.
+    /// The URL without user info, fragment and the query parameters with these names. Records of downloads, also of
+    /// those in parts, store it: in another form, partial files would not be continued.
     package func identifying(ignoring names: Set<String>) -> String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
             // A URL that cannot be parsed is recorded as a digest, which no other URL matches.

@@ -16,7 +16,7 @@ struct Download: Sendable {
     /// Whether the request can ask for part of a response.
     let isResumable: Bool
 
-    /// Sends the prepared request; every status except successes and 416 becomes a failure.
+    /// Sends the prepared request. The stage ``StatusCheck`` makes a failure of every status except successes and 416.
     typealias Send =
         @Sendable (
             _ prepare: @escaping @Sendable (inout Request) -> Void
@@ -42,11 +42,12 @@ struct Download: Sendable {
         }
     }
 
-    /// Keeps the first of several parts that were written side by side, as far as it reaches: it may have gone on beyond
-    /// the start of others.
+    /// Keeps the first of several parts that `PartedPlan` has written side by side, as far as it reaches: it may have
+    /// gone on beyond the start of others.
     private func plan(
         _ record: DownloadRecord, afterPartsIn status: FileStatus
     ) -> Observable<DownloadPlan, NetworkError> {
+        // The size is `PartedPlan.draftSize`: the content, and a mark for each slot.
         guard record.url == url, let length = record.length, let starts = record.starts,
             status.size == length + DownloadRecord.markSize * Int64(starts.count + 1)
         else { return .just(.fromTheStart) }
@@ -60,7 +61,8 @@ struct Download: Sendable {
         }
     }
 
-    /// Stores a record, then cuts off the file: one that is longer than its record says counts as none.
+    /// Stores a record without parts, then cuts off the partial file. If the process ends in between, that is longer
+    /// than its record says, and counts as none.
     private func cut(
         _ record: DownloadRecord, at size: Int64
     ) throws(NetworkError) -> Observable<DownloadPlan, NetworkError> {

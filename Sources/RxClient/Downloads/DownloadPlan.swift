@@ -56,6 +56,7 @@ struct DownloadPlan: Equatable, Sendable {
         case 206: start.map { decide(head, partOf: $0) } ?? .refuse
         case 416: start.map { decide(head, beyond: $0) } ?? .refuse
         case 204, 205: .nothing
+        // A success: other statuses do not get here, see ``Download/Send``.
         default: .begin(total: head.isCoded ? nil : head.contentLength)
         }
     }
@@ -80,8 +81,8 @@ struct DownloadPlan: Equatable, Sendable {
 
 // MARK: - The record of a partial file
 
-/// The metadata of a partial file, stored as JSON beside it. Downloads in parts write the same members and
-/// more (`PartedPlan`), and each kind of download continues the other's file; change both.
+/// The metadata of a partial file, stored as JSON beside it, under the names of the properties. Downloads in parts
+/// write the same members and more (`PartedPlan`), and each kind of download continues the other's file; change both.
 package struct DownloadRecord: Codable, Equatable, Sendable {
     /// The URL of the file, without the parameters of a signature.
     package let url: String
@@ -95,12 +96,12 @@ package struct DownloadRecord: Codable, Equatable, Sendable {
     /// The name of the file, in a folder.
     package let name: String?
 
-    /// The offset of each part after the first, if the parts are written side by side. Behind the content the partial
-    /// file then has a mark for each part, 8 bytes, the least significant one first: the offset that what was written from
-    /// the part's start on has reached, perhaps beyond the starts of others.
+    /// The offset of each part after the first, if `PartedPlan` writes the parts side by side. Behind the content the
+    /// partial file then has a mark for each part, 8 bytes, the least significant one first: the offset that what was
+    /// written from the part's start on has reached, perhaps beyond the starts of others.
     package var starts: [Int64]?
 
-    /// The maximum size of a record, in bytes.
+    /// The maximum size of a record, in bytes. The starts of a `PartedPlan`, 1,023 at most, need about 20 KiB.
     package static let sizeLimit = 64 << 10
 
     /// The record of a response, if a validator distinguishes the versions of its content.
@@ -147,6 +148,8 @@ package struct DownloadRecord: Codable, Equatable, Sendable {
             throw NetworkError(.file, "the download's record cannot be encoded: \(error)")
         }
     }
+
+    // Marks are on disks: in another form, partial files of earlier versions would be misread.
 
     /// The size of a mark, in bytes.
     package static let markSize: Int64 = 8

@@ -21,7 +21,7 @@ public struct BuiltInInterceptor: Interceptor {
 }
 
 extension BuiltInInterceptor: RedactedDescription {
-    /// The name of the interceptor.
+    /// The name of the interceptor's type, by which a printed pipeline shows it.
     public var description: String { "\(type(of: interceptor))" }
 }
 
@@ -55,8 +55,8 @@ extension Interceptor where Self == BuiltInInterceptor {
     ///
     /// - Parameters:
     ///   - name: the name of the field.
-    ///   - value: returns the value; `nil` leaves the field as the options have it. Called on the client's scheduler; it
-    ///     must not block. An invalid value fails the request with `invalidHeader`.
+    ///   - value: returns the value; `nil` leaves the field as the options have it. Called on the client's scheduler;
+    ///     it must not block. An invalid value fails the request with `invalidHeader`.
     public static func dynamicHeader(
         _ name: String, value: @escaping @Sendable () -> String?
     ) -> BuiltInInterceptor {

@@ -11,8 +11,9 @@ public import RxLite
 ///
 /// For each request, regardless of its attempts, logins and redirects, there is exactly one ``willStart``,
 /// then one ``willStop``, then one ``didStop``: on success, failure and cancellation. The options of an endpoint, or of
-/// one call, add accessories to the client's, or disable them with ``RequestOptions/presentation``. The closures run within the request's stream, on the
-/// transport's scheduler, and block it; move slow work, and work for another thread, elsewhere.
+/// one call, add accessories to the client's, or disable them with ``RequestOptions/presentation``. The closures run
+/// within the request's stream, on the transport's scheduler, and block it; move slow work, and work for another
+/// thread, elsewhere.
 public struct Accessory: Sendable {
     /// Called before anything is sent. The request has its parameters; credential, signature and cookies come later.
     public var willStart: @Sendable (Request) -> Void
@@ -85,11 +86,13 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// A request with its accessories. Each accessory is notified once of the outcome and once of the end.
+/// A request with its accessories. Each accessory is notified once of the outcome and once of the end. ``CallRun`` is
+/// one for calls, ``AccompaniedRun`` one for other streams.
 class AccompaniedRequest: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
 
     /// The request that the accessories are told of; that of a call as it is before its attempts.
+    /// ``Client/cancel(_:)`` finds it by its id and URL.
     let request: Request
     private let accessories: [Accessory]
     @safe @exclusivity(unchecked) private(set) final var outcome: RequestOutcome?

@@ -16,7 +16,8 @@ extension Client {
     public var activity: Activity { running.activity }
 
     /// The failures to show to the user: of all requests that do not opt out, in the order of the failures. A
-    /// cancellation is not a failure, and the refusal of a login is one, however many requests waited for it. Never ends.
+    /// cancellation is not a failure, and the refusal of a login is one, however many requests waited for it. Never
+    /// ends.
     ///
     /// ```swift
     /// client.errorTips.subscribe { error in toast.show(error.message) }
@@ -129,7 +130,7 @@ extension NetworkError {
 
 // MARK: - The list
 
-/// A request in the list of those that run.
+/// A request in the list of those that run: the base of ``CallRun``, which replaces the defaults.
 class RunningRequest: AccompaniedRequest, @unchecked Sendable {
     // Unchecked: the links are read and written only under the lock of the list.
 
@@ -141,8 +142,8 @@ class RunningRequest: AccompaniedRequest, @unchecked Sendable {
     /// Ends the request with `cancelled`. Safe from any thread.
     func cancel() {}
 
-    // The neighbours in the list, which holds the request that began last, and each request the one that began before
-    // it. Guard of the unsafe one: it is in the list, and therefore alive, as long as this one refers to it.
+    // The neighbours in the list. The list holds the request that began last, and each request holds the one that began
+    // before it. Guard of `later`: it is in the list, and therefore alive, as long as this one refers to it.
     @safe @exclusivity(unchecked) fileprivate final var earlier: RunningRequest?
     @safe @exclusivity(unchecked) fileprivate final unowned(unsafe) var later: RunningRequest?
     @safe @exclusivity(unchecked) fileprivate final var isListed = false
@@ -192,7 +193,8 @@ final class RunningRequests: Sendable {
     /// The requests that show the indicator.
     let activity = Activity()
 
-    /// Adds a request; false if new requests are refused and `isExempt` is false.
+    /// Adds a request; false if new requests are refused and `isExempt` is false. Otherwise one ``remove(_:in:)`` must
+    /// follow, with the same ``RunningRequest/presentation``.
     func insert(_ request: RunningRequest, isExempt: () -> Bool) -> Bool {
         let isAdded = add(request, evenIfClosed: false) || isExempt() && add(request, evenIfClosed: true)
         if isAdded, request.presentation.contains(.indicator) { activity.begin(self) }
@@ -216,6 +218,7 @@ final class RunningRequests: Sendable {
         }
     }
 
+    /// Once for each ``insertRaw()`` that returned true, or a shutdown waits up to its limit.
     func removeRaw() {
         let waiters = contents.withLock { contents in
             contents.rawCount -= 1
