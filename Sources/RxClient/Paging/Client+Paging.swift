@@ -177,8 +177,8 @@ extension Observable where Element == PagingCommand, Failure == Never {
     ///   - options: deduplication, limits, window, prefetch distance and start.
     ///   - scheduler: the scheduler of the list. Default `nil`: the scheduler of the commands, if they have
     ///     one.
-    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the first
-    ///     page of a rule that leaves it to the endpoint. Its first value is the page.
+    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the
+    ///     first page of a rule that leaves it to the endpoint. Its first value is the page.
     public func accumulatePages<Item>(
         _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
@@ -211,8 +211,8 @@ extension Observable where Failure == NetworkError {
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, pages ahead and start.
     ///   - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
-    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the first
-    ///     page of a rule that leaves it to the endpoint. Its first value is the page.
+    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the
+    ///     first page of a rule that leaves it to the endpoint. Its first value is the page.
     public static func items(
         _ rule: PagingRule, options: PagingOptions<Element> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
@@ -240,8 +240,8 @@ extension Observable where Failure == NetworkError {
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, pages ahead and start.
     ///   - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
-    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the first
-    ///     page of a rule that leaves it to the endpoint. Its first value is the page.
+    ///   - load: a stream of the page at a position, with the rule's parameters for it; the position is `nil` for the
+    ///     first page of a rule that leaves it to the endpoint. Its first value is the page.
     public static func eachPage<Item>(
         _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on scheduler: (any Scheduler)? = nil,
@@ -269,10 +269,11 @@ extension Observable where Failure == Never {
     /// .subscribe { state in render(state.items, state.phase) }
     /// ```
     ///
-    /// The old items, with their `page` and `total`, also stay if the first page fails. ``PagingState/position`` is always
-    /// the new list's.
+    /// The old items, with their `page` and `total`, also stay if the first page fails. ``PagingState/position`` is
+    /// always the new list's.
     public func keepingItems<Item>() -> Observable where Element == PagingState<Item> {
         scan(Element()) { shown, state in
+            // ``Paging`` leaves `page` at 0 until it shows the first page.
             guard state.page == 0, state.phase != .end else { return state }
             var state = state
             (state.items, state.page, state.total) = (shown.items, shown.page, shown.total)

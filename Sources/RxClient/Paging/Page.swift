@@ -21,8 +21,8 @@ public struct Page<Item: Sendable>: Sendable {
     /// The position of the page in a list that is read page by page (`Client.eachPage`); `nil` for a first page whose
     /// position is the endpoint's. Pass it as the start to load the page again.
     public internal(set) var position: PagePosition?
-    /// The position of the page after it in such a list: save it once the items are processed, and continue there later.
-    /// `nil` for the last page.
+    /// The position of the page after it in such a list: save it once the items are processed, and continue there
+    /// later. `nil` for the last page.
     public internal(set) var next: PagePosition?
 
     /// Creates a page, as its source returns it.
@@ -52,7 +52,7 @@ extension Page: CustomStringConvertible, CustomReflectable {
 /// The position of a page. Save it to continue there later: ``PagingState/position``,
 /// ``PagingOptions/start``.
 public enum PagePosition: Hashable, Codable, Sendable {
-    // Apps save positions: the names of the cases and of their values are the stored form.
+    // Apps save positions: the names of the cases and of their labels are the stored form.
 
     /// The page with this number.
     case number(Int)
@@ -100,8 +100,8 @@ public struct PageInfo: Sendable {
     public var itemCount: Int
     /// The greatest number of items in a page before this one; 0 for the first page.
     public var largestPage: Int
-    /// The number of items up to and including this page; `nil` if the list began in the middle, and the position does
-    /// not tell.
+    /// For ``PagingRule/next``: the number of items up to and including this page; `nil` if the list began in the
+    /// middle.
     public var itemsSoFar: Int?
     /// The total number of items, if the server sends it.
     public var total: Int?

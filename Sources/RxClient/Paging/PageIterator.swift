@@ -24,8 +24,7 @@ final class PageIterator<Item: Sendable>: @unchecked Sendable {
     private var run: PageRun<Item>
     /// The next page, and the pages after it that are expected.
     private var slots: [Slot] = []
-    /// The reason why there is no page after the last one; reported when the items of the last page have been
-    /// taken.
+    /// The reason why there is no page after the last one; reported when the last page has been taken.
     private var failure: NetworkError?
     private var isAdvancing = false
 

@@ -37,8 +37,8 @@ struct PageRun<Item: Sendable> {
     private var pages: [HeldPage] = []
     /// The number of the next page, counted from the page that the list began with.
     private var ordinal = 0
-    /// The ordinals of the visited pages, by the hashes of positions that a server could name again. Pages that a window
-    /// has dropped stay here, because a circle can be longer than the window.
+    /// The ordinals of the visited pages, by the hashes of positions that a server could name again. Pages that a
+    /// window has dropped stay here, because a circle can be longer than the window.
     private var visited: [Int: Int] = [:]
 
     private struct HeldPage {
@@ -75,6 +75,7 @@ struct PageRun<Item: Sendable> {
         received = received.addingClamped(page.items.count)
         pageCount += 1
         total = page.total ?? total
+        // A first page at the endpoint's own URL counts as visited under it, if a link leads back.
         let here = position ?? page.response.map { .link($0.request.url) } ?? .cursor("")
         let countBefore = items.count
         for item in page.items { insert(item) }
@@ -124,7 +125,7 @@ struct PageRun<Item: Sendable> {
             if let known = next == info.position ? ordinal : visited[next.hashValue],
                 known < first || next == info.position
             {
-                throw circle(of: page, from: ordinal, to: known, "next")
+                throw circleError(of: page, from: ordinal, to: known, "next")
             }
             return next
         } catch {
@@ -141,8 +142,8 @@ struct PageRun<Item: Sendable> {
         }
     }
 
-    /// The error for a page that names one in the wrong direction as the one after or before it.
-    private func circle(
+    /// The error for a page whose next or previous page, as the server names it, has been loaded before.
+    private func circleError(
         of page: Page<Item>, from ordinal: Int, to other: Int, _ direction: String
     ) -> NetworkError {
         // Counted from the page that the list began with, which is page 1.
@@ -188,6 +189,7 @@ struct PageRun<Item: Sendable> {
             if sent > distance {
                 page.items.removeLast(sent - distance)
             } else if sent > 0, sent < distance,
+                // With 0 as the largest page, the rule goes back by the number of items in this one.
                 let closer = try rule.previous(info(of: page, at: first, largestPage: 0)), closer != here
             {
                 before = closer
@@ -228,7 +230,7 @@ struct PageRun<Item: Sendable> {
         let previous = try rule.previous(info(of: page, at: here))
         if let previous {
             if let other = previous == here ? number : visited[previous.hashValue], other >= number {
-                throw circle(of: page, from: number, to: other, "previous")
+                throw circleError(of: page, from: number, to: other, "previous")
             }
         }
         before = page.items.isEmpty ? nil : previous

@@ -3,7 +3,8 @@ public import HTTPTypes
 public import RxHTTP
 public import RxParameters
 
-/// How a server divides a list into pages: the first page, the parameters of a page, and the positions after and before it.
+/// How a server divides a list into pages: the first page, the parameters of a page, and the positions after and before
+/// it.
 ///
 /// The rules of most servers are available as static members. Another rule is a value of closures:
 ///
@@ -18,11 +19,11 @@ public import RxParameters
 public struct PagingRule: Sendable {
     /// The position of the first page. `nil`: the endpoint's.
     public var first: PagePosition?
-    /// The parameters of the page at a position, in addition to the endpoint's, in the query or in the body. The page at
-    /// ``PagePosition/link(_:)`` is requested at that URL instead of the endpoint's.
+    /// The parameters of the page at a position, in addition to the endpoint's, in the query or in the body. The page
+    /// at ``PagePosition/link(_:)`` is requested at that URL instead of the endpoint's.
     public var parameters: @Sendable (PagePosition) -> Parameters.Values
-    /// The position after a page; `nil` after the last. An empty page may have one. Throws `paging` if the server names an invalid
-    /// position.
+    /// The position after a page; `nil` after the last. An empty page may have one. Throws `paging` if the server names
+    /// an invalid position.
     public var next: @Sendable (PageInfo) throws(NetworkError) -> PagePosition?
     /// The position before a page; `nil` before the first. Default: always `nil`.
     public var previous: @Sendable (PageInfo) throws(NetworkError) -> PagePosition? = { _ in nil }
@@ -56,7 +57,8 @@ public struct PagingRule: Sendable {
         /// size of its pages sends the same number each time, less than requested.
         case shorterThanEarlier
         /// The first page that is shorter than requested, even if it is the first. A list that has less than one page
-        /// then needs one request instead of two. With a server that caps the size of its pages, the list ends too early.
+        /// then needs one request instead of two. With a server that caps the size of its pages, the list ends too
+        /// early.
         case short
         /// The first empty page: for servers that filter pages after dividing the list.
         case empty
@@ -89,7 +91,7 @@ extension PagingRule {
         let page: @Sendable (PagePosition?) -> (number: Int, start: Int?)? = { position in
             switch position {
             case .number(let number):
-                // Given by the app, which cannot know it.
+                // Given by the app, which need not know the items before: as if the pages were full.
                 (number, startKey.map { _ in number.subtractingClamped(first).multipliedClamped(by: size) })
             case .page(let number, let start): (number, start)
             default: nil
@@ -106,7 +108,7 @@ extension PagingRule {
         } next: { info in
             guard let page = page(info.position), info.itemCount > 0 else { return nil }
             let pages = page.number.subtractingClamped(first).addingClamped(1)
-            // Never more than there are, so that no page is missed: pages before the last have the same length.
+            // Never above the true number, so that no page is missed: pages before the last have the same length.
             let itemsSoFar =
                 page.start?.addingClamped(info.itemCount) ?? info.itemsSoFar
                 ?? pages.subtractingClamped(1).multipliedClamped(by: info.observedPageSize)
@@ -122,8 +124,8 @@ extension PagingRule {
             let pages = page.number.subtractingClamped(first)
             return position(page.number - 1, page.start.map { $0 / pages * (pages - 1) })
         }
-        // As `next` after a full page, here and for offsets: a page loaded ahead at another position is
-        // dropped.
+        // As `next` after a full page, here and for offsets: ``PageIterator`` drops a page that it has loaded ahead at
+        // another position.
         rule.expectedNext = { here, latest in
             guard let page = page(here) else { return nil }
             let pageSize = min(size, latest?.observedPageSize ?? size)

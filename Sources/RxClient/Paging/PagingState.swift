@@ -34,8 +34,8 @@ public struct PagingState<Item: Sendable>: Sendable {
     /// Whether there is a page before the first of `items`, for ``PagingCommand/previous``.
     public var hasPrevious = false
 
-    /// Whether there are pages after the last one, for a footer that offers to load more: `false` at the end, and before
-    /// the first page has arrived.
+    /// Whether there are pages after the last one, for a footer that offers to load more: `false` at the end, and
+    /// before the first page has arrived.
     public var hasMore: Bool { position != nil }
 
     /// Creates the state of a list before its first page.
@@ -98,8 +98,8 @@ public struct PagingOptions<Item: Sendable>: Sendable {
     /// The maximum number of pages held at a time: loading a page at one end drops the page at the other end,
     /// which can be loaded again by going back. Only for lists with a state; `items` holds no pages. Default: no limit.
     public var window: Int?
-    /// The maximum number of consecutive empty pages that name a next one, as databases send that filter after paging;
-    /// beyond it the list fails with `paging`. Default 100.
+    /// The number of consecutive empty pages that name a next one, as databases send that filter after paging, with
+    /// which the list fails with `paging`. Default 100.
     public var maxEmptyPages = 100
     /// The distance from an end, in items, at which ``PagingCommand/visible(_:)`` loads more. Default 5.
     public var prefetchDistance = 5
@@ -133,13 +133,15 @@ extension PagingState: InspectedValue {
         "page \(page), \(items.count)\(total.map { " of \($0)" } ?? "") items, \(phase.inspectedName)"
     }
 
-    /// The numbers of pages and items.
+    /// The numbers of pages and items, and the phase.
     package var inspectedPages: ShownPages? {
         ShownPages(page: page, items: items.count, total: total, phase: phase.inspectedName)
     }
 }
 
 extension PagingState.Phase {
+    /// The phase in the inspector, whose page (`cards.js`) looks for `loading` and `failed` at the beginning, and for
+    /// `end`.
     fileprivate var inspectedName: String {
         switch self {
         case .idle: "idle"
