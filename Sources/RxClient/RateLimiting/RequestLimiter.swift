@@ -192,6 +192,7 @@ public final class RequestLimiter: Sendable {
     private func set(_ due: Due, at now: Duration) {
         let timer = clock.schedule(after: due.time - now) { [weak self] in
             guard let self else { return }
+            // At least the time that the gates wait for, even if the timer fires a little early.
             self.change(at: max(self.clock.now, due.time)) { contents in
                 contents.forget(due)
                 contents.markHeldGates()
@@ -203,11 +204,11 @@ public final class RequestLimiter: Sendable {
 
 /// The limits of concurrent requests and of their rate.
 ///
-/// With RxFleet, the rate can be that of all processes that share a quota. A limiter then reserves permits in
-/// batches, each for about a second of its own demand, so that a busy process asks once for many requests. A permit that
-/// has not been used two seconds after its time is dropped. A 429 of any process, and fields of a response that say that
-/// no requests are left, hold all of them. While the quota cannot be reached, each process takes its share of the rate
-/// by the last known number of processes.
+/// With RxFleet, the rate can be that of all processes that share a quota. A limiter then reserves permits in batches,
+/// each for about a second of its own demand, so that a busy process asks once for many requests. A permit that has not
+/// been used two seconds after its time is dropped. A 429 of any process, and fields of a response that say that no
+/// requests are left, hold all of them. While the quota cannot be reached, each process takes its share of the rate by
+/// the last known number of processes.
 public struct RequestLimits: Sendable, Hashable {
     /// The maximum number of concurrent requests; at least 1. `nil`: no limit.
     public var concurrency: Int?
@@ -286,10 +287,12 @@ extension RequestLimiter {
 
         init(total: RequestLimits, perHost: RequestLimits) {
             queue = FairQueue(perOrigin: perHost.concurrency, total: total.concurrency)
+            // The name in the store, the same in all processes; for a host see ``HostRegistry``.
             let shared = total.sharing.flatMap { sharing in
                 total.rate.map { SharedGate(sharing, $0, scope: sharing.scope ?? "all") }
             }
             self.total = RateGate(total.rate, shared)
+            // Held until the first permits have been reserved.
             if shared != nil {
                 isTotalHeld = true
                 queue.hold(nil)
@@ -542,7 +545,8 @@ struct RateGate: Sendable {
 
 /// The current state of a ``RequestRate``.
 struct TokenBucket: Sendable {
-    /// The longest time between two tokens, in seconds: with a rate of zero no request would ever begin.
+    /// The longest time between two tokens, in seconds: with a rate of zero no request would ever begin. `Reservation`
+    /// of RxFleet has the same limit for shared rates.
     private static let longestGap = 86400.0
 
     private let gap: Double

@@ -6,8 +6,8 @@ package import RxLite
 /// A limiter reserves permits in small batches, so that a request rarely waits for the quota: see ``RequestLimits``.
 /// Thread-safe.
 package protocol SharedQuota: AnyObject, Sendable {
-    /// Reserves permits for requests of this process, in the order of the reservations of all processes. One value, then
-    /// completion.
+    /// Reserves permits for requests of this process, in the order of the reservations of all processes. One value,
+    /// then completion. The limiter sets no time limit, and reserves no more before the outcome.
     ///
     /// A failure means that the quota cannot be reached: the limiter then takes this process's share of the rate.
     ///
@@ -71,8 +71,8 @@ extension RequestLimits {
     /// How ``RequestLimits`` share their rate with other processes.
     struct Sharing: Sendable {
         let quota: any SharedQuota
-        /// The name of the quota, such as an API key's; requests to all hosts with these limits count together. `nil`: the
-        /// host.
+        /// The name of the quota, such as an API key's; requests to all hosts with these limits count together.
+        /// `nil`: the host.
         let scope: String?
     }
 }
@@ -102,7 +102,7 @@ struct PermitStock {
     }
 
     /// How long a permit may be used after its time. It then ages: another process has not got it, and the server must
-    /// not get it together with later ones.
+    /// not get it together with later ones. The documentation of ``RequestLimits`` and of fleets says two seconds.
     static let validity = Duration.seconds(2)
     /// The time until the quota is tried again when it cannot be reached.
     static let retryDelay = Duration.seconds(1)

@@ -135,9 +135,10 @@ struct Circuit: Sendable {
 
 // MARK: - Counting
 
-/// Two counters over a sliding window, in steps of a tenth of its length: requests, and the events limited against them,
-/// which are failures in ``Circuit`` and retries in ``RetryBudget``.
+/// Two counters over a sliding window, in steps of a tenth of its length: requests, and the events limited against
+/// them, which are failures in ``Circuit`` and retries in ``RetryBudget``.
 struct SlidingCounts: Sendable {
+    /// The documentation of the windows of both says that they slide in tenths.
     private static let slots = 10
 
     private var counts = [(requests: Int, events: Int)](repeating: (0, 0), count: slots)

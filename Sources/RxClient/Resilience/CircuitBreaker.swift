@@ -13,8 +13,8 @@ import Synchronization
 ///
 /// A client with a policy has a breaker for each host; ``Client/circuitBreaker(of:)`` returns it. Errors of
 /// the transport and statuses from 500 on are failures. A refusal by the server (400 to 499), an error of the
-/// client itself (an invalid request, a full queue) and a cancellation are not. With RxFleet, a circuit opens and closes for
-/// several processes. Safe from any thread.
+/// client itself (an invalid request, a full queue) and a cancellation are not. With RxFleet, a circuit opens and
+/// closes for several processes. Safe from any thread.
 public final class CircuitBreaker: Sendable {
     private let clock: SharedClock
     private let circuit: Mutex<Circuit>
@@ -85,6 +85,7 @@ public final class CircuitBreaker: Sendable {
             "the circuit has been open for \(now - since); it probes the host in \(max(.zero, until - now))"
         )
         error.isUnsent = true
+        // A stream that connects again (``Reconnecting``) waits until its end.
         error.openCircuit = since..<max(since, until)
         throw error
     }
@@ -125,9 +126,9 @@ extension CircuitBreaker {
         /// The number of requests admitted at a time as probes. All must succeed to close the circuit; one failure
         /// opens it again. Default 1.
         public var probes: Int
-        /// The circuits of other processes that open and close with these. A process whose circuit may be probed then asks
-        /// for the right to do so; its other requests, and those of the other processes, fail until the outcome is known.
-        /// Default `nil`: each process has its own.
+        /// The circuits of other processes that open and close with these. A process whose circuit may be probed then
+        /// asks for the right to do so; its other requests, and those of the other processes, fail until the outcome is
+        /// known. Default `nil`: each process has its own.
         private(set) var sharing: CircuitBreaker.Sharing?
 
         /// Creates a policy.
@@ -225,8 +226,8 @@ final class CircuitPermit: @unchecked Sendable {
     /// Records that the request begins to wait for the host.
     func didSend() { isSent = true }
 
-    /// Records a success for a value. A transfer counts when it is complete; but a probe succeeds with its
-    /// head, because its body may never end.
+    /// Records a success for a value. A transfer counts when it is complete; but a probe counts with its head, because
+    /// its body may never end.
     func record(_ event: TransferEvent?) {
         switch event {
         case nil: leave(isFailure: false)

@@ -62,8 +62,8 @@ extension Observable where Failure == NetworkError {
     /// avoid, such as a status that is not temporary, fails the stream too; after any other failure, the stream waits
     /// for the other attempt, and the last failure is final.
     ///
-    /// A percentile is computed from the earlier subscriptions to this stream, at least ten. A stream that is built for each
-    /// call has none: use ``Hedging/after(_:)`` there, or the client's ``RequestOptions/hedging``.
+    /// A percentile is computed from the earlier subscriptions to this stream, at least ten. A stream that is built for
+    /// each call has none: use ``Hedging/after(_:)`` there, or the client's ``RequestOptions/hedging``.
     ///
     /// - Parameters:
     ///   - hedging: the rule for the delay before the second attempt.
@@ -206,7 +206,7 @@ extension NetworkError {
 final class RecentLatencies: Sendable {
     /// The number of latencies kept.
     private static let capacity = 128
-    /// The minimum number of latencies for a percentile.
+    /// The minimum number of latencies for a percentile; the documentation of ``Hedging`` and of the operator says ten.
     private static let least = 10
     /// The number of new latencies after which they are sorted again.
     private static let batch = 8

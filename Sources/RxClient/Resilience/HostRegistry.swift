@@ -31,7 +31,8 @@ final class HostRegistry: Sendable {
         known.withLock { known in
             if let host = known[origin] { return host }
             if known.count >= Self.limit { known = known.filter { !$0.value.isIdle } }
-            // By this name, processes find the circuits and quotas that they share in a store.
+            // By this name, processes find the circuits and quotas that they share in a store: in another form, a new
+            // version would share nothing with older ones.
             let name = "\(origin.scheme)://\(origin.host):\(origin.port)"
             let host = HostState(
                 budget: budget?.account(of: origin, on: clock),

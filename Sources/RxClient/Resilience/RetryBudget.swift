@@ -41,7 +41,8 @@ public final class RetryBudget: Sendable {
     }
 
     /// Counts a request that is sent to a host, which earns budget for its retries. A client counts every request,
-    /// including those of ``Client/response(_:from:)``. Up to 15 requests are counted a little later, with the next ones.
+    /// including those of ``Client/response(_:from:)``. Up to 15 requests are counted a little later, with the next
+    /// ones.
     public func recordRequest(to origin: Origin) { account(of: origin).recordRequest() }
 
     /// Spends one retry to a host, if its budget allows it.
@@ -71,8 +72,8 @@ extension RetryBudget {
             var expected = 0
         }
 
-        /// The number of requests that are counted together, because reading the clock costs more than
-        /// counting.
+        /// The number of requests that are counted together, because reading the clock costs more than counting. The
+        /// documentation of ``RetryBudget/recordRequest(to:)`` and `Resilience.md` say that up to 15 wait.
         private static let batch = 16
 
         private let ratio: Double

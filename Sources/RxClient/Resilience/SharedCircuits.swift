@@ -1,8 +1,8 @@
 package import RxHTTP
 package import RxLite
 
-/// Circuits that several processes share: a host that fails for one of them is spared by all, and one of them probes it.
-/// RxFleet has them over a store.
+/// Circuits that several processes share: a host that fails for one of them is spared by all, and one of them probes
+/// it. RxFleet has them over a store.
 ///
 /// Each process counts the failures of its own requests. Thread-safe.
 package protocol SharedCircuits: AnyObject, Sendable {
@@ -14,8 +14,8 @@ package protocol SharedCircuits: AnyObject, Sendable {
 
     /// Asks whether this process may probe a host. One value, then completion.
     ///
-    /// `true` for one process of those that ask, until it reports a change or the time is over. A failure means that the
-    /// others cannot be asked: this process then probes the host by itself.
+    /// `true` for one process of those that ask, until it reports a change or the time is over. A failure means that
+    /// the others cannot be asked: this process then probes the host by itself.
     ///
     /// - Parameters:
     ///   - host: the host.
