@@ -270,7 +270,7 @@ extension RequestLimiter {
         var hosts: [String: Host] = [:]
         /// The rate of all hosts together.
         private var total: RateGate
-        /// Whether all hosts are held.
+        /// Whether all hosts are held, in the queue as well: both change together.
         private var isTotalHeld = false
         /// The hosts without a token, and the paused ones.
         private var held: [Host] = []
@@ -477,6 +477,7 @@ extension RequestLimiter {
         // Unchecked: everything except the constant is accessed only under the limiter's lock.
         fileprivate(set) var gate: RateGate
         let origin: FairQueue<Waiter>.Origin
+        /// Whether it is among the held ones of ``Contents``, and held in the queue: all three change together.
         fileprivate var isHeld = false
 
         /// The rate that the host shares with other processes.

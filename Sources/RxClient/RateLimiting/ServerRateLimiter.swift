@@ -9,7 +9,7 @@ import Synchronization
 final class ServerRateLimiter: Interceptor {
     private struct Contents {
         var queues: [Origin: RateLimitQueue] = [:]
-        /// The number of queues kept before idle ones are dropped.
+        /// The number of queues kept before idle ones are dropped. It grows while more of them are in use.
         var limit = 1024
     }
 

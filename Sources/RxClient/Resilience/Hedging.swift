@@ -232,8 +232,8 @@ final class RecentLatencies: Sendable {
         }
     }
 
-    /// The latency that this share of the last 128 requests did not exceed; `nil` while there are fewer than
-    /// ten. The last seven may not be counted yet.
+    /// The latency that this share of the kept ones did not exceed; `nil` while there are fewer than ``least``. The
+    /// newest, fewer than ``batch``, may not be counted yet.
     ///
     /// - Parameter share: from 0 to 1.
     func percentile(_ share: Double) -> Duration? {
