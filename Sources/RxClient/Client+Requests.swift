@@ -99,8 +99,8 @@ extension Client {
     }
 
     /// One exchange of a request built by hand, unchanged: with the jar's cookies, the client's signer and redirects,
-    /// but without credential, retries or status check. It delivers the events of any response as they arrive; `response(to:)`
-    /// gathers them.
+    /// but without credential, retries or status check. It delivers the events of any response as they arrive;
+    /// `response(to:)` gathers them.
     ///
     /// ```swift
     /// let request = Request(method: .put, url: url, body: .bytes(image))

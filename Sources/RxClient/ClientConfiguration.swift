@@ -16,8 +16,8 @@ public struct ClientConfiguration: Sendable {
     /// Default `nil`: no standby server.
     public var standbyURL: String?
     /// The time between probes of the main server while the standby server stands in for it, such as 30 s. If set, the
-    /// standby server, which must be a replica of the main one, takes over when that does not respond. Default `nil`: the
-    /// standby server serves only the endpoints that choose it, and all of them after ``Servers/use(_:)``.
+    /// standby server, which must be a replica of the main one, takes over when that does not respond. Default `nil`:
+    /// the standby server serves only the endpoints that choose it, and all of them after ``Servers/use(_:)``.
     ///
     /// A request whose server does not respond is sent to the other server at once, within the same attempt: with
     /// any method if nothing was sent (a failure of name resolution, connection or TLS, or an open circuit), and
@@ -38,7 +38,8 @@ public struct ClientConfiguration: Sendable {
     /// The `User-Agent` of every request (RFC 9110 §10.1.5), unless the request's header fields contain one;
     /// `nil` sends none. Default ``defaultUserAgent``.
     public var userAgent: String? = ClientConfiguration.defaultUserAgent
-    /// The name and version of this library.
+    /// The name and version of this library. Archives (`HAR.Creator`, `CassetteWriter`) and the inspector have them,
+    /// too; change all.
     public static let defaultUserAgent = "RxNetworking/1.0"
     /// The redirects to follow. Default: up to ten.
     public var redirects = RedirectPolicy()

@@ -91,9 +91,9 @@ extension Endpoint {
     /// client.request(GoodsList(keyword: "tea").with { $0.cacheMode = .reload })
     /// ```
     ///
-    /// The result works wherever an endpoint does: in requests, lists of pages, downloads, streams and event sources. Its
-    /// requests share no response with equal requests (``Response/CacheUse/joined``) if its options contain a retry policy, an
-    /// envelope or interceptors of attempts and exchanges, which cannot be compared.
+    /// The result works wherever an endpoint does: in requests, lists of pages, downloads, streams and event sources.
+    /// Its requests share no response with equal requests (``Response/CacheUse/joined``) if its options contain a retry
+    /// policy, an envelope or interceptors of attempts and exchanges, which cannot be compared.
     ///
     /// - Parameter change: changes the endpoint's options. Called for each request.
     public func with(
@@ -105,6 +105,8 @@ extension Endpoint {
 
 /// An endpoint with other options: ``Endpoint/with(_:)``.
 struct EndpointWithOptions<Base: Endpoint>: Endpoint {
+    // Passes on every requirement of the protocol. Most have a default, so the compiler reports none that is missing.
+
     typealias Output = Base.Output
 
     let base: Base
@@ -137,7 +139,8 @@ extension EndpointWithOptions: RedactedDescription {
 
 extension Endpoint {
     /// Whether the endpoint's requests may be sent twice, by their method (RFC 9110 §9.2.2),
-    /// ``RequestOptions/isIdempotent`` or an `Idempotency-Key`, and have a replayable body.
+    /// ``RequestOptions/isIdempotent`` or an `Idempotency-Key`, and have a replayable body. By the same rules as
+    /// `Request.isRepeatable`; change both.
     public var isRepeatable: Bool {
         switch method {
         case .get, .head, .options, .trace, .put, .delete: parameters.isReplayable

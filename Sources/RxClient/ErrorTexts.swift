@@ -8,8 +8,8 @@ public import RxHTTP
 /// ```
 ///
 /// The text of a failure is that of its kind in the table. A kind without an entry has the server's text
-/// (``NetworkError/serverMessage``), and without one ``fallback``. So the table needs no entry for kinds that the server
-/// explains, such as `envelope` and `status`.
+/// (``NetworkError/serverMessage``), and without one ``fallback``. So the table needs no entry for kinds that the
+/// server explains, such as `envelope` and `status`.
 public struct ErrorTexts: Sendable, Hashable {
     /// The texts by kind.
     public var texts: [NetworkError.Code: String]
@@ -57,6 +57,7 @@ public struct ErrorTexts: Sendable, Hashable {
 extension NetworkError.Code {
     /// The kinds of failure that mean that a time limit has passed (``Timeouts``).
     public static let timeouts: Set<NetworkError.Code> = [
+        // Codes are open-ended: that of a new time limit must be added here.
         .queueTimeout, .connectTimeout, .firstByteTimeout, .idleTimeout, .attemptTimeout, .totalTimeout,
     ]
 }

@@ -37,9 +37,9 @@ public struct RequestOptions: Sendable {
         _modify { yield &values.isIdempotent }
     }
     /// The server of the service that requests go to, even if it does not respond. Default: the choice of the client's
-    /// options, which an endpoint cannot take back; without one the active server
-    /// (``Servers/active``); with ``ClientConfiguration/failoverProbeInterval``, also the other server if the active one
-    /// does not respond. The standby server fails with `invalidURL` if the client has none.
+    /// options, which an endpoint cannot take back; without one the active server (``Servers/active``); with
+    /// ``ClientConfiguration/failoverProbeInterval``, also the other server if the active one does not respond. The
+    /// standby server fails with `invalidURL` if the client has none.
     public var server: Servers.Role? {
         get { values.server }
         _modify { yield &values.server }
@@ -83,8 +83,8 @@ public struct RequestOptions: Sendable {
         get { values.envelope }
         _modify { yield &values.envelope }
     }
-    /// The accepted content types; others fail with `contentType`. Default: the JSON types if the output is
-    /// decoded, with `text/plain` if it is a `String`; otherwise all types. A response without a content type is accepted.
+    /// The accepted content types; others fail with `contentType`. Default: the JSON types if the output is decoded,
+    /// with `text/plain` if it is a `String`; otherwise all types. A response without a content type is accepted.
     public var contentTypes: ContentTypes? {
         get { values.contentTypes }
         _modify { yield &values.contentTypes }
@@ -117,8 +117,8 @@ public struct RequestOptions: Sendable {
         get { values.presentation }
         _modify { yield &values.presentation }
     }
-    /// The closures that accompany a request, unless its presentation excludes them. An endpoint's accessories are added
-    /// to the client's.
+    /// The closures that accompany a request, unless its presentation excludes them. An endpoint's accessories are
+    /// added to the client's.
     public var accessories: [Accessory] {
         get { values.accessories }
         _modify { yield &values.accessories }
@@ -191,6 +191,9 @@ extension RequestOptions: RedactedDescription {
 extension RequestOptions {
     /// All options as one value, which copies share.
     package struct Values: Sendable {
+        // A new option needs a line in ``isEmpty`` and in ``over(_:)``, or values of it have no effect. If it changes
+        // how a response is fetched or validated, ``CoalescingKey`` needs it, too.
+
         var headers: Headers = [:]
         var retry: RetryPolicy<NetworkError>?
         var timeouts: Timeouts?
@@ -215,7 +218,7 @@ extension RequestOptions {
         var tags: Set<String> = []
         var interceptors = Interceptors()
 
-        /// Whether every option follows the client.
+        /// Whether every option follows the client: then ``Client/merged(_:)`` does not look at them.
         var isEmpty: Bool {
             headers.fields.isEmpty && retry == nil && timeouts == nil && hedging == nil && isIdempotent == nil
                 && server == nil && cachePolicy == nil && cacheMode == nil && usesSession == nil
@@ -225,7 +228,8 @@ extension RequestOptions {
                 && tags.isEmpty && interceptors.isEmpty
         }
 
-        /// These options, with `others` for every option left open here. Header fields are not merged.
+        /// These options, with `others` for every option left open here. Header fields are not merged:
+        /// ``PreparedRequest`` adds those of the endpoint to the client's.
         func over(_ others: Self) -> Self {
             var options = self
             options.retry = retry ?? others.retry
@@ -269,7 +273,7 @@ final class MergedOptions: Sendable {
     let ownInterceptors: Interceptors?
     /// The header fields of the endpoint.
     let ownHeaders: Headers
-    /// The features of the calls, apart from their observers.
+    /// The features of the calls, apart from their observers. They decide which stages of ``Pipeline`` the calls have.
     let features: CallFeatures
 
     /// The options of requests built by hand, which follow no client.

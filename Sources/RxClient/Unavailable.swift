@@ -5,7 +5,7 @@ public import RxLite
 public import RxParameters
 
 // Calls in the manner of other libraries, for which the compiler names the right ones. It refuses every call, so that
-// the bodies only need the right type.
+// the bodies only need the right type. `MistakeTests` compares the messages.
 
 extension Client {
     /// Unavailable: a request by its path is a call of its method.
@@ -112,8 +112,8 @@ extension RequestOptions {
 
 // MARK: - Bodies
 
-// Overloads that do not compile, so that the compiler names the right call: GET and HEAD take their
-// parameters as `query`, and a model is sent as JSON, as a form or in the query.
+// Overloads that do not compile, so that the compiler names the right call: GET and HEAD take their parameters as
+// `query`, and a model is sent as JSON, as a form or in the query. `MistakeTests` compares the messages.
 
 extension Client {
     /// Unavailable: a GET has no body. Pass its parameters as `query`.

@@ -147,7 +147,7 @@ final class StatusGate: @unchecked Sendable {
         return false
     }
 
-    /// The end of the events, if the later stages end like this.
+    /// The end to pass on: `completion`, or an error if the body of a refusal has ended before it was complete.
     func end(_ completion: Completion<NetworkError>) -> Completion<NetworkError> {
         guard case .finished = completion, let error = refusal?.failure else { return completion }
         return .failed(error)

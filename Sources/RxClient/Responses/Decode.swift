@@ -23,7 +23,8 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Response {
-    /// The maximum size, in bytes, of a body that is decoded on the stream's scheduler.
+    /// The maximum size, in bytes, of a body that is decoded on the stream's scheduler, and of an error's body that is
+    /// parsed. The documentation of both, here and in `Errors.md`, says 256 KiB.
     static let inPlaceLimit = 256 << 10
 
     /// The content as a value, decoded from JSON; a `String` from `text/plain` is the text.

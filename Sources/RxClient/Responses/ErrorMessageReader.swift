@@ -8,11 +8,11 @@ import RxJSON
 struct ErrorMessageReader {
     private let tape: JSONTape
     private let bytes: [UInt8]
-    /// The number of values visited.
+    /// The number of values visited, which tests bound.
     private(set) var steps = 0
 
-    /// The usual keys of error messages: `detail` and `title` in RFC 9457; `detail` and `non_field_errors` in
-    /// Django REST framework; `detail` in FastAPI.
+    /// The usual keys of error messages, in the order of the lookup: `detail` and `title` in RFC 9457; `detail` and
+    /// `non_field_errors` in Django REST framework; `detail` in FastAPI.
     private static let usualKeys = [
         "message", "msg", "error_description", "errmsg", "detail", "title", "error", "errors",
         "non_field_errors",

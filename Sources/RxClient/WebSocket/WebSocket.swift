@@ -125,7 +125,8 @@ public enum WebSocketEvent: Sendable {
 
     /// The handshake has succeeded, on the first connection or a later one.
     ///
-    /// `subprotocol` is the server's choice, `nil` for none; `isCompressed` tells whether messages are compressed (RFC 7692).
+    /// `subprotocol` is the server's choice, `nil` for none; `isCompressed` tells whether messages are compressed
+    /// (RFC 7692).
     indirect case opened(ResponseHead, subprotocol: String?, isCompressed: Bool)
     /// A text message.
     case text(String)
@@ -186,6 +187,7 @@ extension Observable where Element == WebSocketEvent, Failure == NetworkError {
         return compactMap { event throws(NetworkError) -> T? in
             switch event {
             case .opened(let head, _, _):
+                // ``WebSocketConnection`` sets it, from the client's configuration.
                 if let found = head.decoder { clientDecoder.withLock { $0 = $0 ?? found } }
                 return nil
             case .text(let text): return try decode(Array(text.utf8))
@@ -202,8 +204,8 @@ public struct WebSocketSettings: Sendable {
     public var subprotocols: [String] = []
     /// The compression to offer. Default: `permessage-deflate` with its default parameters.
     public var compression = WebSocketCompression.permessageDeflate
-    /// The maximum size of a received message, in bytes after decompression. A server that exceeds this or the following
-    /// limits is sent close code 1009. A negative limit counts as 0. Default 16 MiB.
+    /// The maximum size of a received message, in bytes after decompression. A server that exceeds this or the
+    /// following limits is sent close code 1009. A negative limit counts as 0. Default 16 MiB.
     public var messageLimit = 16 << 20
     /// The maximum payload of one received frame, in bytes as received. Default `nil`: ``messageLimit``.
     public var frameLimit: Int?

@@ -342,7 +342,7 @@ final class WebSocketConnection: @unchecked Sendable {
 
 /// The events of a WebSocket that wait while its subscriber has paused, and the end that follows them.
 struct WebSocketBacklog {
-    /// The size from which on nothing more is read from the network, in bytes.
+    /// The size from which on nothing more is read from the network, in bytes; the documentation says 1 MiB.
     static let limit = 1 << 20
 
     /// The cost of an event without its content, so that many small messages have a limit as well.

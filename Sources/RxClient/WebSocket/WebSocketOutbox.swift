@@ -102,8 +102,8 @@ final class WebSocketOutbox: Sendable {
 
     // MARK: - The subscription
 
-    /// Reserves the sink for a subscription; `nil` if another one has it. A subscription whose account is gone has it no
-    /// more, even if it has not noticed yet: what it has left waiting fails.
+    /// Reserves the sink for a subscription; `nil` if another one has it. A subscription whose account is gone has it
+    /// no more, even if it has not noticed yet: what it has left waiting fails.
     ///
     /// - Parameter account: the account of the subscription.
     func take(for account: SessionAccount?) -> WebSocketOutlet? {

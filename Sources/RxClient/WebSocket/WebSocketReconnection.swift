@@ -18,9 +18,9 @@ extension WebSocketSettings {
         public var closeCodes: Set<WebSocketCloseCode> = [
             .goingAway, .internalError, .serviceRestart, .tryAgainLater, .badGateway,
         ]
-        /// Returns the messages to send first on each connection after the first one that opened, such as subscriptions.
-        /// `head` is the response to the handshake; its field `Sec-WebSocket-Protocol` is the chosen subprotocol. Messages
-        /// that wait in the sink follow. Default: none.
+        /// Returns the messages to send first on each connection after the first one that opened, such as
+        /// subscriptions. `head` is the response to the handshake; its field `Sec-WebSocket-Protocol` is the chosen
+        /// subprotocol. Messages that wait in the sink follow. Default: none.
         public var resumption: @Sendable (_ head: ResponseHead) -> [WebSocketMessage] = { _ in [] }
 
         /// One connection only.
@@ -53,8 +53,8 @@ final class WebSocketSource: @unchecked Sendable {
     private let connect: @Sendable (_ isFirst: Bool) -> Observable<WebSocketEvent, NetworkError>
     /// Whether no connection has opened yet.
     private var isFirst = true
-    /// The failures since the last message, ping or pong: opening alone does not reset it, because a server may close each
-    /// connection at once.
+    /// The failures since the last message, ping or pong: opening alone does not reset it, because a server may close
+    /// each connection at once.
     private var history: RetryHistory
     /// The code with which the server has closed the last connection, if it has.
     private var code: WebSocketCloseCode?

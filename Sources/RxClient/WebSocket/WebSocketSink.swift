@@ -13,10 +13,10 @@ public import RxWebSocket
 /// ```
 ///
 /// Messages go out in the order in which they were sent. While there is no connection, before the first or between two,
-/// they are queued, up to ``limit``; ``dropsOldest`` decides which message fails beyond it. Once the WebSocket has ended,
-/// messages fail, until another one uses the sink: a sink belongs to one subscription at a time. Messages that still
-/// wait when the account of that subscription is logged out fail with ``NetworkError/Code/loginExpired``, and the next
-/// account can use the sink. Safe from any thread.
+/// they are queued, up to ``limit``; ``dropsOldest`` decides which message fails beyond it. Once the WebSocket has
+/// ended, messages fail, until another one uses the sink: a sink belongs to one subscription at a time. Messages that
+/// still wait when the account of that subscription is logged out fail with ``NetworkError/Code/loginExpired``, and the
+/// next account can use the sink. Safe from any thread.
 public final class WebSocketSink: Sendable {
     /// The maximum number of queued messages.
     public var limit: Int { outbox.limit }
