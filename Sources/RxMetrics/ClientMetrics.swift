@@ -59,13 +59,15 @@ public enum ClientMetric: String, Sendable, Hashable, CaseIterable {
     /// The size of the response's body as received, before decoding. Histogram in bytes, a `Recorder`. Development.
     case responseBodySize = "http.client.response.body.size"
     /// The number of open connections, a `Meter`. Attributes: `http.connection.state` (`active`, `idle`),
-    /// `server.address`, `server.port`, `url.scheme`, `network.peer.address`. Counts the connections that were
-    /// opened while the metrics were recorded, until the recording ends, if the transport reports them: `CurlTransport` does. Beyond 1000 different
-    /// addresses, connections have only the state. Development.
+    /// `server.address`, `server.port`, `url.scheme`, `network.peer.address`. Counts the connections that were opened
+    /// while the metrics were recorded, until the recording ends, if the transport reports them: `CurlTransport` does.
+    /// Beyond 1000 different addresses, connections have only the state. Development.
     case openConnections = "http.client.open_connections"
     /// The lifetime of connections, from the first request to the close. Histogram in seconds, a `Timer`. Attributes
     /// as for ``openConnections``, without the state. Development.
     case connectionDuration = "http.client.connection.duration"
+
+    // Dashboards and the page `Metrics.md` have the names.
 
     /// The number of retries, a `Counter`; `error.type` has the reason.
     case retries = "rxnetworking.client.retries"
@@ -75,8 +77,8 @@ public enum ClientMetric: String, Sendable, Hashable, CaseIterable {
     case relogins = "rxnetworking.client.relogins"
     /// The number of second attempts in parallel to a slow one, a `Counter`.
     case hedges = "rxnetworking.client.hedges"
-    /// The number of requests that were sent again, to the other server of the service, a `Counter`; `error.type` has the
-    /// reason.
+    /// The number of requests that were sent again, to the other server of the service, a `Counter`; `error.type` has
+    /// the reason.
     case failovers = "rxnetworking.client.failovers"
     /// The number of responses to which the cache contributed, a `Counter`. `rxnetworking.cache.use` says how:
     /// `fresh`, `stale`, `revalidated`.

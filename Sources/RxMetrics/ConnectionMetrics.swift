@@ -44,7 +44,8 @@ final class ConnectionMetrics: Sendable {
         var open: [Int: OpenConnection] = [:]
     }
 
-    /// The number of peers that have separate metrics: a host may have any number of addresses.
+    /// The number of peers that have separate metrics: a host may have any number of addresses. The documentation of
+    /// ``ClientMetric/openConnections`` and the page `Metrics.md` say 1000.
     fileprivate static let peerLimit = 1000
 
     private let factory: any MetricsFactory
@@ -52,7 +53,8 @@ final class ConnectionMetrics: Sendable {
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
-    /// With the end of the recording, its connections do not count any more.
+    /// With the end of the recording, its connections do not count any more. Only the subscription that
+    /// ``MetricsInstrument/stop()`` cancels holds this.
     deinit {
         contents.withLock { contents in
             for connection in contents.open.values { connection.meter.decrement(by: 1) }

@@ -5,8 +5,8 @@ public import RxFleet
 public import RxLite
 
 extension Fleet {
-    /// Records the metrics of the fleet, as this process sees it, until the subscription is cancelled. Their names begin
-    /// with `rxnetworking.fleet`; the page [Metrics](<doc:Metrics>) has a table of them.
+    /// Records the metrics of the fleet, as this process sees it, until the subscription is cancelled. Their names
+    /// begin with `rxnetworking.fleet`; the page [Metrics](<doc:Metrics>) has a table of them.
     ///
     /// ```swift
     /// fleet.recordMetrics()
@@ -27,7 +27,8 @@ extension Fleet {
     }
 }
 
-/// The metrics of a fleet, by the names under which a factory of swift-metrics gets them.
+/// The metrics of a fleet, by the names under which a factory of swift-metrics gets them. Dashboards and the page
+/// `Metrics.md` have the names.
 package enum FleetMetric: String, Sendable, Hashable, CaseIterable {
     /// The number of processes alive, as last known to this one, a `Meter`.
     case members = "rxnetworking.fleet.members"

@@ -25,7 +25,8 @@ final class MetricsInstrument: CallInstrument, CallRecord {
         let target: MetricsTarget
     }
 
-    /// The number of different origins: a server may redirect to any number of them.
+    /// The number of different origins: a server may redirect to any number of them. The documentation of
+    /// ``ClientMetric`` and the page `Metrics.md` say 500.
     private static let originLimit = 500
 
     let factory: any MetricsFactory
@@ -82,8 +83,8 @@ final class MetricsInstrument: CallInstrument, CallRecord {
         connections.subscribe(onNext: { metrics.receive($0) }).store(in: bag)
     }
 
-    /// Records the state of a circuit each time it changes. A client that has had many hosts makes a new breaker for one
-    /// that it has forgotten.
+    /// Records the state of a circuit each time it changes. A client that has had many hosts makes a new breaker for
+    /// one that it has forgotten.
     private func watch(_ breaker: CircuitBreaker, of origin: Origin?) {
         guard let origin, known.withLock({ $0.circuits[origin]?.breaker !== breaker }) else { return }
         let meter = Meter(
@@ -131,6 +132,7 @@ extension MetricsInstrument.Known {
 }
 
 extension CircuitBreaker.State {
+    /// The value that ``ClientMetric/circuitState`` documents.
     fileprivate var number: Int {
         switch self {
         case .closed: 0

@@ -61,7 +61,8 @@ final class MetricsTarget: Sendable {
         var timers: [(queue: Queue, timer: any TimerHandler)] = []
     }
 
-    /// The reason for which a request waits.
+    /// The reason for which a request waits. The names of the cases are the values of the attribute
+    /// `rxnetworking.queue`.
     enum Queue: String, Sendable {
         /// A place within the client's limits.
         case limits

@@ -4,8 +4,8 @@ public import RxLite
 public import RxOutbox
 
 extension Outbox {
-    /// Records the metrics of the outbox until the subscription is cancelled. Their names begin with `rxnetworking.outbox`;
-    /// the page [Metrics](<doc:Metrics>) has a table of them.
+    /// Records the metrics of the outbox until the subscription is cancelled. Their names begin with
+    /// `rxnetworking.outbox`; the page [Metrics](<doc:Metrics>) has a table of them.
     ///
     /// ```swift
     /// outbox.recordMetrics()
@@ -25,7 +25,8 @@ extension Outbox {
     }
 }
 
-/// The metrics of an outbox, by the names under which a factory of swift-metrics gets them.
+/// The metrics of an outbox, by the names under which a factory of swift-metrics gets them. Dashboards and the page
+/// `Metrics.md` have the names.
 package enum OutboxMetric: String, Sendable, Hashable, CaseIterable {
     /// The number of entries in the store, a `Meter`. `rxnetworking.outbox.phase` says which: `queued`, `sending`,
     /// `waiting`, `dead`.
@@ -52,6 +53,7 @@ private enum OutboxNews: Sendable {
 
 extension OutboxState {
     fileprivate func record(in factory: any MetricsFactory) {
+        // The values of the attribute are documented at ``OutboxMetric/entries``.
         let phases = [
             ("queued", counts.queued), ("sending", counts.sending), ("waiting", counts.waiting),
             ("dead", counts.dead),

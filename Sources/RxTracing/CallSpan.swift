@@ -8,8 +8,8 @@ import Tracing
 
 /// The span of one call.
 final class CallSpan: CallRecord, @unchecked Sendable {
-    // Unchecked, without exclusivity checks: the span and its context are set once, before all else; the rest is in a mutex,
-    // because the exchanges of a call that others wait for too go on after its end.
+    // Unchecked, without exclusivity checks: the span and its context are set once, by `begin`, before all else; the
+    // rest is in a mutex, because the exchanges of a call that others wait for too go on after its end.
     let instrument: TracingInstrument
     private let plan: SpanPlan
     @safe @exclusivity(unchecked) private var span: (any Span)?
@@ -44,6 +44,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
 
     func receive(_ event: TrafficEvent.Kind, of call: RecordedCall) {
         guard let span, span.isRecording, !progress.withLock({ $0.hasEnded }) else { return }
+        // The page `Tracing.md` lists the names of the events.
         switch event {
         case .relogin(let error): add("relogin", ["error.type": .string(error.conventionalType)])
         case .retry(let delay, let error):
@@ -60,6 +61,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
                 "failover",
                 [
                     "error.type": .string(error.conventionalType),
+                    // By the name of the case.
                     "rxnetworking.server": .string("\(role)"),
                 ])
         case .cached(let use, let head):
@@ -132,7 +134,8 @@ final class SpanPlan: Sendable {
         let basePath: String
     }
 
-    /// The values that determine the attributes of an exchange, apart from its URL, its errors and its number of attempts.
+    /// The values that determine the attributes of an exchange, apart from its URL, its errors and its number of
+    /// attempts.
     struct Exchange: Equatable, Sendable {
         var origin: Origin?
         var status: Int?
@@ -166,11 +169,13 @@ final class SpanPlan: Sendable {
         if let template { attributes["url.template"] = .string(template) }
         common = attributes
         exchange = Mutex((Exchange(), "", attributes))
+        // By the name of the case.
         attributes["rxnetworking.call.kind"] = .string("\(key.kind)")
         call = Mutex((nil, attributes))
     }
 
-    /// The attributes of a call whose last response had this status; kept from the call before if the status is the same.
+    /// The attributes of a call whose last response had this status; kept from the call before if the status is the
+    /// same.
     func callAttributes(_ status: Int?) -> [String: SpanAttribute] {
         call.withLock { call in
             if call.status != status {

@@ -15,10 +15,11 @@ extension Client {
     /// ```
     ///
     /// A call is one span, whose parent is the context of the task that subscribes (`ServiceContext.current`), on
-    /// whatever loop the call runs, and however many requests it takes: attempts, logins, redirects. Each page of a list and
-    /// each connection of an event source is a call. Each exchange is a child of it, of the kind `client`, with the names and attributes of OpenTelemetry's [conventions
-    /// for HTTP client spans](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client-span). The
-    /// tracer adds its fields, such as `traceparent`, to each request.
+    /// whatever loop the call runs, and however many requests it takes: attempts, logins, redirects. Each page of a
+    /// list and each connection of an event source is a call. Each exchange is a child of it, of the kind `client`,
+    /// with the names and attributes of OpenTelemetry's [conventions for HTTP client
+    /// spans](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client-span). The tracer adds its
+    /// fields, such as `traceparent`, to each request.
     ///
     /// No attribute is secret: URLs have neither user info nor query, and errors no text of the server. Baggage is not
     /// sent to another origin than that of the service.
@@ -55,6 +56,7 @@ final class TracingInstrument: CallInstrument {
     /// The number of plans that are kept. Paths that an app writes with values in them may be any number.
     private static let planLimit = 500
 
+    /// ``CallSpan/begin(_:in:)`` and ``CallSpan/end(_:_:)`` must be called.
     var watchesCalls: Bool { true }
 
     init(_ tracer: any Tracer, sending sender: any Instrument, on scheduler: any Scheduler) {
@@ -69,9 +71,9 @@ final class TracingInstrument: CallInstrument {
         CallSpan(by: plan(of: call, below: call.basePath), self)
     }
 
-    /// The plan of spans of the call at a server with this base path; `nil` for a server to which the path does not
-    /// belong. A lookup of the same plan as before compares without
-    /// hashing.
+    /// The plan of spans of the call at a server. A lookup of the same plan as before compares without hashing.
+    ///
+    /// - Parameter basePath: the base path of the server; `nil` for a server to which the path does not belong.
     func plan(of call: RecordedCall, below basePath: String?) -> SpanPlan {
         let key = SpanPlan.Key(
             kind: call.kind, method: call.request.method,

@@ -89,6 +89,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     }
 
     private func addEvents(_ metrics: TransferMetrics) {
+        // The page `Tracing.md` lists the names.
         let start = begin.advanced(by: metrics.queued)
         func event(_ name: String, _ interval: Duration) {
             guard interval > .zero else { return }
