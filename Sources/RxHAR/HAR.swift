@@ -41,6 +41,8 @@ public struct HAR: Codable, Sendable, Equatable {
     }
 }
 
+// The names of the properties here and below are those of the members in the file; see ``HAR``.
+
 extension HAR {
     /// One exchange: a request as sent, and its response.
     package struct Entry: Codable, Sendable, Equatable {
@@ -110,6 +112,8 @@ extension HAR {
 }
 
 extension HAR {
+    // The names of the properties are those of the format's members.
+
     /// A request as sent.
     package struct Request: Codable, Sendable, Equatable {
         /// The method.
@@ -154,6 +158,8 @@ extension HAR {
         package var bodySize = -1
     }
 
+    // As above, the names of the properties are those of the format's members.
+
     /// A name and its value.
     package struct Pair: Codable, Sendable, Equatable {
         /// The name.
@@ -192,7 +198,7 @@ extension HAR {
         package var comment: String?
     }
 
-    /// The body of a response.
+    /// The body of a response, by the names of the format.
     package struct Content: Codable, Sendable, Equatable {
         /// The size of the decoded body, in bytes.
         package var size: Int
@@ -285,7 +291,8 @@ extension HAR.Cookie {
 }
 
 extension HAR {
-    /// A message of a WebSocket.
+    /// A message of a WebSocket. The names of properties and cases are those in archives of Chrome, which
+    /// `CassetteReader` reads.
     package struct WebSocketMessage: Codable, Sendable, Equatable {
         /// The direction of a message.
         package enum Direction: String, Codable, Sendable {

@@ -16,7 +16,7 @@ package struct HAREntries {
     /// All entries in the order of their numbers.
     package var all: [HAR.Entry] { entries.sorted { $0.key < $1.key }.map(\.value.entry) }
 
-    /// - Parameter number: the number of the entry's exchange.
+    /// - Parameter number: the number of the entry's exchange. No other entry has it.
     package mutating func add(_ entry: HAR.Entry, _ number: Int) {
         let bytes = entry.size
         entries[number] = (entry, bytes)

@@ -43,11 +43,13 @@ extension Client {
 }
 
 extension CookieJar {
+    // The default limits repeat those of the initializers in RxCookies; change both.
+
     /// Creates a jar in memory, with the system's list of public suffixes.
     ///
     /// - Parameters:
-    ///   - domainLimit: the maximum number of cookies per domain. Over a limit, expired cookies are evicted first, then those
-    ///     without `Secure`, then the least recently used. Default 180.
+    ///   - domainLimit: the maximum number of cookies per domain. Over a limit, expired cookies are evicted first, then
+    ///     those without `Secure`, then the least recently used. Default 180.
     ///   - countLimit: the maximum number of cookies in total. Default 3,000.
     ///   - longestLifetime: the maximum lifetime of a cookie, in seconds; longer lifetimes are cut. Default 400 days.
     public convenience init(
@@ -57,6 +59,8 @@ extension CookieJar {
             publicSuffixes: .system, domainLimit: domainLimit, countLimit: countLimit,
             longestLifetime: longestLifetime)
     }
+
+    // These limits, too, repeat those in RxCookies.
 
     /// Creates a jar with a file. Each save replaces the file atomically, with mode 0600; its folder must exist. Two
     /// jars, or two processes, must not share one file: each would overwrite the changes of the other.

@@ -1,4 +1,5 @@
-// One import for users: all public modules.
+// One import for users: the public modules that the product consists of. Optional ones are products of their own.
+// `Docs/build.sh` reads these lines in this form, to describe the modules as parts of RxNetworking.
 @_exported public import HTTPTypes
 @_exported public import RxCache
 @_exported public import RxClient

@@ -14,6 +14,8 @@ public import RxOutbox
 // What runs in a service group of ServiceLifecycle: a loop, a client, an outbox and an inspector.
 
 extension Client: Service {
+    // The page `ServiceLifecycle.md` says 30 seconds, too.
+
     /// Waits for the shutdown of the service group, and then lets the running requests end, within 30 seconds.
     ///
     /// ```swift

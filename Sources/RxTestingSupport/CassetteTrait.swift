@@ -64,7 +64,7 @@ extension Trait where Self == CassetteTrait {
     ///
     /// - Parameters:
     ///   - name: the name of the file without its extension.
-    ///   - rules: the rules of the replay. Default strict.
+    ///   - rules: the rules of the replay. Default `ReplayRules.standard`, which is strict.
     ///   - file: the source file of the test. Default the caller's.
     ///   - sourceLocation: the place of issues about the cassette. Default the caller's.
     public static func cassette(
