@@ -139,8 +139,8 @@ extension EndpointWithOptions: RedactedDescription {
 
 extension Endpoint {
     /// Whether the endpoint's requests may be sent twice, by their method (RFC 9110 §9.2.2),
-    /// ``RequestOptions/isIdempotent`` or an `Idempotency-Key`, and have a replayable body. By the same rules as
-    /// `Request.isRepeatable`; change both.
+    /// ``RequestOptions/isIdempotent`` or an `Idempotency-Key`, and have a replayable body. It has the rules of
+    /// `Request.isRepeatable`, and looks at the endpoint's own options only.
     public var isRepeatable: Bool {
         switch method {
         case .get, .head, .options, .trace, .put, .delete: parameters.isReplayable

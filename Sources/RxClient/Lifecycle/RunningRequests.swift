@@ -123,6 +123,7 @@ extension NetworkError {
     /// The error of a request that a client refuses because it has been shut down.
     static func shutDown(_ request: Request) -> NetworkError {
         var error = NetworkError(.shutDown, "the client has been shut down", request: request)
+        // An outbox then knows that nothing has arrived.
         error.isUnsent = true
         return error
     }

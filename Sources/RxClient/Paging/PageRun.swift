@@ -94,6 +94,7 @@ struct PageRun<Item: Sendable> {
         hasMore = false
         let info = info(of: page, at: here)
         latest = info
+        // After `info`, which has the largest of the pages before.
         largestPage = max(largestPage, page.items.count)
         if pageCount == 1 { before = try rule.previous(info) }
         guard !isFull else {

@@ -21,8 +21,8 @@ public final class RequestLimiter: Sendable {
     /// The maximum time for which a 429 holds a host; zero disables it.
     public let longestPause: Duration
 
-    private let shared: SharedClock
-    var clock: any Scheduler { shared.scheduler }
+    private let sharedClock: SharedClock
+    var clock: any Scheduler { sharedClock.scheduler }
     private let perHost: RequestLimits
     /// Whether processes share the rate of all hosts together.
     private let sharesTotal: Bool
@@ -45,7 +45,7 @@ public final class RequestLimiter: Sendable {
         currentDate: (@Sendable () -> Date)? = nil
     ) {
         self.longestPause = longestPause
-        shared = SharedClock(clock, currentDate)
+        sharedClock = SharedClock(clock, currentDate)
         self.perHost = perHost
         sharesTotal = total.sharing != nil && total.rate != nil
         contents = Mutex(Contents(total: total, perHost: perHost))
@@ -59,7 +59,7 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Takes the time of a stream, if that is virtual and the limiter has no clock yet.
-    func setClockIfUnset(_ scheduler: any Scheduler) { shared.setIfUnset(scheduler) }
+    func setClockIfUnset(_ scheduler: any Scheduler) { sharedClock.setIfUnset(scheduler) }
 
     /// The number of requests that are waiting.
     public var waitingCount: Int { contents.withLock { $0.queue.waitingCount } }
@@ -112,7 +112,7 @@ public final class RequestLimiter: Sendable {
     /// Holds a host for as long as its response asks; where the rate is shared, in all processes.
     func pause(_ host: Host, because error: NetworkError) {
         guard error.code == .status, error.status?.code == 429,
-            let wait = error.retryAfter(now: shared.date), min(wait, longestPause) > .zero
+            let wait = error.retryAfter(now: sharedClock.date), min(wait, longestPause) > .zero
         else { return }
         pause(host, for: min(wait, longestPause))
     }
@@ -120,7 +120,7 @@ public final class RequestLimiter: Sendable {
     /// Holds a host, if its rate or the total is shared, and the fields of a response say that no requests are left
     /// (draft-ietf-httpapi-ratelimit-headers).
     func pause(_ host: Host, after head: ResponseHead) {
-        guard sharesTotal || host.sharesRate, let fields = RateLimitFields(head, at: shared.date),
+        guard sharesTotal || host.sharesRate, let fields = RateLimitFields(head, at: sharedClock.date),
             fields.remaining == 0, min(fields.timeToReset, longestPause) > .zero
         else { return }
         pause(host, for: min(fields.timeToReset, longestPause))

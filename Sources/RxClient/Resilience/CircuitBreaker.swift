@@ -84,6 +84,7 @@ public final class CircuitBreaker: Sendable {
             .circuitOpen,
             "the circuit has been open for \(now - since); it probes the host in \(max(.zero, until - now))"
         )
+        // Hence a failover may send any request to the other server, and an outbox knows that nothing has arrived.
         error.isUnsent = true
         // A stream that connects again (``Reconnecting``) waits until its end.
         error.openCircuit = since..<max(since, until)

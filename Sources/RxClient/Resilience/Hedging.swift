@@ -115,8 +115,8 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
     private var running: [(scope: Scope, start: Duration?)] = []
     private let timer: OperatorTimer
     private var hasWinner = false
-    /// Whether the time until the second attempt has begun.
-    private var isHedged = false
+    /// Whether the time until the second attempt has begun, which happens once.
+    private var isTimerSet = false
 
     init(
         _ attempt: @escaping @Sendable (@escaping @Sendable () -> Void) -> Observable<Element, NetworkError>,
@@ -163,8 +163,8 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
             running[index].start == nil
         else { return }
         running[index].start = timer.clock.now
-        guard !isHedged, let delay = hedging.delay(latencies) else { return }
-        isHedged = true
+        guard !isTimerSet, let delay = hedging.delay(latencies) else { return }
+        isTimerSet = true
         timer.set(after: delay) {
             guard self.mayRepeat() else { return }
             self.trace?.emit(.hedged(after: delay))

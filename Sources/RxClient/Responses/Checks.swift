@@ -163,6 +163,7 @@ extension Observable where Element == Response, Failure == NetworkError {
         return map { response throws(NetworkError) in
             try response.checkContentType(types)
             var checked = response
+            // The types checked here replace those that ``Validation`` has left for `decode` to check.
             checked.decodableTypes = nil
             return checked
         }

@@ -16,6 +16,8 @@ import RxParameters
 ///
 /// A code matches as a number, a Bool or a string. Other keys are ignored.
 public struct Envelope: Sendable {
+    // Each place is copied to ``lookup``, hence the `didSet`.
+
     /// The place of the code.
     public var code: Keys { didSet { lookup = paths } }
     /// The place of the server's message.
