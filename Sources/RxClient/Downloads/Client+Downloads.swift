@@ -134,7 +134,8 @@ struct DownloadReading: Interceptor {
 }
 
 extension NetworkError {
-    /// This error, attributed to `request` if it names no request yet.
+    /// This error, attributed to `request` if it names no request yet. It keeps its attempt and credential, which
+    /// `attributed(to:)` replaces; another property that says something of a request belongs in both.
     func naming(_ request: Request) -> NetworkError {
         guard requestID == nil else { return self }
         var error = self
