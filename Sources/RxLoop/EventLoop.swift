@@ -44,7 +44,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     private var isLate = false
     /// `nil` once the loop has ended.
     let hooks = Mutex<[UInt64: @Sendable () -> Void]?>([:])
-    /// Whether pending timers run early and new ones go to another clock. Accessed only on the loop.
+    /// Whether pending timers run early, new ones go to another clock, and no job starts (``PoolJob/start()``).
+    /// Accessed only on the loop.
     var isEnding = false
     /// The number of jobs in the thread pool or on their way back from it. Accessed only on the loop.
     var jobCount = 0
@@ -159,6 +160,7 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     /// Inserts an entry that is not in the heap. On the loop.
     func insert(_ entry: TimerEntry, at deadline: UInt64) {
         assertCurrent()
+        // Else a ``LoopTimer`` whose time has not come would insert itself again, and the loop would never end.
         guard !isEnding else { return }
         // An entry added while timers run comes after the others, however long it has been due.
         entry.deadline = ringTime.map { max(deadline, $0.addingClamped(1)) } ?? deadline

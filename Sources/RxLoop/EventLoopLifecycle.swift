@@ -73,7 +73,7 @@ extension EventLoop {
             unsafe _ = uv_loop_close(raw)
             throw UVError(rawValue: status)
         }
-        // The end of the thread cannot have been posted before this.
+        // ``shutDown()`` posts the end of the thread later: it waits for the lock that ``start()`` holds.
         inbox.open()
         return created
     }

@@ -23,8 +23,8 @@ struct Handle<Kind> {
         unsafe UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: uv_handle_t.self)
     }
 
-    /// Sets the object that libuv's callbacks find. Not retained: the owner closes the handle before it is
-    /// released.
+    /// Sets the object that libuv's callbacks find; a ``LoopHandle``, since the loop closes open handles at its end.
+    /// Not retained: the owner closes the handle before it is released.
     func setOwner(_ owner: AnyObject) {
         unsafe uv_handle_set_data(asHandle, Unmanaged.passUnretained(owner).toOpaque())
     }
@@ -37,8 +37,10 @@ struct Handle<Kind> {
 
 /// The owner of a handle, for the handle's callbacks.
 ///
-/// - Parameter handle: a handle whose owner is set and has not closed it; after `uv_close` libuv calls only
-///   the close callback.
+/// - Parameters:
+///   - handle: a handle whose owner is set and has not closed it; after `uv_close` libuv calls only the close
+///     callback.
+///   - type: the class of that owner. It is not checked.
 func owner<Owner: AnyObject, Kind>(
     of handle: UnsafeMutablePointer<Kind>?, as type: Owner.Type
 ) -> Owner? {
@@ -91,13 +93,15 @@ struct LoopHandles {
         unsafe lateAlarm = try unsafe Handle { unsafe uv_check_init(raw, $0) }
     }
 
-    /// Sets the loop that the callbacks find.
+    /// Sets the loop that the callbacks find. It is no ``LoopHandle``; see ``close()``.
     func setOwner(_ loop: EventLoop) {
         unsafe beforePoll.setOwner(loop)
         unsafe alarm.setOwner(loop)
         unsafe lateAlarm.setOwner(loop)
     }
 
+    /// Closes all handles. Must be called before the walk at the end of ``EventLoop/run()``, which stops the process at
+    /// an open handle whose owner is no ``LoopHandle``.
     func close() {
         unsafe wakeUp.close()
         unsafe beforePoll.close()

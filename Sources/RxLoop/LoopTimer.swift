@@ -146,7 +146,7 @@ class TimerEntry: @unchecked Sendable {
 
     init(deadline: UInt64) { self.deadline = deadline }
 
-    /// Called when the entry is due, and no longer in the heap.
+    /// Called when the entry is due, and no longer in the heap; at the end of the loop, before it is due.
     func run() {}
 
     /// Whether it is due before `other`.
@@ -290,7 +290,8 @@ package final class Immediate: LoopHandle {
         unsafe _ = uv_check_stop(check.pointer)
     }
 
-    /// Stops for good. Closing twice is fine, and so is closing from any thread after the end of the loop.
+    /// Stops for good. Closing twice is fine, and so is closing from any thread after the end of the loop, which has
+    /// closed it.
     package func close() {
         guard let (idle, check) = unsafe handles else { return }
         stop()

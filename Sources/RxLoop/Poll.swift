@@ -24,9 +24,10 @@ package final class Poll: LoopHandle {
     private let loop: EventLoop
     private let onEvent: (Events, UVError?) -> Void
 
-    /// Prepares to watch `descriptor`; nothing is reported before ``start(_:)``.
+    /// Prepares to watch `descriptor`, on the loop's thread; nothing is reported before ``start(_:)``.
     ///
-    /// - Parameter onEvent: called on the loop with the readiness of the socket, or with a polling error.
+    /// - Parameter onEvent: called on the loop with the readiness of the socket, or with a polling error, after which
+    ///   libuv has stopped the poll.
     package init(
         on loop: EventLoop, descriptor: Int32, onEvent: @escaping (Events, UVError?) -> Void
     ) throws(UVError) {
@@ -61,7 +62,7 @@ package final class Poll: LoopHandle {
     }
 
     /// Stops for good; nothing is reported after this. Closing twice is fine, and so is closing from any
-    /// thread after the end of the loop.
+    /// thread after the end of the loop, which has closed it.
     package func close() {
         guard let closing = unsafe handle else { return }
         loop.preconditionCurrent()

@@ -132,8 +132,8 @@ package final class File: @unchecked Sendable {
         }
     }
 
-    /// The offset of the first byte from `offset` on that was never written (`lseek` with `SEEK_HOLE`); the size of the file
-    /// if there is none, or if the file system does not know.
+    /// The offset of the first byte from `offset` on that was never written (`lseek` with `SEEK_HOLE`); the size of the
+    /// file if there is none, or if the file system does not know.
     package func hole(from offset: Int64) throws(UVError) -> Int64 {
         let size = try status().size
         guard offset < size else { return size }
@@ -197,6 +197,7 @@ extension File {
         let got = unsafe rxuv_read_cached(descriptor, buffer.baseAddress, buffer.count, offset)
         return got < 0 ? nil : got
     }
+
     /// Whether the byte at `offset` can be read without waiting.
     package func isCached(at offset: Int64) -> Bool {
         var byte: UInt8 = 0
