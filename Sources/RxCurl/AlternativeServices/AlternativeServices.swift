@@ -58,6 +58,7 @@ final class AlternativeServices: Sendable {
     ) {
         let age = age.flatMap { AlternativeServiceReader.number($0, atMost: AlternativeService.longestAge) }
         let now = now()
+        // The file has only the names that ``AlternativeTable`` knows; see its `curlName`.
         let source = version >= .http2 ? "h\(version.major)" : "http/1.1"
         let field = AlternativeServiceField(value.utf8)
         let isChanged = contents.withLock {

@@ -56,7 +56,8 @@ struct AlternativeTable {
 
     /// The maximum number of origins.
     static let limit = 1024
-    /// How long an alternative is not used after a failure; doubled after each further failure.
+    /// How long an alternative is not used after a failure, in seconds; doubled after each further failure, as the
+    /// documentation of ``CurlTransport/HTTPVersion/http3`` says.
     static let firstDelay = 5 * 60
     static let longestDelay = 2 * 24 * 3600
 
@@ -211,7 +212,8 @@ extension AlternativeTable {
         }
     }
 
-    /// Adds the entries of a file that have not expired. Other lines are ignored.
+    /// Adds the entries of a file that expire in the future, within ``AlternativeService/longestAge``, up to the limits
+    /// of origins and of services. Other lines are ignored.
     mutating func add(_ text: [UInt8], at now: Int) {
         var found: [HTTPSOrigin: Entry] = [:]
         for line in text.split(separator: UInt8(ascii: "\n")) {

@@ -105,6 +105,7 @@ final class ConnectionQueue {
     /// connection of another one.
     func next() -> Transfer? {
         loop.assertCurrent()
+        // Half of what ``widen()`` asks for: the places that it has added stay for those who have waited this long.
         while let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) {
             let time = waitedTime(transfer)
             transfer.queueState.waiting.take()?.limit?.cancel()

@@ -40,7 +40,8 @@ struct NameLookups {
     /// Whether ``Multi/startLookups()`` has been posted.
     var isStartPosted = false
 
-    /// - Parameter loops: the number of loops among which the limit is divided.
+    /// - Parameter loops: the number of loops among which the limit is divided; it is documented in Connections.md of
+    ///   RxNetworking.
     init(loops: Int) { limit = max(1, 32 / loops) }
 
     /// The number of lookups under way.
@@ -179,6 +180,7 @@ extension Multi {
         for transfer in transfers where !transfer.isOver {
             if let failure {
                 let handle = transfer.handle
+                // Before the release: ``Transfer/failure(_:)`` asks the handle.
                 transfer.end(failure)
                 if let handle { release(handle) }
             } else {

@@ -31,6 +31,7 @@ final class Negotiation {
     /// Whether no transfer is running, so that the negotiation may be discarded.
     var isIdle: Bool { running == 0 }
 
+    /// As in ``FairQueue/multiplex(_:)``.
     private static let streamsPerConnection = 100
 
     /// Whether other transfers may still have to wait for a connection that is being made.

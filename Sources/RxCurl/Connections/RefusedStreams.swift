@@ -56,12 +56,13 @@ extension Transfer {
             attempts.refusals < Self.mostRefusals, content.source?.canReopen ?? true
         else { return false }
         if attempts.sending.isRefused { return true }
-        // libcurl ends with the same message if a connection broke that had been used before, on which the server may have
-        // processed the request: then only what may be repeated is sent again.
+        // libcurl ends with the same message if a connection broke that had been used before, on which the server may
+        // have processed the request: then only what may be repeated is sent again.
         guard result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR,
             state.isRepeatable || attempts.sending.isOnNewConnection,
             multi.features.has(.givesUpRefusedStreams)
         else { return false }
+        // The words of libcurl (`Curl_retry_request`).
         return handle.error(result).message.hasPrefix("Connection died, tried")
     }
 
@@ -183,7 +184,7 @@ enum HTTP2Notice: Equatable {
             self = .goneAway(last: last)
             return
         }
-        // "[HTTP/2] [1] …", from 8.3 on and if it is traced.
+        // "[HTTP/2] [1] …", from 8.3 on, because ``Multi/open()`` has turned this trace on.
         guard rest.take("[HTTP/2] ["), let stream = rest.takeNumber(), rest.take("] ") else { return nil }
         if rest.take("OPENED stream for ") || rest.take("DATA, window=") || rest.take("CLOSED") {
             self = .stream(stream)

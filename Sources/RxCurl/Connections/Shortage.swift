@@ -29,8 +29,8 @@ enum Shortage {
         return nil
     }
 
-    /// The error number if the process has no memory left. libcurl reports texts above its own limits as a lack of memory,
-    /// too.
+    /// The error number if the process has no memory left. libcurl reports texts above its own limits as a lack of
+    /// memory, too.
     static func ofMemory() -> Int32? {
         guard let memory = unsafe malloc(1 << 20) else { return ENOMEM }
         unsafe free(memory)
@@ -52,7 +52,7 @@ extension Transfer {
             case CURLE_COULDNT_CONNECT: attempts.shortage ?? (state.isSent ? nil : cause.systemError)
             case _ where state.isSent: nil
             // libcurl 7.88 reports a name without an address like this if it was looked up over HTTPS for one address
-            // family only.
+            // family only: ``CurlError/kind(isSent:isLookedUp:)`` then says `resolve`.
             case CURLE_OUT_OF_MEMORY:
                 multi.configuration.dnsOverHTTPS != nil && handle?.hasNoAddress == true
                     ? nil : Shortage.ofMemory()

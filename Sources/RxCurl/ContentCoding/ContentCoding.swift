@@ -8,7 +8,8 @@ import Glibc
 import Darwin
 #endif
 
-/// A content coding that the transport decodes (RFC 9110 §8.4.1).
+/// A content coding that the transport decodes (RFC 9110 §8.4.1). The raw values are the names in the header fields of
+/// requests and responses, and in error messages; the cases are in the order of `Accept-Encoding`.
 enum ContentCoding: String, CaseIterable, Sendable {
     /// RFC 1952.
     case gzip
@@ -23,7 +24,7 @@ enum ContentCoding: String, CaseIterable, Sendable {
     case zstd
     #endif
 
-    /// The maximum number of codings of one body.
+    /// The maximum number of codings of one body; documented in Connections.md of RxNetworking.
     static let limit = 5
 
     /// The value of `Accept-Encoding` with all codings.
@@ -135,7 +136,7 @@ extension Transfer {
     func endRefused() {
         guard let refusal = state.refusal else { return }
         let error = error(refusal.kind, refusal.message)
-        // After the end of the loop, nothing of curl is left.
+        // Without a handle, curl has nothing of the transfer any more; the loop may have ended, too.
         if handle == nil { end(error) } else { multi.perform(.fail(self, error)) }
     }
 }

@@ -114,7 +114,7 @@ final class InflateDecoder: ContentDecoder {
         case Z_STREAM_END:
             position = .behindMember
             isFirstMember = false
-        // The bytes are not the magic number of a member.
+        // Behind a member, bytes that are not a magic number are ignored.
         case Z_DATA_ERROR where unsafe stream.pointee.total_in <= 2 && !isFirstMember:
             position = .behindAll
             step.consumed = input.count
@@ -168,8 +168,7 @@ final class ZstdDecoder: ContentDecoder {
     private let stream: OpaquePointer?
     private var position = Position.start
     private var isFirstFrame = true
-    /// How many bytes of the frame have been read.
-    private var frameBytes = 0
+    private var frameBytesRead = 0
 
     init() {
         unsafe stream = ZSTD_createDStream()
@@ -184,7 +183,7 @@ final class ZstdDecoder: ContentDecoder {
     var isComplete: Bool {
         switch position {
         case .start: false
-        case .inside: !isFirstFrame && frameBytes <= 1
+        case .inside: !isFirstFrame && frameBytesRead <= 1
         case .behindFrame, .behindAll: true
         }
     }
@@ -202,7 +201,7 @@ final class ZstdDecoder: ContentDecoder {
         let result = unsafe ZSTD_decompressStream(stream, &target, &source)
         var step = unsafe DecodingStep(consumed: source.pos, produced: target.pos)
         if ZSTD_isError(result) != 0 {
-            // The bytes are not the magic number of a frame.
+            // Behind a frame, bytes that are not a magic number are ignored.
             guard !isFirstFrame, ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown else {
                 step.isMalformed = true
                 return step
@@ -212,10 +211,11 @@ final class ZstdDecoder: ContentDecoder {
         } else if result == 0 {
             position = .behindFrame
             isFirstFrame = false
-            frameBytes = 0
+            frameBytesRead = 0
         } else {
             position = .inside
-            frameBytes += step.consumed
+            // One byte behind a frame begins no other one; see ``isComplete``.
+            frameBytesRead += step.consumed
         }
         return step
     }

@@ -14,7 +14,8 @@ final class ContentDecoding {
         case expanded
     }
 
-    /// The limits for the growth of a body.
+    /// The limits for the growth of a body. ``CurlTransport/Configuration/expansionLimit`` sets the ratio, and its
+    /// documentation tells both.
     struct Limits: Equatable {
         /// The maximum ratio of decoded to received bytes, at each coding.
         var expansion = 100
@@ -22,7 +23,7 @@ final class ContentDecoding {
         var floor = 1 << 20
     }
 
-    /// The maximum size of a piece, in bytes.
+    /// The maximum size of a piece, in bytes; documented in Connections.md of RxNetworking.
     static let pieceSize = 64 << 10
 
     private let limits: Limits

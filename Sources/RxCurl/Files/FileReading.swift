@@ -14,7 +14,8 @@ final class FileReading: @unchecked Sendable {
     /// Whether the bytes from an offset on may be taken if they are in memory.
     typealias Admission = @Sendable (_ offset: Int64) -> Bool
 
-    /// The size of a piece, in bytes. Smaller pieces would mean more switches between threads.
+    /// The size of a piece, in bytes, as documented for ``LoopFileSystem``. Smaller pieces would mean more switches
+    /// between threads.
     static let pieceSize = 512 << 10
     /// The maximum number of bytes that are taken before the status of the file is checked again.
     private static let lookInterval: Int64 = 1 << 20

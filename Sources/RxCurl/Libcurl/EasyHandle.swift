@@ -5,10 +5,10 @@ import RxLoop
 
 /// One `CURL *`, used by one transfer after another.
 ///
-/// Options that never change are set once. Options that vary between requests are set when they differ from
-/// the previous transfer on the handle, and ``Settings`` lists all of them; this replaces `curl_easy_reset`,
-/// which would reset the constant options as well. A handle whose transfer did not succeed is discarded
-/// together with its inner state.
+/// Options that never change are set once. Options that vary between requests are set when they differ from the
+/// previous transfer on the handle, and ``Settings`` lists them, except those of ``listen(_:)`` and
+/// ``guardFirstLine(_:)``; this replaces `curl_easy_reset`, which would reset the constant options as well. A handle
+/// whose transfer did not succeed is discarded together with its inner state.
 @safe
 final class EasyHandle {
     // Safe: `raw` and the buffers live from init to deinit, and everything happens on the loop of `multi`.
@@ -54,9 +54,8 @@ final class EasyHandle {
     var firstLine = FirstLineGuard()
     /// Whether libcurl's log is read (``HTTP2Notice``).
     private(set) var isListening = false
-    /// When the connect timeout of the transfer has passed, in nanoseconds of the loop. Only
-    /// ``NameLookups/liftLimits(at:)`` reads it, so that curl goes on with a lookup after it; the transfer itself is
-    /// ended by ``TransferClock``.
+    /// When the connect timeout of the transfer has passed, in nanoseconds of the loop. ``TransferClock`` then ends the
+    /// transfer; ``NameLookups/liftLimits(at:)`` lifts curl's own limit, so that curl continues the lookup.
     private(set) var connectDeadline: UInt64 = 0
 
     /// All settings that can differ between two transfers on one handle. Each begins with the value that a
@@ -70,6 +69,8 @@ final class EasyHandle {
         var content = Content.unset
         var contentCount: Int64?
         var continueWait: Duration?
+        /// `nil` if curl does not have it, before the first transfer and after ``liftConnectLimit()``; `.some(nil)` is no
+        /// limit.
         var connectTimeout: Duration?? = nil
         var headers: HeaderList?
         var isOneUse = false
@@ -128,6 +129,7 @@ final class EasyHandle {
             settings.expectsSharing = expectsSharing
             set(CURLOPT_PIPEWAIT, expectsSharing ? 1 : 0)
         }
+        // Never for an upgrade, which asks for no HTTP/3: ``setConnectOnly(speaksHTTP:)`` has set its version.
         if settings.http3 != transfer.attempts.http3 {
             settings.http3 = transfer.attempts.http3
             setVersion(transfer.attempts.http3, transfer.multi)
@@ -138,11 +140,12 @@ final class EasyHandle {
         }
         let connectTimeout = transfer.request.timeouts.connect
         var connectTime = Self.milliseconds(connectTimeout)
-        // The queries of a lookup over HTTPS get this time.
+        // The queries of a lookup over HTTPS get this time: at most 300 s, the default of curl, as the documentation of
+        // ``CurlTransport/Configuration/dnsOverHTTPS`` says.
         if transfer.multi.configuration.dnsOverHTTPS != nil { connectTime = min(connectTime, 300_000) }
         connectDeadline = transfer.multi.loop.nanoseconds + UInt64(connectTime) * 1_000_000
         if settings.connectTimeout != .some(connectTimeout) {
-            // The transport's limit comes first, so that libcurl gives up no lookup.
+            // Later than the transport's own limit, so that libcurl does not end a lookup that others may use.
             set(CURLOPT_CONNECTTIMEOUT_MS, min(connectTime + Self.connectMargin, Int(Int32.max)))
             settings.connectTimeout = .some(connectTimeout)
         }
@@ -185,6 +188,7 @@ final class EasyHandle {
         let name = method == .post ? nil : method.rawValue
         switch content {
         case .none:
+            // The methods with empty content are those of ``TransferContent/framing(of:)``.
             switch method {
             case .get: setContent(.none, method: nil)
             case .head: setContent(.noBody, method: nil)
@@ -204,6 +208,7 @@ final class EasyHandle {
         if settings.content != content {
             settings.content = content
             settings.contentCount = nil
+            // ``Transfer/reportUpload()`` is called only where progress is on.
             set(CURLOPT_NOPROGRESS, content == .streamed ? 0 : 1)
             set(CURLOPT_UPLOAD_BUFFERSIZE, content == .streamed ? Self.streamBuffer : Self.smallBuffer)
             // Setting the fields makes it a POST, hence the order.
@@ -231,7 +236,7 @@ final class EasyHandle {
     }
 
     /// The size of the pieces in which a streamed body is sent. It halves the number of system calls and of
-    /// wake-ups of the server; curl has the buffer only while it sends.
+    /// wake-ups of the server; curl has the buffer only while it sends. ``SocketState/patience`` depends on it.
     private static let streamBuffer = 128 << 10
     /// curl's default.
     private static let smallBuffer = 64 << 10

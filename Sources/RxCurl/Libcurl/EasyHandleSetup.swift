@@ -11,8 +11,10 @@ extension EasyHandle {
         // Without this, giving up a name lookup would wait for the resolver's thread.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // Redirects are followed above the transport.
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
+        // ``Transfer/receiveLine(_:)`` would take the head of a response to `CONNECT` for the server's.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_NOPROGRESS, 1)
         set(CURLOPT_BUFFERSIZE, multi.settings.receiveBufferSize)

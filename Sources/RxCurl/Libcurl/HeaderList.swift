@@ -186,6 +186,7 @@ extension HeaderList {
             if decodesContent, !has(.acceptEncoding) {
                 lines.append("Accept-Encoding: \(has(.range) ? "identity" : ContentCoding.accepted)")
             }
+            // curl sends what these lines announce: see ``EasyHandle/setContent(_:method:)``, and ``Gzip``.
             guard framing != .none else { return lines }
             lines.append(expectsContinue ? "Expect: 100-continue" : "Expect:")
             if !has(.contentType) { lines.append("Content-Type:") }

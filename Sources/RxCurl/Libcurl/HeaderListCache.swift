@@ -60,7 +60,8 @@ struct HeaderListCache {
         return entry.list
     }
 
-    /// Makes the list of an entry anew, except for its shared part.
+    /// Makes the list of an entry anew, except for its shared part. The other fields are sent unchanged: where
+    /// ``HeaderList/Extras/sent(_:)`` changes fields, an entry shares all of them.
     private mutating func update(
         _ index: Int, to wanted: HTTPFields, _ request: Request
     ) throws(NetworkError) {

@@ -50,9 +50,9 @@ enum LibcurlFault: CaseIterable {
     /// Hands out only the part of an HTTP/2 head that fits into the receive buffer, and the rest when another frame
     /// arrives. Therefore the buffer has room for the longest head that this libcurl accepts, 128 KiB.
     case stallsLongHTTP2Heads
-    /// Opens the sockets with which it wakes itself up, two for each multi handle and each lookup, without close-on-exec.
-    /// There is no guard against it: a child process that the app creates inherits them, and nothing but wake-ups passes
-    /// through them.
+    /// Opens the sockets with which it wakes itself up, two for each multi handle and each lookup, without
+    /// close-on-exec. There is no guard against it: a child process that the app creates inherits them, and nothing but
+    /// wake-ups passes through them.
     case leavesWakeupsToChildren
     /// Takes an informational response to `CONNECT` for a refusal. There is no guard against it: the request fails with
     /// ``NetworkError/Code/proxy``. Still present in 8.23.0.
@@ -86,7 +86,9 @@ enum LibcurlFault: CaseIterable {
         }
     }
 
-    /// The first version without the fault; `nil` if there is none so far.
+    /// The first version without the fault; `nil` if there is none so far. The documentation of
+    /// ``CurlTransport/HTTPVersion``, ``CurlTransport/Configuration/pausesHTTP2`` and ``LibcurlFeatures/usesHTTP3``
+    /// names some of them.
     var end: LibcurlFeatures.Version? {
         switch self {
         case .reusesUncleanConnections: .init(8, 0)

@@ -150,6 +150,8 @@ final class Multi: @unchecked Sendable {
         }
     }
 
+    /// Frees everything in this order: curl closes sockets through ``sockets``, and frees a share only when no handle
+    /// uses it.
     private func dispose() {
         pool.removeAll()
         if let raw = unsafe raw { unsafe _ = curl_multi_cleanup(raw) }
@@ -235,6 +237,7 @@ extension Multi {
                 // The transport's limits end a transfer earlier, unless the loop was blocked.
                 if result == CURLE_OPERATION_TIMEDOUT, settings.keepsLookups { lookups.keep(handle) }
             }
+            // Only a detached handle has no transfer; see ``detach(_:)``.
             if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
         }
     }
@@ -298,9 +301,9 @@ extension Multi {
         if !commands.isEmpty { runCommandsLater() }
     }
 
-    /// The number of commands that are applied before the loop continues with other work: normally, and once
-    /// the transport has been shut down, when a loop that ends waits for the rest.
+    /// The number of commands that are applied before the loop continues with other work.
     private static let batchLimit = 256
+    /// The same once the transport has been shut down, when a loop that ends waits for the rest.
     private static let lastBatchLimit = 16
 
     private func runCommandsLater() {
@@ -311,7 +314,8 @@ extension Multi {
             runCommands()
             alarm.ringIfDue()
         }
-        // A loop that ends drops commands that would create new ones without end.
+        // A post fails when the loop has ended, or drops work that leads to more without end: then the commands are
+        // dropped, too.
         if isPosted { commands.postpone() } else { commands.removeAll() }
     }
 

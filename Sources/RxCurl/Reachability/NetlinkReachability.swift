@@ -137,7 +137,7 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
 }
 
 #if canImport(Glibc)
-/// `struct sockaddr_nl` (linux/netlink.h), which Swift's Glibc lacks: three fields of a stable interface.
+/// `struct sockaddr_nl` (linux/netlink.h), which Swift's Glibc lacks: the fields of a stable interface, in its order.
 private struct RouteAddress {
     /// `NETLINK_ROUTE`.
     static let protocolNumber: Int32 = 0

@@ -108,6 +108,7 @@ private let datagrams = SOCK_DGRAM
 #endif
 
 let onOpenSocket: curl_opensocket_callback = { context, _, address in
+    // Now the addresses are known.
     unsafe EasyHandle.endLookup(context)
     return unsafe EasyHandle.callback(context, else: -1) { transfer in
         guard let found = unsafe address, unsafe transfer.allows(found) else { return -1 }
@@ -141,6 +142,7 @@ extension curl_sockaddr {
 }
 
 let onCloseSocket: curl_closesocket_callback = { context, descriptor in
+    // Before the system may give the number to another thread's descriptor; see ``SocketState/wantNothing()``.
     unsafe Multi.callback(context, else: ()) { multi in
         multi.sockets.close(descriptor)
         multi.connections.close(descriptor)

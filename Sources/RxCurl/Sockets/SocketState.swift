@@ -28,8 +28,8 @@ struct SocketState: Equatable {
     /// How often in a row the socket was writable without curl asking for content to write.
     private var idleWrites = 0
 
-    /// The maximum of ``idleWrites``: more than it takes to send the bytes that curl already holds, 64 KiB,
-    /// if the socket has room for a few KiB at a time.
+    /// The maximum of ``idleWrites``: as many as it takes to send the bytes that curl already holds, up to 128 KiB of
+    /// streamed content (``EasyHandle``), if the socket has room for 4 KiB at a time.
     static var patience: Int { 32 }
 
     // MARK: - Beginning and end

@@ -27,7 +27,7 @@ final class SocketTable {
     @safe @exclusivity(unchecked) private var unwatched: [Int] = []
     /// Transfers whose connection was refused.
     @safe @exclusivity(unchecked) private var refused: [Transfer] = []
-    /// Sockets that are not watched for writability.
+    /// Sockets that are not watched for writability although curl wants it.
     @safe @exclusivity(unchecked) private var muted: [Int] = []
     /// How often curl has asked for content; a write during which this stays the same is idle.
     @safe @exclusivity(unchecked) private(set) var contentReads = 0
@@ -133,7 +133,7 @@ final class SocketTable {
         return action == .stop
     }
 
-    /// Whether there are sockets that are not watched for writability.
+    /// Whether sockets are muted: not watched for writability although curl wants it.
     var hasMuted: Bool { !muted.isEmpty }
 
     /// Watches the muted sockets again for the events that curl wants.

@@ -51,7 +51,8 @@ struct SendingAttempt {
     var hasGoneAway = false
     /// Whether curl has closed a connection at the end.
     var isClosing = false
-    /// How the end of a body without a length is recognised.
+    /// How the end of a body without a length is recognised. ``Multi/endWatches`` counts `stream`, so
+    /// ``Transfer/stopEndWatch()`` is called before this is reset.
     var endWatch = EndWatch.none
     /// Whether the server has ended its side of the stream.
     var hasEnded = false

@@ -51,6 +51,7 @@ struct StatusLine {
         return HTTPResponse.Status(code: code, reasonPhrase: reason)
     }
 
+    /// Whether it is a space, a tab or part of the line's end.
     private static func isBlank(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
     }
@@ -113,8 +114,8 @@ struct ContentLength {
     }
 }
 
-/// Refuses a response whose first field line begins with a blank, if its easy handle has been used before: libcurl would
-/// continue the last field of the previous response with it (``LibcurlFault/readsFreedHeaders``).
+/// Refuses a response whose first field line begins with a blank, if its easy handle has been used before: libcurl
+/// would continue the last field of the previous response with it (``LibcurlFault/readsFreedHeaders``).
 ///
 /// With `CURLOPT_HEADER`, libcurl passes each line of a head to the write callback too, and does so before it keeps the
 /// line (`chop_write`). The option is on until the first field of the transfer has been kept, which a folded line may

@@ -180,6 +180,8 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
+    /// Takes the results of the transfer. Needs `requestCount`, which counts a new connection, and the handle: before
+    /// both are released.
     private func takeMetrics(from handle: EasyHandle) {
         if isStreamed { sentAtEnd = handle.sentBytes }
         handle.complete(&metrics)
@@ -324,7 +326,8 @@ extension Transfer {
 /// The end of a body without a length is what the server says it is. libcurl reports some bodies as complete though the
 /// server did not say so.
 extension Transfer {
-    /// Begins to watch how the body ends, if that matters, once the head is complete.
+    /// Begins to watch how the body ends, if that matters, once the head is complete. The responses without a body are
+    /// those of ``isResponseComplete(_:)``.
     func watchEnd() {
         guard response.length.value == nil, !request.asksForUpgrade, request.method != .head,
             let handle, let head = response.head, head.status != .noContent, head.status != .notModified

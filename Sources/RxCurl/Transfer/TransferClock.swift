@@ -102,6 +102,7 @@ struct TransferClock {
             // The time to connect counts from the start of the phase.
             if phase != .connecting { lastProgress = now }
         }
+        // No sum overflows: ``Timeouts/Limit/none`` is half of the range.
         if now >= start + limits.attempt.nanoseconds { return .passed(.attemptTimeout) }
         if now >= lastProgress + phaseLimit.nanoseconds { return .passed(code) }
         return next(after: now).map { .wait(until: $0) } ?? .unlimited
@@ -145,6 +146,7 @@ struct TransferClock {
     }
 
     private func next(after now: UInt64) -> UInt64? {
+        // The documentation of ``Timeouts`` says that these limits may expire an eighth late.
         let interval = max(min(limits.firstByte.nanoseconds, limits.idle.nanoseconds) / 8, 1_000_000)
         let next = min(
             start + limits.attempt.nanoseconds, lastProgress + phaseLimit.nanoseconds, now + interval)

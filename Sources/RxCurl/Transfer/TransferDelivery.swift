@@ -20,6 +20,7 @@ extension Transfer {
         while !response.interim.isEmpty { deliverInterim() }
         deliverUploadEnd()
         guard let head = response.head else { return }
+        // Before the consumer may send the next request.
         learnHSTS(from: head)
         deliver(.head(head))
     }
@@ -154,7 +155,7 @@ struct ReceivedResponse {
     var length = ContentLength()
     /// Whether the head has a `Content-Encoding` that has not been processed.
     var hasCoding = false
-    /// Informational heads that have not been delivered.
+    /// Informational heads that have not been delivered. ``TransferState/Phase`` counts them.
     var interim: [ResponseHead] = []
     /// The final head, once it is complete.
     var head: ResponseHead?

@@ -25,7 +25,8 @@ struct TransferState {
     private var interimHeads = 0
     /// The number of informational responses that the content sent so far allows for.
     private var interimAllowance = 0
-    /// The size that each of these may have.
+    /// The size that each of these may have. The documentation of ``CurlTransport/Configuration/interimLimit`` tells
+    /// it, and the 4 KiB of content for each.
     private static let interimAllowanceSize = 512
     /// The number of body bytes that have been delivered.
     private(set) var decodedBytes = 0
@@ -345,7 +346,8 @@ extension TransferState {
         }
     }
 
-    /// Whether the request may have reached a server.
+    /// Whether the request may have reached a server. If not, the error is ``NetworkError/isUnsent``, and retries and
+    /// the outbox may send the request again whatever its method.
     var isSent: Bool { sending != .unsent }
     /// Whether curl sent the request more than once.
     var isResent: Bool { sending == .again }
@@ -527,7 +529,7 @@ extension TransferState {
         case contentGone
     }
 
-    /// The limits of a transfer.
+    /// The limits of a transfer, which has those of its configuration; the defaults are the same.
     struct Limits: Equatable {
         /// The size of all header lines in bytes, including informational heads and trailers.
         var headBytes = 256 << 10

@@ -57,6 +57,7 @@ struct CheckedURL {
     private static func inspect(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<(Bool, Int), Flaw> {
         for index in 0..<bytes.count {
             let byte = unsafe bytes[index]
+            // ``RequestHeadBytes`` writes the URL into the request line as it is.
             if byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\\") { return .failure(.byte) }
         }
         let start: Int

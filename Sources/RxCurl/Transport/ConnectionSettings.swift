@@ -43,6 +43,7 @@ struct ConnectionSettings {
         case .none: proxy = ""
         case .server(let url): proxy = url
         case .environment:
+            // Those that curl reads.
             let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
             proxy = variables.contains { unsafe getenv($0) != nil } ? nil : ""
         }

@@ -26,8 +26,8 @@ public struct Proxy: Sendable, Equatable {
     /// false. SOCKS 5 has a scheme of its own (RFC 1929).
     ///
     /// The first request of an easy handle is sent without its body, and again after the challenge; later ones carry a
-    /// digest immediately. libcurl before 8.1 gets a challenge for each request. If the proxy's nonce has expired, a body
-    /// that can be sent only once fails with ``NetworkError/Code/connectionLost``.
+    /// digest immediately. libcurl before 8.1 gets a challenge for each request. If the proxy's nonce has expired, a
+    /// body that can be sent only once fails with ``NetworkError/Code/connectionLost``.
     public var usesDigest = false
     /// Whether http requests use a tunnel (`CONNECT`), as https requests do (`CURLOPT_HTTPPROXYTUNNEL`). Many proxies
     /// allow tunnels to port 443 only. Default false.
@@ -112,7 +112,8 @@ extension Substring {
 extension Proxy {
     /// The value of `CURLOPT_PROXYAUTH`; `nil` for curl's default, which is basic.
     ///
-    /// `1 << 1` is `CURLAUTH_DIGEST`, which Swift does not import because it is a macro with a cast.
+    /// `1 << 1` is `CURLAUTH_DIGEST`, which Swift does not import because it is a macro with a cast. A further scheme
+    /// with a challenge concerns ``TransferState`` too, which expects one only if ``usesDigest``.
     var authenticationMask: Int? { usesDigest ? 1 << 1 : nil }
 
     /// The reason why the proxy cannot be passed to curl; `nil` if it can. Contains no part of the URL, which

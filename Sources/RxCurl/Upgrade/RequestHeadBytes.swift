@@ -10,11 +10,10 @@ enum RequestHeadBytes {
     static func bytes(of request: Request, to target: CheckedURL, _ list: HeaderList) -> [UInt8] {
         let text = target.text
         let authority = text.utf8.prefix(target.originLength)
-        var path = text.utf8.dropFirst(target.originLength).prefix { $0 != UInt8(ascii: "#") }[...]
+        let path = text.utf8.dropFirst(target.originLength).prefix { $0 != UInt8(ascii: "#") }
         var bytes = Array("\(request.method.rawValue) ".utf8)
         if path.first != UInt8(ascii: "/") { bytes.append(UInt8(ascii: "/")) }
         bytes += path
-        path = path.prefix(0)
         bytes += Array(" HTTP/1.1\r\nHost: ".utf8)
         let start = authority.lastIndex(of: UInt8(ascii: "@")) ?? authority.lastIndex(of: UInt8(ascii: "/"))
         if let start { bytes += authority[authority.index(after: start)...] }

@@ -301,10 +301,6 @@ final class UpgradeExchange {
         multi.perform(.fail(transfer, transfer.lostConnection(details)))
     }
 
-    private func fail(_ code: NetworkError.Code, _ message: String) {
-        multi.perform(.fail(transfer, NetworkError(code, message)))
-    }
-
     /// Sends as much as the network takes.
     private func flush() { flush(on: connection) }
 

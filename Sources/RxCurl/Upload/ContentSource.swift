@@ -31,7 +31,8 @@ final class ContentSource: @unchecked Sendable {
     private let origin: Origin
     private let isReplayable: Bool
 
-    /// The number of bytes read ahead at which the stream is paused, and at which it is resumed.
+    /// The number of bytes read ahead at which the stream is paused (documented in Bodies.md of RxNetworking), and at
+    /// which it is resumed.
     private static let highWater = 512 << 10
     private static let lowWater = 256 << 10
 

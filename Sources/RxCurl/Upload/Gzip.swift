@@ -30,7 +30,8 @@ extension EventLoop {
     }
 }
 
-/// A running compression to gzip (RFC 1952) with zlib. Too slow for the loop's thread.
+/// A running compression to gzip (RFC 1952) with zlib, the coding that ``HeaderList/Extras`` announces. Too slow for
+/// the loop's thread.
 @safe
 final class Gzip: @unchecked Sendable {
     // Unchecked: the caller begins a call only when the previous one has returned.

@@ -13,7 +13,7 @@ enum TransferContent {
     /// A body that curl reads in parts (`CURLOPT_READFUNCTION`).
     case streamed(ContentSource)
 
-    /// The maximum size of an inline body, in bytes.
+    /// The maximum size of an inline body, in bytes: the size of the buffer that ``EasyHandle`` has for it.
     static let inlineLimit = 64 << 10
 
     /// Creates the content of a body in memory.
@@ -56,6 +56,7 @@ enum TransferContent {
     func framing(of request: Request) -> Framing {
         switch self {
         case .none:
+            // For the same methods ``EasyHandle/setContent(_:method:)`` makes curl send empty content.
             switch request.method {
             case .post, .put, .patch: .known
             default: .none
@@ -170,6 +171,7 @@ extension Transfer {
     func isResponseComplete(_ handle: EasyHandle) -> Bool {
         guard state.hasHead, let head = response.head else { return false }
         switch head.status.code {
+        // As in ``watchEnd()`` and ``BodyFraming``.
         case 204, 304: return true
         default: return request.method == .head || response.length.value == handle.receivedBytes
         }
