@@ -47,9 +47,10 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     /// Whether pending timers run early, new ones go to another clock, and no job starts (``PoolJob/start()``).
     /// Accessed only on the loop.
     var isEnding = false
-    /// The number of jobs in the thread pool or on their way back from it. Accessed only on the loop.
+    /// The number of jobs in the thread pool or on their way back from it, for which the end of the loop waits.
+    /// Accessed only on the loop.
     var jobCount = 0
-    /// The threads of the pool that are running a job of the loop.
+    /// The threads of the pool that are running a job of the loop, and may not call ``shutDown()``.
     let jobThreads = Mutex<Set<UInt>>([])
     /// Whether work posted by the loop's work is dropped. Accessed only on the loop.
     var dropsOwnWork = false

@@ -224,6 +224,7 @@ extension EventLoop {
         #endif
     }
 
+    /// The number of the latest hook; ``runHooks()`` goes by the numbers.
     private static let latestHook = Atomic<UInt64>(0)
 
     /// Once per process, and only if the app has not installed a handler.
