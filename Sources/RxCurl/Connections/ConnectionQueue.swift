@@ -108,7 +108,7 @@ final class ConnectionQueue {
         // Half of what ``widen()`` asks for: the places that it has added stay for those who have waited this long.
         while let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) {
             let time = waitedTime(transfer)
-            transfer.queueState.waiting.take()?.limit?.cancel()
+            transfer.queueState.waiting.take()?.limitTimer?.cancel()
             if let code = transfer.timing.clock.limit(passedConnectingFor: time.held) {
                 // It does not count as a running transfer of the origin.
                 transfer.queueState.negotiation = nil
@@ -149,7 +149,7 @@ final class ConnectionQueue {
         let next = min(times.moving, max(times.resting, Self.shortestCheck))
         guard next < Timeouts.Limit.none.nanoseconds / 2 else { return }
         // The multi handle of the transfer keeps this queue.
-        transfer.queueState.waiting?.limit = loop.schedule(after: .nanoseconds(Int64(next))) {
+        transfer.queueState.waiting?.limitTimer = loop.schedule(after: .nanoseconds(Int64(next))) {
             if transfer.queueState.waiting != nil { transfer.multi.queue.limitWaiting(transfer) }
         }
     }
@@ -213,7 +213,7 @@ final class ConnectionQueue {
         loop.assertCurrent()
         transfer.content.source?.close()
         guard let waiting = transfer.queueState.waiting.take() else { return freePlace(transfer) }
-        waiting.limit?.cancel()
+        waiting.limitTimer?.cancel()
         transfer.queueState.negotiation = nil
         if let origin = transfer.queueState.origin.take() { queue.withdraw(waiting.ticket, from: origin) }
     }
@@ -228,7 +228,7 @@ final class ConnectionQueue {
     func removeAll(_ code: NetworkError.Code, _ message: String) {
         loop.assertCurrent()
         for transfer in queue.removeAll() {
-            transfer.queueState.waiting?.limit?.cancel()
+            transfer.queueState.waiting?.limitTimer?.cancel()
             transfer.queueState.waiting = nil
             transfer.queueState.origin = nil
             transfer.queueState.negotiation = nil
@@ -247,8 +247,8 @@ struct QueueState {
         let start: UInt64
         /// How long the requests to its origin had been held by then (``HeldTime``).
         let heldBefore: UInt64
-        /// A timer that ends the transfer when a limit has passed.
-        var limit: (any Cancellable)?
+        /// Set for the next check of the limits.
+        var limitTimer: (any Cancellable)?
     }
 
     /// The origin at which the transfer has a place or waits for one.

@@ -89,6 +89,7 @@ struct Negotiations {
     /// By the key of the origin in the queue.
     private var known: [String: Negotiation] = [:]
 
+    /// The number of origins above which idle ones are dropped, as in ``FairQueue``.
     private static let limit = 1024
 
     init(_ settings: ConnectionSettings) { self.settings = settings }

@@ -84,7 +84,7 @@ extension Transfer {
         startOver(handle)
     }
 
-    /// Sends the request again from the beginning, as if it had not been sent.
+    /// Sends the request again from the beginning, as if it had not been sent. ``willSend(to:)`` resets the response.
     func startOver(_ handle: EasyHandle) {
         state = TransferState(of: request, on: multi)
         handle.mustDiscard = true

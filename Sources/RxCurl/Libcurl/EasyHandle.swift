@@ -29,7 +29,7 @@ final class EasyHandle {
     /// Whether the handle must not be used again. ``configure(for:headers:)`` decides anew, so that a
     /// transfer can go on with its handle after curl has ended it with an error.
     var mustDiscard = false
-    /// The host whose name libcurl is looking up; see ``NameLookups``.
+    /// The host and port, or `proxy`, whose name libcurl is looking up; see ``NameLookups``.
     var lookup: String?
     /// Set for the next check of the transfer's limits; see ``TransferClock``. It stays in the heap of the
     /// loop between transfers.

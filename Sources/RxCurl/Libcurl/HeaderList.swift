@@ -59,7 +59,7 @@ final class HeaderList {
 
     deinit { unsafe memory?.deallocate() }
 
-    /// The most bytes of the field's line, with the NUL.
+    /// The most bytes that ``LineWriter/add(_:)`` writes for the field, with the NUL.
     private static func byteCount(of field: HTTPField) -> Int {
         unsafe field.withUnsafeBytesOfValue { field.name.rawName.utf8.count + $0.count + 3 }
     }
@@ -97,7 +97,7 @@ final class HeaderList {
 /// Writes lines one after another, each with a NUL at its end.
 @safe
 private struct LineWriter {
-    // Safe: the memory has room for all lines, which the list has counted.
+    // Safe: the memory has room for all lines, which the list has counted (``HeaderList/byteCount(of:)``).
     private var end: UnsafeMutableRawPointer
 
     init(at start: UnsafeMutableRawPointer) { unsafe end = unsafe start }

@@ -211,10 +211,11 @@ extension Multi {
 
     private func act(_ socket: curl_socket_t, _ events: Int32) {
         guard let raw = unsafe raw else { return }
-        var running: Int32 = 0
+        // Not the number of ``running`` handles: curl counts detached ones too.
+        var unfinished: Int32 = 0
         commands.begin()
         if lookups.count > 0 { lookups.liftLimits(at: loop.nanoseconds) }
-        let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
+        let code = unsafe curl_multi_socket_action(raw, socket, events, &unfinished)
         if code != CURLM_OK { breakDown(code) }
         continueAfterRefusals()
         runCommands()

@@ -30,6 +30,7 @@ extension Transfer {
             } else {
                 isContentSent ? .waiting : .sending
             }
+        // Any byte is progress, also of an informational response: see TimeLimits.md of RxNetworking.
         let moved =
             state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
             + (upgrade?.receivedBytes ?? 0)

@@ -15,7 +15,7 @@ struct ConnectionSettings {
     let isDirect: Bool
     /// Whether all connections lead to one proxy, so that libcurl looks up its name alone.
     let isProxyCertain: Bool
-    /// The version to ask for; never automatic.
+    /// The version to ask for; never automatic or HTTP/3, for which ``http3`` stands.
     let httpVersion: CurlTransport.HTTPVersion
     /// When transfers ask for HTTP/3.
     let http3: HTTP3Use

@@ -133,5 +133,6 @@ extension Proxy {
         return isLegal ? nil : "an exception is not a host, an address or a range of addresses"
     }
 
+    /// Those that ``init(_:exceptions:honorsEnvironmentExceptions:)`` documents.
     private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 }

@@ -19,8 +19,8 @@ final class ContentSource: @unchecked Sendable {
         case end
     }
 
-    /// The origin of the bytes.
-    enum Origin {
+    /// Where the bytes come from.
+    enum Input {
         case chunks(Observable<[UInt8], NetworkError>)
         /// Bytes of the file that are in memory are copied directly to curl, without chunks.
         case file(FilePart, LoopFileSystem)
@@ -28,7 +28,7 @@ final class ContentSource: @unchecked Sendable {
 
     /// The number of bytes, if it is known.
     let length: Int64?
-    private let origin: Origin
+    private let input: Input
     private let isReplayable: Bool
 
     /// The number of bytes read ahead at which the stream is paused (documented in Bodies.md of RxNetworking), and at
@@ -62,9 +62,9 @@ final class ContentSource: @unchecked Sendable {
     /// Whether curl has taken all bytes.
     var isExhausted: Bool { hasEnded && waitingBytes == 0 }
 
-    init(_ origin: Origin, length: Int64?, isReplayable: Bool) {
+    init(_ input: Input, length: Int64?, isReplayable: Bool) {
         self.length = length
-        self.origin = origin
+        self.input = input
         self.isReplayable = isReplayable
     }
 
@@ -177,7 +177,7 @@ final class ContentSource: @unchecked Sendable {
                 scope.close()
                 self.receive(completion, for: transfer)
             })
-        switch origin {
+        switch input {
         case .chunks(let chunks): lane.enter { chunks.subscribe(observer) }
         case .file(let part, let files):
             let reading = FileReading(part, in: files, into: observer)

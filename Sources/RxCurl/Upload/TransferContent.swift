@@ -30,13 +30,13 @@ enum TransferContent {
 
     /// Creates the content of a body that has been opened.
     init(_ content: StreamedBody.Content, isReplayable: Bool) {
-        let origin: ContentSource.Origin
+        let input: ContentSource.Input
         if let file = content.file, let files = file.files as? LoopFileSystem {
-            origin = .file(file, files)
+            input = .file(file, files)
         } else {
-            origin = .chunks(content.chunks)
+            input = .chunks(content.chunks)
         }
-        self = .streamed(ContentSource(origin, length: content.length, isReplayable: isReplayable))
+        self = .streamed(ContentSource(input, length: content.length, isReplayable: isReplayable))
     }
 
     /// The number of bytes; `nil` if unknown.
