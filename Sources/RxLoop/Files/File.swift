@@ -239,6 +239,7 @@ extension File {
 
     private static func isFolder(_ path: String) throws(UVError) -> Bool {
         do throws(UVError) {
+            // `S_IFMT` and `S_IFDIR`.
             return try unsafe mode { unsafe uv_fs_stat(nil, $0, path, nil) } & 0o170000 == 0o040000
         } catch .notFound {
             return false
@@ -350,6 +351,7 @@ extension File {
         let modified = Duration.seconds(found.st_mtim.tv_sec) + .nanoseconds(found.st_mtim.tv_nsec)
         let status = Status(
             size: Int64(clamping: found.st_size), modified: modified, number: found.st_ino)
+        // `S_IFMT` and `S_IFREG`.
         return (status, found.st_mode & 0o170000 == 0o100000)
     }
 }
