@@ -4,7 +4,7 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// State shared by all stages of one call, across its attempts.
+/// One call across its attempts, as interceptors and the client's own stages share it.
 public final class CallContext: Sendable {
     /// The kind of the call.
     public let kind: CallKind
@@ -72,7 +72,7 @@ public final class CallContext: Sendable {
         validation = client.validation(for: output, prepared.merged)
         do throws(NetworkError) {
             var request = try prepared.serialized()
-            // Server and signature change the URL, but not the resource that the request changes.
+            // For ``CacheChange``: server and signature change the URL, but not the resource that the request changes.
             if !request.isSafe { request.resource = request.cacheURL }
             self.request = .success(request)
             trace = client.trace(
@@ -111,6 +111,7 @@ public final class CallContext: Sendable {
 
     // MARK: - State of the client's stages
 
+    // The documentation of ``RequestOptions/retry`` describes it as the default.
     private static let standardRetryPolicy = RetryPolicy.exponentialBackoff()
 
     var retryPolicy: RetryPolicy<NetworkError> { prepared.options.retry ?? Self.standardRetryPolicy }
@@ -122,6 +123,7 @@ public final class CallContext: Sendable {
     }
 
     /// The session whose credential the request carries, if it may carry any.
+    /// ``PreparedRequest/mayCarryCredential(_:of:)`` foresees this; change both.
     var session: Session? {
         prepared.options.usesSession != false && prepared.carriesCredentials
             ? client.configuration.session : nil
@@ -134,7 +136,8 @@ public final class CallContext: Sendable {
     /// The version of the credential that the last attempt carried.
     var credentialVersion: CredentialVersion? { progress.withLock { $0.credentialVersion } }
 
-    /// Fixes the account of the request.
+    /// Records the version of the credential that the attempt carries. Later attempts get its stamp, which fixes their
+    /// account.
     func record(_ credentialVersion: CredentialVersion?) {
         progress.withLock { $0.credentialVersion = credentialVersion ?? $0.credentialVersion }
     }
@@ -176,7 +179,8 @@ public final class CallContext: Sendable {
         return next
     }
 
-    /// The error with this request and the number of its attempt.
+    /// The error with this request, the number of its attempt, and the version of its credential, without which there
+    /// is no relogin (``Session/canRecover(from:)``).
     func attributed(_ error: NetworkError) -> NetworkError {
         guard case .success(var request) = request else { return error }
         let (count, credentialVersion) = progress.withLock { ($0.count, $0.credentialVersion) }
@@ -253,6 +257,9 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     case webSocket
     /// ``Client/exchange(_:following:usesCookies:)``: a request built by hand.
     case exchange
+
+    // `typed` in `Pipeline.swift` says the same as `isTyped`; its row of `ResponseGathering` has the kinds of
+    // `isWhole`.
 
     /// Whether the result is an endpoint's output.
     var isTyped: Bool { self == .request || self == .progress }

@@ -70,7 +70,8 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     /// Fails during the subscription, which may begin on any thread.
     private func fail(_ error: NetworkError) { scope.perform { self.end(.failed(error)) } }
 
-    /// Runs the call without what surrounds an endpoint's: it is not among the running ones, and has no accessories.
+    /// Begins the trace and the walk. A request built by hand (``Client/exchange(_:following:usesCookies:)``) begins
+    /// here, without ``start()``: it is not among the running ones, and has no accessories.
     func begin(_ request: Request) {
         if let trace = call.trace {
             isTraced = true
@@ -116,6 +117,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     private func deliver(_ value: Output) {
         guard scope.isOpen else { return }
         if call.kind.isWhole {
+            // Before the value: a subscriber that leaves with it has not cancelled the call.
             call.trace?.recordResult()
             settle(.succeeded)
         }
@@ -161,6 +163,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
         settle(.cancelled)
         client.running.remove(self, in: observer.scope.lane)
         stopAccessories()
+        // `isNews` comes last, since it counts the failure as shown.
         if case .failed(let error) = outcome, shown.contains(.errorTips),
             client.configuration.session?.isNews(error) != false
         {

@@ -64,7 +64,8 @@ public struct Interceptors: Sendable {
         self.exchange = exchange
     }
 
-    // A new place also counts in `isEmpty` and `followed(by:)`, and needs a row in `Pipeline`.
+    // A new place also counts in `isEmpty` and `followed(by:)`, in ``CoalescingKey`` if it is below `Caching`, and
+    // needs a row in `Pipeline`.
     enum Place {
         case call
         case attempt
@@ -96,14 +97,16 @@ public struct Next: Sendable {
     private let index: Int
     private let context: AttemptContext
     /// The request that an app's stage received, if this continues it.
-    private let given: Request?
+    private let received: Request?
 
     /// The stages of a call from `index` on.
-    init(of call: CallContext, at index: Int = 0, _ context: AttemptContext = .start, given: Request? = nil) {
+    init(
+        of call: CallContext, at index: Int = 0, _ context: AttemptContext = .start, received: Request? = nil
+    ) {
         self.call = call
         self.index = index
         self.context = context
-        self.given = given
+        self.received = received
     }
 
     /// The stream of the later stages for `request`. Each subscription runs them again.
@@ -118,8 +121,8 @@ public struct Next: Sendable {
     /// Removes the secrets of the previous origin if an app's stage has directed the request to an untrusted
     /// one.
     private func strippingSecrets(_ request: Request) -> Request {
-        guard let given, request.urlText != given.urlText, let origin = Origin(request.url),
-            origin != Origin(given.url),
+        guard let received, request.urlText != received.urlText, let origin = Origin(request.url),
+            origin != Origin(received.url),
             !call.prepared.servers.trusts(origin)
         else { return request }
         var request = request
@@ -142,14 +145,15 @@ public struct Next: Sendable {
     /// guard isOpen else { return next.respond(with: Response(head: ResponseHead(status: .ok), request: request)) }
     /// ```
     public func respond(with response: Response) -> Observable<CallEvent, NetworkError> {
-        // The cache does not store responses that no server has sent, whatever request they carry.
-        let sentFields = given?.sentFields ?? SentFields()
+        // The mark goes into the record that the cache has attached to the received request, so that it does not store
+        // a response that no server has sent, whatever request this carries.
+        let sentFields = received?.sentFields ?? SentFields()
         sentFields.markStandIn()
         var response = response
         response.request.sentFields = sentFields
         var context = context
         context.standIn = CopyOnWrite(wrappedValue: response)
-        return Next(of: call, at: index, context, given: given)(response.request)
+        return Next(of: call, at: index, context, received: received)(response.request)
     }
 
     /// The later stages, for an attempt at `server`.

@@ -33,13 +33,16 @@ struct Pipeline: Sendable {
         // The app's interceptors around the call.
         Row(.call, for: .endpoints),
         Row(StaleIfError(), for: .typed, with: .caching),
+        // Below `StaleIfError`, which acts on its failure, too.
         Row(Deadline(), for: .typed.union([.response, .stream, .download]), with: .deadline),
         Row(PathReservation(), for: [.download]),
-        // The lookup, and the joining of equal requests.
+        // The lookup, and the joining of equal requests: only stages above it run for each of them. The options of
+        // those below count in ``CoalescingKey``.
         Row(Caching(), for: .typed, with: .caching),
         Row(Retrying(), for: .typed.union([.stream, .download])),
         Row(Relogin(), for: .managed, if: { $0.session != nil }),
-        // Status, content type, envelope; for `response` only the status.
+        // Status, content type, envelope; for `response` only the status. Below the two stages that act on its
+        // failures.
         Row(ResponseValidation(), for: .typed.union([.response])),
         Row(Revalidation(), for: .typed, with: .caching),
         Row(StreamOpening(), for: [.stream]),
@@ -78,7 +81,7 @@ struct Pipeline: Sendable {
         Row(Sending(), for: .all),
     ]
 
-    /// The stages of a client's calls, by kind.
+    /// The stages of a client's calls, by the raw values of their kinds.
     private let outlines: [Outline]
     /// The lists of those calls whose endpoints set no options, by kind.
     private let usualLists: [StageList]
@@ -111,7 +114,7 @@ struct Pipeline: Sendable {
         return StageList(outlines[kind.rawValue].stages(features, adding: own))
     }
 
-    /// The stages as text.
+    /// The stages as text: the names stand for the groups in the order of `init`.
     func description(of kind: CallKind, _ features: CallFeatures, adding own: Interceptors?) -> String {
         zip(["call", "attempt", "exchange"], outlines[kind.rawValue].groups)
             .map { name, slots in

@@ -56,6 +56,8 @@ final class PreparedRequest: Sendable {
         if let timeouts = merged.values.timeouts, timeouts != request.timeouts { request.timeouts = timeouts }
         if let policy = merged.values.continuePolicy { request.continuePolicy = policy }
         if merged.values.isIdempotent == true { request.isDeclaredIdempotent = true }
+        // Otherwise a POST that is stored would remove responses to GET. `CachedRequest.prepare(_:revalidating:)` does the
+        // same.
         if request.method == .post, case .post = merged.values.cachePolicy { request.isDeclaredSafe = true }
         if let compresses = merged.values.compressesContent { request.compressesContent = compresses }
         if merged.values.decodesContent == false { request.decodesContent = false }
@@ -217,7 +219,8 @@ final class PreparedRequest: Sendable {
         return request
     }
 
-    /// The pairs of query and body in canonical order, including the query that is part of the URL.
+    /// The pairs of query and body, including the query that is part of the URL, in the order that
+    /// ``Signature/Content`` promises: servers verify it.
     private func signedPairs(
         of request: Request, _ parameters: Parameters
     ) throws(NetworkError) -> [ParameterPair] {

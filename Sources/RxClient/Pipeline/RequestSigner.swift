@@ -4,9 +4,10 @@ public import RxLite
 
 /// Signs requests directly before they are sent.
 ///
-/// The signer is the last stage that changes a request: it sees the fields of interceptors and the cookies. Each
-/// exchange is signed anew: each retry, each hedge, each attempt at the standby server and each hop of a redirect. The
-/// earlier stages see the request without its signature, so an old signature is never sent again.
+/// The signer is the last stage that changes a request, except for the fields of tracers, which are not signed: it sees
+/// the fields of interceptors and the cookies. Each exchange is signed anew: each retry, each hedge, each attempt at
+/// the standby server and each hop of a redirect. The earlier stages see the request without its signature, so an old
+/// signature is never sent again.
 ///
 /// ```swift
 /// struct DatedKey: RequestSigner {

@@ -6,7 +6,8 @@ import RxLite
 /// Down, ``RequestStage/send(_:_:)`` gets the request; up, ``EventStage/receive(_:_:)`` gets each event, and
 /// ``EndStage/end(_:_:)`` the end. A stage gets ``EndStage/cancel(_:)`` instead of an end if the subscriber leaves, or if
 /// another stage has ended the call or restarted it further out: for each `send` that does not throw there is one of the
-/// two. A stage is stateless; its state of a call is in the ``Walk``. All hooks run in the lane of the call.
+/// two. A stage is stateless; its state of a call is in the ``Walk``. All hooks run in the lane of the call, but see
+/// ``EventStage/readsContent``.
 protocol Stage: AnyObject, Sendable {
     /// Whether the stage also takes part after an interceptor further out has responded with a stand-in, which no server
     /// has sent (``Next/respond(with:)``). Other stages are skipped.
@@ -25,7 +26,8 @@ protocol RequestStage: Stage {
 
 /// A stage with a rule for events.
 protocol EventStage: Stage {
-    /// Whether ``receive(_:_:)`` reads the body of whole responses. It is then called elsewhere for a large one.
+    /// Whether ``receive(_:_:)`` reads the body of whole responses. For a large one it is then called on another
+    /// thread, outside of the lane: it must not use the memory and the context of the walk, and must return true.
     var readsContent: Bool { get }
 
     /// Changes an event of the later stages.
@@ -85,7 +87,7 @@ private final class Intercepting: RequestStage {
     init(_ interceptor: any Interceptor) { self.interceptor = interceptor }
 
     func send(_ request: inout Request, _ walk: Walk) -> Step {
-        .respond(with: interceptor.intercept(request, in: walk.call, walk.rest(given: request)))
+        .respond(with: interceptor.intercept(request, in: walk.call, walk.rest(received: request)))
     }
 }
 

@@ -49,11 +49,11 @@ final class Walk: @unchecked Sendable {
         stageIndex = first
     }
 
-    /// The state of the stages in this walk, one or two fields per stage. A new stage keeps its state here, never in
-    /// itself: its object is shared by all calls.
+    /// The state of the stages in this walk. A new stage keeps its state here, never in itself: its object is shared by
+    /// all calls.
     ///
-    /// A stage begins with new values in `send`, since a request may come down again, and gives back what they hold in
-    /// `end` and `cancel`.
+    /// A stage begins with new values in `send`, since a request may come down again, and gives back what they still
+    /// hold in `end` and `cancel`.
     struct Memory {
         /// ``Deadline``: the time limit that runs.
         var deadline: OperatorTimer?
@@ -61,8 +61,9 @@ final class Walk: @unchecked Sendable {
         var request: Request?
         /// ``Retrying``: the retries so far.
         var retries: RetryHistory?
-        /// ``Retrying``: the credits of the next retry, while it waits.
-        var credit: RetryPolicy<NetworkError>.Verdict?
+        /// ``Retrying``: the decision for a retry that waits. `cancel` gives its credits back; `nil` once the retry is
+        /// sent.
+        var waitingRetry: RetryPolicy<NetworkError>.Verdict?
         /// ``Relogin``: the version of the credential after a relogin.
         var renewed: CredentialVersion?
         /// ``Revalidation``: the attempt, which may ask about a stored response.
@@ -97,7 +98,9 @@ final class Walk: @unchecked Sendable {
     var rest: Next { Next(of: call, at: stageIndex + 1, context) }
 
     /// The stages after the interceptor that has got `request`.
-    func rest(given request: Request) -> Next { Next(of: call, at: stageIndex + 1, context, given: request) }
+    func rest(received request: Request) -> Next {
+        Next(of: call, at: stageIndex + 1, context, received: request)
+    }
 
     func start(_ request: Request) {
         observer.scope.onClose {
@@ -109,7 +112,7 @@ final class Walk: @unchecked Sendable {
 
     // MARK: - Down
 
-    /// Sends a request down from a stage on. If a way down has just failed, the loop that began it does so.
+    /// Sends a request down from a stage on. Inside a way down, such as after its failure, the loop that runs takes it.
     func descend(with request: Request, to index: Int) {
         due = (request, index)
         guard !isDescending else { return }
@@ -244,6 +247,7 @@ final class Walk: @unchecked Sendable {
         let scope = scope.child()
         let reading = ContentReading(
             { response throws(NetworkError) in
+                // May run outside of the lane; see ``EventStage/readsContent``.
                 var event = CallEvent.response(response)
                 _ = try self.stages.receive(&event, at: index, self)
                 return event

@@ -156,7 +156,8 @@ final class RequestLimiting: RequestStage, EventStage, EndStage {
 }
 
 /// Begins an attempt: directs the request to its server, signs it, and adds the session's current credential,
-/// for which it may have to wait.
+/// for which it may have to wait. ``PreparedRequest/mayCarryCredential(_:of:)`` foresees whether it adds one; change
+/// both.
 final class Authorization: RequestStage {
     func send(_ request: inout Request, _ walk: Walk) throws(NetworkError) -> Step {
         let call = walk.call

@@ -82,7 +82,7 @@ final class Caching: RequestStage, EventStage {
         let account = request.isCredentialFree || call.session == nil ? nil : call.account
         if let account, !account.isCurrent { throw account.departure(of: request) }
         guard let cached = call.cached(request) else { return .next }
-        // Listeners learn of the start first.
+        // Not with a trace: `hit()` does not report the use of the cache, as the way below does.
         if call.trace == nil, var hit = cached.hit() {
             guard !hit.isLarge else {
                 return .respond(
@@ -101,6 +101,7 @@ final class Caching: RequestStage, EventStage {
                 joining: joins ? CoalescingKey(of: call).map { .client($0) } : nil, trace: call.trace,
                 validation: call.validation, retrying: { call.wait(after: $0, sharing: $1) }
             ) { entry in
+                // For the stage ``Revalidation``.
                 cached.entryToRevalidate = entry
                 return rest(original).responses(of: call)
             } refreshing: { _ in
@@ -109,7 +110,7 @@ final class Caching: RequestStage, EventStage {
             .map { .response($0) })
     }
 
-    /// Records the response before interceptors around the call change it.
+    /// Records the response before interceptors around the call change it. ``Client/typed(_:_:_:as:)`` stores it.
     func receive(_ event: inout CallEvent, _ walk: Walk) -> Bool {
         if case .response(let response) = event, !response.isFromCache { walk.call.cached?.record(response) }
         return true
@@ -121,7 +122,8 @@ extension CallContext {
     fileprivate func cached(_ request: Request) -> CachedRequest? {
         var requester = CacheRequester()
         if let session, !request.isCredentialFree { requester = CacheRequester(session) }
-        // Responses to requests with cookies are not reused for requests without cookies.
+        // Responses to requests with cookies are not reused for requests without cookies. The text is in the keys of
+        // stored responses, which another one would lose.
         if client.configuration.cookies != nil, prepared.options.usesCookies == false {
             requester.name += " without cookies"
         }
@@ -160,17 +162,17 @@ final class Retrying: RequestStage, EndStage {
         history.lastDelay = delay
         walk.memory.retries = history
         guard delay > .zero else { return .again(request, after: nil) }
-        walk.memory.credit = verdict
+        walk.memory.waitingRetry = verdict
         return .again(
             request,
             after: Observable<Void, Never>.timer(delay, on: call.scheduler).setFailureType(
                 to: NetworkError.self
             )
-            .map { walk.memory.credit = nil })
+            .map { walk.memory.waitingRetry = nil })
     }
 
-    /// A retry that is cancelled in its wait gives its credit back.
-    func cancel(_ walk: Walk) { walk.memory.credit.take()?.giveBack() }
+    /// A retry that is cancelled in its wait gives its credits back.
+    func cancel(_ walk: Walk) { walk.memory.waitingRetry.take()?.giveBack() }
 }
 
 /// Lets the session log in again when the server says that the login has expired, and sends the request again: once
@@ -197,6 +199,7 @@ final class Relogin: RequestStage, EventStage, EndStage {
         guard case .failed(let error) = completion, let session = call.session,
             let request = walk.memory.request, walk.scope.isOpen
         else { return .end }
+        // The stream fails with the error to report if the session cannot help.
         return .again(
             request,
             after: session.recovery(after: error, call.replay, trace: call.trace).map { credentialVersion in
@@ -218,6 +221,7 @@ final class ResponseValidation: EventStage {
             if case .response(let response) = event { try response.checkStatus(call.validation.envelope) }
             return true
         }
+        // Maybe outside of the lane; see ``EventStage/readsContent``.
         let credentialVersion = try event.validate(by: call.validation)
         call.session?.recordSuccess(of: credentialVersion)
         return true
@@ -234,7 +238,7 @@ final class Revalidation: RequestStage, EventStage, EndStage {
         let request: Request
         /// The stored response that the server may confirm.
         var entry: CacheEntry?
-        /// Whether the server has confirmed another one.
+        /// Whether a 304 cannot be used: it confirms another response, follows a redirect, or brings too many fields.
         var isRefuted = false
 
         init(_ request: Request, confirming entry: CacheEntry?) {
@@ -266,11 +270,13 @@ final class Revalidation: RequestStage, EventStage, EndStage {
         return true
     }
 
+    /// Sends the request again, without conditions, after a 304 that cannot be used.
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
         guard case .finished = completion, let attempt = walk.memory.revalidation, attempt.isRefuted,
             let cached = walk.call.cached
         else { return .end }
         walk.memory.revalidation?.isRefuted = false
+        // Kept before `prepare` added the conditions, which it never removes.
         var request = attempt.request
         cached.prepare(&request, revalidating: nil)
         return .again(request, after: nil)

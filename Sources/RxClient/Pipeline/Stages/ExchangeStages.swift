@@ -30,6 +30,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
         walk.memory.hops = nil
         let transport = walk.call.client.transport
         guard request.digest == nil else {
+            // Before `rest`, which copies the context.
             walk.context.firstRequest = CopyOnWrite(wrappedValue: request)
             return .transfer(
                 Subtransport(walk.rest, over: transport).send(request, following: policy(of: walk.call)))
@@ -79,6 +80,7 @@ final class Redirects: RequestStage, EventStage, EndStage {
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
         // The undelivered body is not needed, even if it failed.
         if let next = follow(walk) { return .again(next, after: nil) }
+        // An exchange was sent, so retries, failover and outbox must not take the request for unsent.
         if let hops = walk.memory.hops, hops.count > 0, case .failed(var error) = completion {
             error.isUnsent = false
             completion = .failed(error)

@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// Lets the opening handshakes of WebSockets to one host and port follow one another (RFC 6455 §4.1): one begins when
-/// the server has answered the one before, or that one has failed.
+/// the server has answered the one before, or that one has failed. ``HostRegistry/handshakes`` admits one at a time.
 ///
 /// Hosts are compared by name. Their addresses are not known here, and a proxy hides them.
 final class HandshakeOrder: RequestStage, EventStage, EndStage {

@@ -89,6 +89,7 @@ final class Signing: RequestStage, EventStage, EndStage {
     func end(_ completion: inout Completion<NetworkError>, _ walk: Walk) -> Continuation {
         guard let exchange = walk.memory.signing else { return .end }
         guard exchange.isDropped else {
+            // The first exchange was sent, so retries, failover and outbox must not take the request for unsent.
             if exchange.context.isRepeated, case .failed(var error) = completion {
                 error.isUnsent = false
                 completion = .failed(error)
