@@ -32,6 +32,7 @@ final class CacheChange: Sendable {
         self.mayBeUpgraded = mayBeUpgraded
         var targets: [CacheSelection] = []
         let url = Self.resource(request.urlText, request.cacheURL, at: servers)
+        // ``CallContext`` has set `resource` before server and signature changed the URL.
         for target in [request.resource ?? request.cacheURL, url] {
             Self.add(target, to: &targets, of: request.method, mayBeUpgraded)
         }

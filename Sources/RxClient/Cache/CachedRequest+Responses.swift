@@ -7,7 +7,8 @@ import RxLite
 extension CachedRequest {
     typealias Responses = Observable<Response, NetworkError>
 
-    /// The response: the stored one, if it may be used, or the response of `ask`.
+    /// The response: the stored one, if it may be used, or the response of `ask`. ``hit()`` is the short form of the
+    /// lookup and its verdict; change both.
     ///
     /// - Parameters:
     ///   - stages: the stages that must be equal for two requests to be joined; `nil` for a request that
@@ -118,7 +119,8 @@ extension Observable<Response, NetworkError> {
         }
     }
 
-    /// Informs the cache about the outcome of a request built by hand that may change something.
+    /// Informs the cache about the outcome of a request built by hand that may change something. The stage
+    /// ``CacheInvalidation`` does the same for clients; change both.
     func changing(_ cache: ResponseCache, by request: Request) -> Observable {
         guard !request.isSafe else { return self }
         let change = CacheChange(request, in: cache)

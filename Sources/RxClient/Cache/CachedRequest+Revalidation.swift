@@ -11,7 +11,8 @@ extension CachedRequest {
     /// Adds the conditions that let the server confirm an entry instead of sending it again (RFC 9111
     /// §4.3.1).
     func prepare(_ request: inout Request, revalidating entry: CacheEntry?) {
-        // Otherwise it would remove responses to GET, as a command does; `PreparedRequest` does the same.
+        // Otherwise a POST that is stored would remove responses to GET, as a command does. `PreparedRequest` does the
+        // same for clients.
         if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
         guard key.rules == .http else { return }
         demand.addFields(to: &request, mode)

@@ -39,6 +39,7 @@ final class CachedRequest: Sendable {
         requester: CacheRequester, tags: Set<String>, decoder: JSONDecoder
     ) {
         start = cache.history.now
+        // Keys are in the stores: a response whose request gets another key is lost.
         var key = CacheKey(rules: .time, url: request.cacheURL)
         switch (policy, request.method) {
         case (.http, .get), (.http, .head):
@@ -66,6 +67,7 @@ final class CachedRequest: Sendable {
 
     /// The stored entry for the request, if there is one.
     func find() -> Observable<CacheEntry?, NetworkError> {
+        // Before the lookup; see ``fitting(_:without:)``.
         let overdue = cache.overdueRemovals
         return cache.store.entries(for: key)
             .catch { _ -> Observable<[CacheEntry], NetworkError> in
@@ -124,7 +126,7 @@ final class CachedRequest: Sendable {
         lifetime != nil && entry.metadata.freshness.age(at: now) >= entry.metadata.freshness.lifetime
     }
 
-    /// Makes the response from an entry.
+    /// Makes the response from an entry, and counts its use.
     func response(from entry: CacheEntry, _ use: Response.CacheUse, at now: Date) -> Response {
         cache.count { if use == .stale { $0.staleServed += 1 } else { $0.hits += 1 } }
         let age = entry.metadata.freshness.age(at: now)
@@ -193,7 +195,7 @@ final class CachedRequest: Sendable {
     }
 
     /// Stores the server's response, if the rules allow it, the response is complete, and nothing has changed
-    /// since it was requested.
+    /// since it was requested. ``confirm(_:by:)`` decides the same after a 304; change both.
     func store(_ response: Response) {
         let sharedRequest = progress.withLock { $0.sharedRequest }
         let account = response.request.credentialVersion?.accountNumber

@@ -58,7 +58,7 @@ final class InFlightRequests: Sendable {
         func record(_ fields: SentFields) { sentFields.withLock { $0 = fields } }
 
         /// Whether the request has been sent with other cookies than these.
-        fileprivate func isSentWithout(_ cookies: String) -> Bool {
+        fileprivate func wasSent(withOtherCookiesThan cookies: String) -> Bool {
             guard let sent = sentFields.withLock({ $0 })?.cookies else { return false }
             return sent != cookies
         }
@@ -90,7 +90,8 @@ final class InFlightRequests: Sendable {
         var replaced: Observable<Response, NetworkError>?
         defer { withExtendedLifetime(replaced) {} }
         return contents.withLock { contents in
-            if let (sharedRequest, response) = contents.requests[id], !sharedRequest.isSentWithout(cookies),
+            if let (sharedRequest, response) = contents.requests[id],
+                !sharedRequest.wasSent(withOtherCookiesThan: cookies),
                 !history.hasChanged(names, since: sharedRequest.start)
             {
                 return (sharedRequest, response, false)

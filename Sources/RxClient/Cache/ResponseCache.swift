@@ -178,6 +178,7 @@ extension ResponseCache {
         count { $0.stored += 1 }
         perform(
             store.store(entry).finally {
+                // Something has changed during the write.
                 guard self.history.endStoring(id) else { return }
                 self.perform(self.store.remove(.id(id)))
             })
