@@ -179,7 +179,7 @@ extension NetworkError {
 }
 
 extension HTTPVersion {
-    /// The value of `network.protocol.version`: `1.1`, `2`.
+    /// The value of `network.protocol.version`: `1.1`, `2`, the description without `HTTP/` at its beginning.
     package var conventionalNumber: String { String(description.dropFirst("HTTP/".utf8.count)) }
 }
 

@@ -36,7 +36,7 @@ package struct EmulatedNetwork: Sendable, Equatable {
     /// The maximum number of bytes of a request's body per second; `nil` for no limit.
     package var uploadRate: Double?
 
-    /// Creates a network.
+    /// Creates a network. The default one emulates nothing; `FrontEnd.swift` of RxInspector finds it by comparison.
     package init(
         isOffline: Bool = false, latency: Duration = .zero, downloadRate: Double? = nil,
         uploadRate: Double? = nil
@@ -68,18 +68,18 @@ extension Observable<TransferEvent, NetworkError> {
     /// A change of the network applies at once, also to what waits already.
     func emulating(_ hub: TrafficHub, for request: Request, on scheduler: any Scheduler) -> Self {
         .deferred(on: scheduler) {
-            let network = hub.tools.network
-            guard network?.isOffline != true else {
+            let networkAtStart = hub.tools.network
+            guard networkAtStart?.isOffline != true else {
                 var error = Self.offline(.unreachable, request)
                 error.isUnsent = true
                 return .fail(error)
             }
             let lost = hub.networks.filter { $0?.isOffline == true }.setFailureType(to: NetworkError.self)
                 .flatMap { _ in Observable<Never, NetworkError>.fail(Self.offline(.connectionLost, request)) }
-            let later =
-                network == nil
+            let delayed =
+                networkAtStart == nil
                 ? self : hub.wait(on: scheduler) { $0.delay(of: request) }.flatMap(.concat) { self }
-            return later.flatMap(.concat) { event in
+            return delayed.flatMap(.concat) { event in
                 guard case .chunk(let bytes) = event, hub.tools.network != nil else { return .just(event) }
                 return hub.wait(on: scheduler) { $0.delay(of: bytes) }.map { event }
             }

@@ -72,6 +72,7 @@ public final class HARRecording: Sendable {
                 contents.drafts[event.exchangeID]?.take(message, isSent: isSent, date: event.date)
             }
         case .broken(let error): finish(event) { $0.entry(metrics: nil, error: error.shown, end: event.time) }
+        // `CassetteReader` of RxSimulation knows this text.
         case .abandoned: finish(event) { $0.entry(metrics: nil, error: "abandoned", end: event.time) }
         case .started, .relogin, .retry, .retryRefused, .queued, .admitted, .hedged,
             .failover, .cached, .ended:

@@ -82,6 +82,7 @@ final class Trace: RecordedCall, @unchecked Sendable {
     func begin(
         _ request: inout Request, at server: Server?, _ host: HostState?
     ) -> (instrumentRecord: (any ExchangeRecord)?, trafficNumber: Int?) {
+        // Instruments first: they may add fields, and the report shows what is sent.
         let exchange = instrumentRecord?.exchange(
             &request, to: destination(of: request, server, host), of: self)
         return (exchange, report?.begin(request))
@@ -153,7 +154,7 @@ private final class TrafficReport: Sendable {
     private let samplings: [RequestSampling]
     private let origin: CallOrigin
     private let progress: Mutex<Progress>
-    /// The marble of an inspected stream that leads to the request.
+    /// The marble of an inspected stream that leads to the request; known only while the call is subscribed to.
     private let cause = StreamCause.ifAttached
 
     init(
@@ -251,7 +252,7 @@ extension Client {
     ) -> Trace? {
         guard trafficHub.isObserved else { return nil }
         let (observers, tools) = (trafficHub.observers, trafficHub.tools)
-        // Each one counts the requests.
+        // All are asked, since each one counts the requests.
         let samplings = observers.samplings.filter { $0.admits() }
         guard
             observers.subscribers > 0 || !samplings.isEmpty || !observers.instruments.isEmpty

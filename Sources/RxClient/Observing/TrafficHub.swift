@@ -78,7 +78,8 @@ final class TrafficHub: Sendable {
         settings.observable.map { DeveloperTools(combining: $0.map(\.tools)).network }.distinctUntilChanged()
     }
 
-    /// Replaces the settings of one of the developer tools.
+    /// Replaces the settings of one of the developer tools. The owner is not held: it must withdraw its settings before
+    /// it is released.
     func apply(_ tools: DeveloperTools, of owner: AnyObject) {
         let owner = ObjectIdentifier(owner)
         settings.update { settings in
@@ -128,7 +129,7 @@ package final class RequestSampling: Sendable {
     }
 
     private let progress: Mutex<Progress>
-    private let origin = ContinuousClock.now
+    private let start = ContinuousClock.now
 
     /// - Parameter rate: the rate of the shown requests, in real time; `nil` for all requests.
     package init(_ rate: RequestRate?) {
@@ -151,7 +152,7 @@ package final class RequestSampling: Sendable {
 
     /// Whether the request that begins now is shown.
     func admits() -> Bool {
-        let now = ContinuousClock.now - origin
+        let now = ContinuousClock.now - start
         var onOmission: (@Sendable () -> Void)?
         let isShown = progress.withLock { progress in
             guard !progress.isSuspended, progress.bucket?.wait(at: now) ?? .zero == .zero else {

@@ -121,6 +121,7 @@ private final class TrafficLogger: Sendable {
 
     private func log(_ summary: TrafficEvent.Summary, _ event: TrafficEvent) {
         let took = "\(summary.bytesReceived) bytes in \(summary.duration)"
+        // `Observability.md` names the keys, here and below.
         var metadata: Logger.Metadata = [
             "bytes": "\(summary.bytesReceived)", "duration-ms": "\(summary.duration / .milliseconds(1))",
             "attempts": "\(summary.attempts)",
