@@ -111,6 +111,7 @@ public struct CredentialFile: CredentialStore {
     /// Waits up to 30 s while another session has the lock, then fails with `locked`. Fails at once with `file` if the
     /// file system refuses to lock, and with `untrustedFile` for a symbolic link or a file of another user.
     public func lease() -> Observable<Void, NetworkError> {
+        // The documentation names the suffix; processes with other versions of this library must lock the same file.
         let lockPath = path + ".lock"
         let lock = files.lock(lockPath)
         let attempt = Observable<Void, NetworkError>(scheduler: lock.scheduler) { observer in
@@ -136,7 +137,8 @@ public struct CredentialFile: CredentialStore {
     }
 }
 
-/// The content of the file: JSON, which later versions can extend.
+/// The content of the file: JSON with the names of these properties, which earlier versions have written and later ones
+/// may extend.
 private struct SavedCredential: Codable {
     var version = 1
     /// One credential or none. A list states explicitly that there is none.

@@ -8,6 +8,7 @@ import Synchronization
 // that it makes; and the initializer that takes them as `async` functions.
 
 extension Session {
+    /// Whether a request in this lane is part of the login that runs. It bypasses the session.
     func isLoggingIn(_ lane: Lane) -> Bool {
         contents.withLock { $0.loginLane }.map(lane.isUpstream) == true
     }
@@ -20,7 +21,7 @@ extension Session {
 
     /// Asks the state what to do, and returns the login to wait for, if there is one: one value when it has
     /// succeeded or is no longer wanted, its error when it has failed. Starts a new login; cancelling the
-    /// wait does not affect it.
+    /// wait does not affect it. The rule runs under the lock.
     func decide<Decision>(
         _ rule: (inout Contents) -> (Decision, SessionState.Login?)
     ) -> (Decision, login: Observable<Void, NetworkError>) {
@@ -143,14 +144,14 @@ extension Session {
         }
     }
 
-    /// The credential, once it is in the store: if the process ends here, the store must not be left with a
-    /// refresh token that has already been used.
+    /// The credential, once it is in the store or could not be saved: if the process ends here, the store must not be
+    /// left with a refresh token that has already been used.
     private func saved(
-        _ obtained: ObtainedCredential, from number: Int
+        _ obtained: ObtainedCredential, from login: Int
     ) -> Observable<ObtainedCredential, NetworkError> {
         guard let stored, !obtained.isAdopted else { return .just(obtained) }
         let kept = contents.withLock { contents -> ObtainedCredential? in
-            guard contents.state.isRunning(number) else { return nil }
+            guard contents.state.isRunning(login) else { return nil }
             var obtained = obtained
             obtained.credential = obtained.credential.keepingAccount(of: contents.state.credential)
             stored.record(.saveRenewed(obtained.credential))
@@ -161,12 +162,12 @@ extension Session {
             .catch { error in error.code == .superseded ? .fail(error) : .just(kept) }
     }
 
-    private func adopt(_ obtained: ObtainedCredential, from number: Int) {
+    private func adopt(_ obtained: ObtainedCredential, from login: Int) {
         let date = clock.date
         let change = contents.withLock { contents -> Change? in
             let former = contents.state.credential
             let credential = obtained.credential
-            let arrival = contents.state.loginSucceeded(number, credential, date: date)
+            let arrival = contents.state.loginSucceeded(login, credential, date: date)
             if case .unwanted = arrival { return nil }
             contents.adopted = obtained.isAdopted ? contents.state.credentialVersion : nil
             switch arrival {
@@ -224,7 +225,7 @@ extension Session {
         return refusal
     }
 
-    /// Notifies jars and listeners of a change, outside the lock.
+    /// Notifies jars and listeners of a change, outside the lock, in the order of `change(to:)`.
     private func publish(_ change: Change?) {
         guard let change else { return }
         for jar in change.jars { jar.finishSwitch() }

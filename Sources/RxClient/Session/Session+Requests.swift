@@ -117,7 +117,7 @@ extension Session {
     }
 
     /// Whether the user has not been shown this failure: of the requests that fail because of one refused login, the
-    /// first is shown.
+    /// first is shown. Counts it as shown.
     func isNews(_ error: NetworkError) -> Bool {
         guard let login = error.refusedLogin else { return true }
         return contents.withLock { contents in
@@ -159,6 +159,8 @@ extension Session {
         contents.withLock { $0.adopted == credentialVersion }
     }
 
+    /// Whether a login may help the request that failed with `error`. Without the version of its credential, which
+    /// ``CallContext/attributed(_:)`` adds, it may not. `isExpiry` may be called several times for one failure.
     func canRecover(from error: NetworkError) -> Bool {
         error.isReplayable && error.credentialVersion != nil && isExpiry(error)
     }

@@ -51,7 +51,7 @@ extension Session {
             waiter.finish()
         }
         for jar in change.jars { jar.finishSwitch() }
-        // Also ends the login that waits, and lets its requests proceed.
+        // The order is that of `change(to:)`. This also ends the login that waits, and lets its requests proceed.
         accountChanged.send()
         signal.send(change.event)
     }

@@ -280,11 +280,12 @@ extension Session: RedactedDescription {
 }
 
 extension Session {
-    /// The state of the login, for the inspector of streams.
+    /// The state of the login, for the inspector of streams and for ``SessionTransport/generation``.
     package struct InspectedState: Sendable, Equatable {
-        /// In words.
+        /// In words, which the page shows; `cards.js` looks for `logged in`.
         package var text: String
-        /// Counts the changes of the credential and the failed logins of the session, from 0.
+        /// Counts the changes of the credential and the failed logins of the session, from 0. `OAuthDemands` compares
+        /// it with the generations that requests carried.
         package var generation: Int
     }
 

@@ -91,14 +91,15 @@ struct SessionState {
         renewalDate = credential?.expires.flatMap { expires in
             guard let date else { return expires - leeway }
             let life = expires.timeIntervalSince(date)
-            // The credential was expired on arrival, so the server's clock differs. The server says when to
-            // renew it.
+            // At most half of its lifetime ahead, as the documentation of `Session.init` says. If the credential was
+            // expired on arrival, the server's clock differs: then the server says when to renew it.
             return life > 0 ? expires - min(leeway, life / 2) : nil
         }
     }
 
     /// Decides about an attempt that is about to be sent. A credential that expires soon is renewed first; if
-    /// that has failed, a credential that is still valid stays in use.
+    /// that has failed, a credential that is still valid stays in use. ``settled(at:mustLogIn:)`` is its short form;
+    /// change both.
     ///
     /// - Parameters:
     ///   - accountNumber: the account of the request, if it is already fixed.

@@ -159,7 +159,7 @@ final class StoredCredential: Sendable {
     func adopt(_ found: Credential?) -> [WriteCoalescer.Waiter] {
         previous.value = found
         return contents.withLock { contents in
-            // For a write that runs: it would replace what has been found.
+            // While a write runs, nothing is discarded, and the write after it must not replace what has been found.
             contents.latest = found.map { .saveRenewed($0) } ?? .erasePrevious
             return contents.saving.discardChanges()
         }
