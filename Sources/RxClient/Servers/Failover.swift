@@ -136,7 +136,8 @@ extension NetworkError {
     /// Whether the server gave a response that the other server would not improve.
     fileprivate var isResponse: Bool { head != nil && !callsForOtherServer }
 
-    /// Whether the request may be sent to the other server, and that may help.
+    /// Whether the request may be sent to the other server, and that may help. The documentation of
+    /// ``ClientConfiguration/failoverProbeInterval`` repeats the rules.
     fileprivate var callsForOtherServer: Bool {
         guard isReplayable else { return false }
         if code == .status { return isIdempotent && [502, 503, 504].contains(status?.code) }

@@ -19,7 +19,7 @@ final class Server: Sendable {
     let takesPaths: Bool
     /// The client's state of the host, if there is a valid origin.
     let host: HostState?
-    /// The server as instruments see it.
+    /// The server as instruments see it: one object for all exchanges, because they compare it by identity.
     let destination: ExchangeDestination
 
     init(_ baseURL: String, in hosts: HostRegistry) {
@@ -100,8 +100,9 @@ struct ServerPair: Sendable {
         return origin == main.origin || origin == standby?.origin
     }
 
-    /// The origin of a request for cookies, which belong to the service: a URL at the standby server has the
-    /// cookies of the corresponding URL at the main one; `Secure` cookies only if both use https.
+    /// The origin by which the cookies of a request to `url` are chosen and stored. They belong to the service: a URL
+    /// at the standby server has those of the corresponding URL at the main one; `Secure` cookies only if both use
+    /// https.
     func cookieOrigin(of url: URL) -> CookieOrigin? {
         let origin = CookieOrigin(url)
         guard let standby, let origin, standby.path(of: url.absoluteString) != nil,
