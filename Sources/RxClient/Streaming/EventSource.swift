@@ -238,7 +238,8 @@ struct EventReading: Interceptor {
     /// Whether a complete response is an error, because the stream ends with an event.
     let needsEnd: Bool
 
-    /// Servers send comments every 15 to 30 s to keep a connection open.
+    /// Servers send comments every 15 to 30 s to keep a connection open. The documentation of event sources names this
+    /// time.
     private static let longestSilence = Duration.seconds(60)
 
     func intercept(

@@ -34,7 +34,7 @@ extension NetworkError {
     }
 
     /// The minimum wait before another connection: the `Retry-After` of an unsuccessful status, at most a day, as
-    /// event streams limit `retry`.
+    /// ``EventStreamParser`` limits `retry`.
     func leastWait(now: Date) -> Duration {
         code == .status ? min(retryAfter(now: now) ?? .zero, .seconds(86_400)) : .zero
     }

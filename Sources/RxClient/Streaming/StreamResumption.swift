@@ -170,6 +170,8 @@ extension StreamResumption where Item == ServerSentEvent {
 
 /// The waits of a stream before it connects again.
 struct ReconnectionWaits: Sendable {
+    // The documentation of event sources names both times.
+
     /// The shortest wait that a server can ask for.
     private static let shortest = Duration.milliseconds(100)
     /// The longest wait after failed connections, unless the server's time is longer.

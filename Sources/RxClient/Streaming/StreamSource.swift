@@ -112,7 +112,8 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
     /// Whether another connection may succeed.
     private func mayPass(_ error: NetworkError) -> Bool {
         switch error.code {
-        // By the HTML standard every other status than 200 is final.
+        // By the HTML standard every other status than 200 is final; ``StreamResumption/next(keeping:_:)`` lists those
+        // that are not.
         case .status: asks && error.hasTransientStatus
         // A response that libcurl could not read as HTTP may be temporary; a response of the wrong type is
         // final.
@@ -134,7 +135,8 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// The error of a response that is complete without the item that ends its stream.
+    /// The error of a response that is complete without the item that ends its stream. A reconnection may follow a
+    /// failure with this code.
     static var endedEarly: NetworkError {
         NetworkError(.partialBody, "the response is complete, but the end of the stream is missing")
     }
