@@ -66,6 +66,7 @@ final class InFlightRequests: Sendable {
 
     private struct Contents {
         var requests: [ID: (sharedRequest: SharedRequest, response: Observable<Response, NetworkError>)] = [:]
+        /// The number of the last request that was started.
         var count = 0
     }
 

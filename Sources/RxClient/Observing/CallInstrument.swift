@@ -10,7 +10,7 @@ package protocol CallInstrument: AnyObject, Sendable {
     /// Whether the start and the end of calls matter, besides those of exchanges and what happens in between.
     var watchesCalls: Bool { get }
 
-    /// No more calls are recorded, but those that have begun.
+    /// No further calls are recorded; those that have begun are recorded to their end.
     func stop()
 
     /// Makes the record of a call that is about to begin.

@@ -38,6 +38,7 @@ final class Trace: RecordedCall, @unchecked Sendable {
     ) {
         self.hub = hub
         isCacheDisabled = tools.isCacheDisabled
+        // Only developer tools use samplings; they may begin to emulate a network during the request.
         isInspected = !samplings.isEmpty || tools.network != nil
         let isShown = observers.subscribers > 0 || !samplings.isEmpty
         report =

@@ -38,7 +38,7 @@ public struct TrafficEvent: Sendable {
         case retryRefused(because: NetworkError)
         /// The request waits for its turn within the client's ``ClientConfiguration/limits``.
         case queued
-        /// The request's turn has come, or it has been cancelled.
+        /// The request's turn has come. A request that leaves the queue before has no such event.
         case admitted(after: Duration)
         /// The attempt is slow, and a second one begins in parallel.
         case hedged(after: Duration)

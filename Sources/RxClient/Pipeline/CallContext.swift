@@ -48,7 +48,7 @@ public final class CallContext: Sendable {
         /// The retries while the call waited for another request's response.
         var sharedRetries = 0
         /// The deadline of all attempts.
-        var end: Duration?
+        var deadline: Duration?
         var values: [ObjectIdentifier: any Sendable] = [:]
     }
 
@@ -144,12 +144,12 @@ public final class CallContext: Sendable {
 
     /// Starts the time limit of all attempts.
     func limit(to duration: Duration) {
-        let end = scheduler.now + duration
-        progress.withLock { $0.end = end }
+        let deadline = scheduler.now + duration
+        progress.withLock { $0.deadline = deadline }
     }
 
     /// Whether the time limit of all attempts has passed.
-    var isOverdue: Bool { progress.withLock { $0.end }.map { $0 <= scheduler.now } ?? false }
+    var isOverdue: Bool { progress.withLock { $0.deadline }.map { $0 <= scheduler.now } ?? false }
 
     /// Records that part of a response has been delivered: no further attempt can make up for a failure.
     func recordResponse() {
@@ -192,11 +192,11 @@ public final class CallContext: Sendable {
     /// Decides about a failed attempt: by the request's policy, but without waits that would exceed the
     /// deadline, and within the host's budget.
     func decide(_ error: NetworkError, _ history: RetryHistory) -> RetryPolicy<NetworkError>.Verdict {
-        let (hasResponse, host, end) = progress.withLock { ($0.hasResponse, $0.host, $0.end) }
+        let (hasResponse, host, deadline) = progress.withLock { ($0.hasResponse, $0.host, $0.deadline) }
         guard !hasResponse else { return .init(nil) }
         let verdict = retryPolicy.weigh(error, including(sharedRetriesIn: history))
         guard let delay = verdict.delay else { return verdict }
-        if let end, delay > end - scheduler.now {
+        if let deadline, delay > deadline - scheduler.now {
             verdict.giveBack()
             return .init(nil)
         }

@@ -18,7 +18,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     private let observer: Observer<Output, NetworkError>
     /// The scope of the walk.
     private let scope: Scope
-    private let shown: Presentation
+    private let effectivePresentation: Presentation
     /// Whether the end has been decided, by the walk or by the client's cancellation; only the first counts.
     @safe @exclusivity(unchecked) private var hasEnded = false
     /// Whether the trace has been told of the start.
@@ -41,7 +41,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
         if !isRefresh, let willStart = call.prepared.options.willStart {
             accessories.insert(Accessory(willStart: willStart), at: 0)
         }
-        shown = presentation
+        effectivePresentation = presentation
         super.init(of: call.prepared.request, accessories)
     }
 
@@ -142,7 +142,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     }
 
     override var tags: Set<String> { call.tags }
-    override var presentation: Presentation { shown }
+    override var presentation: Presentation { effectivePresentation }
     override var endpointURL: URL? { call.prepared.endpointURL }
 
     override func cancel() {
@@ -164,7 +164,7 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
         client.running.remove(self, in: observer.scope.lane)
         stopAccessories()
         // `isNews` comes last, since it counts the failure as shown.
-        if case .failed(let error) = outcome, shown.contains(.errorTips),
+        if case .failed(let error) = outcome, effectivePresentation.contains(.errorTips),
             client.configuration.session?.isNews(error) != false
         {
             client.errorTipSignal.send(error)

@@ -117,15 +117,15 @@ final class Walk: @unchecked Sendable {
         due = (request, index)
         guard !isDescending else { return }
         isDescending = true
-        var turns = Self.turnLength
+        var waysLeft = Self.turnLength
         while let (request, index) = due, scope.isOpen {
-            guard turns > 0 || scope.lane.scheduler == nil else {
+            guard waysLeft > 0 || scope.lane.scheduler == nil else {
                 return scope.inNextTurn {
                     self.isDescending = false
                     if let (request, index) = self.due { self.descend(with: request, to: index) }
                 }
             }
-            turns -= 1
+            waysLeft -= 1
             due = nil
             step(with: request, to: index)
         }
@@ -287,13 +287,13 @@ final class Walk: @unchecked Sendable {
         end(.failed(error), above: index)
     }
 
-    /// Passes an end to the stages before `end`, the later ones first.
-    private func end(_ completion: Completion<NetworkError>, above end: Int) {
+    /// Passes an end to the stages before `index`, the later ones first.
+    private func end(_ completion: Completion<NetworkError>, above index: Int) {
         source = nil
         due = nil
         if let reading = reading.take() { reading.scope.close() }
         var completion = completion
-        stageIndex = end
+        stageIndex = index
         stageHasRequest = false
         while stageIndex > first {
             stageIndex -= 1

@@ -164,7 +164,7 @@ extension Session {
 
     private func adopt(_ obtained: ObtainedCredential, from login: Int) {
         let date = clock.date
-        let change = contents.withLock { contents -> Change? in
+        let announcement = contents.withLock { contents -> Announcement? in
             let former = contents.state.credential
             let credential = obtained.credential
             let arrival = contents.state.loginSucceeded(login, credential, date: date)
@@ -172,13 +172,13 @@ extension Session {
             contents.adopted = obtained.isAdopted ? contents.state.credentialVersion : nil
             switch arrival {
             case .unwanted: return nil
-            case .renewed: return Change(contents.endLogin(), .renewed)
+            case .renewed: return Announcement(contents.endLogin(), .renewed)
             case .loggedIn:
                 let jars = contents.switchJars(from: former, to: credential, seed)
-                return Change(contents.endLogin(), .loggedIn, jars)
+                return Announcement(contents.endLogin(), .loggedIn, jars)
             }
         }
-        publish(change)
+        publish(announcement)
     }
 
     /// - Returns: the error, which says so if the login was refused.
@@ -187,16 +187,16 @@ extension Session {
         var error = error
         if isRejection { error.refusedLogin = number }
         let failure = error
-        let change = contents.withLock { contents -> Change? in
+        let announcement = contents.withLock { contents -> Announcement? in
             let former = contents.state.credential
             guard contents.state.loginFailed(number, failure, isRejection: isRejection) else { return nil }
-            guard isRejection else { return Change(contents.endLogin(), nil) }
+            guard isRejection else { return Announcement(contents.endLogin(), nil) }
             stored?.record(.erasePrevious)
             let jars = contents.switchJars(from: former, to: nil, seed)
-            return Change(contents.endLogin(), .loggedOut(failure), jars)
+            return Announcement(contents.endLogin(), .loggedOut(failure), jars)
         }
-        if change != nil && isRejection { stored?.write() }
-        publish(change)
+        if announcement != nil && isRejection { stored?.write() }
+        publish(announcement)
         return failure
     }
 
@@ -209,27 +209,27 @@ extension Session {
         else {
             return error
         }
-        let (refusal, change) = contents.withLock { contents in
+        let (refusal, announcement) = contents.withLock { contents in
             let former = contents.state.credential
             var refusal = error
             guard contents.state.endAccount(refused: credentialVersion, &refusal) else {
-                return (refusal, nil as Change?)
+                return (refusal, nil as Announcement?)
             }
             self.countsLogins.store(false, ordering: .relaxed)
             stored?.record(.erasePrevious)
             let jars = contents.switchJars(from: former, to: nil, seed)
-            return (refusal, Change(contents.endLogin(), .loggedOut(refusal), jars))
+            return (refusal, Announcement(contents.endLogin(), .loggedOut(refusal), jars))
         }
-        if change != nil { stored?.write() }
-        publish(change)
+        if announcement != nil { stored?.write() }
+        publish(announcement)
         return refusal
     }
 
     /// Notifies jars and listeners of a change, outside the lock, in the order of `change(to:)`.
-    private func publish(_ change: Change?) {
-        guard let change else { return }
-        for jar in change.jars { jar.finishSwitch() }
-        guard let event = change.event else { return }
+    private func publish(_ announcement: Announcement?) {
+        guard let announcement else { return }
+        for jar in announcement.jars { jar.finishSwitch() }
+        guard let event = announcement.event else { return }
         // The streams of the previous account end before others learn of the change.
         if case .renewed = event {} else { accountChanged.send() }
         signal.send(event)
@@ -238,7 +238,7 @@ extension Session {
     private func isRunning(_ login: Int) -> Bool { contents.withLock { $0.state.isRunning(login) } }
 
     /// The work to do outside the lock after a login has ended.
-    private struct Change {
+    private struct Announcement {
         /// The login, for release.
         let ended: Observable<Void, NetworkError>
         let event: Event?

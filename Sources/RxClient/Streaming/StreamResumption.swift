@@ -184,10 +184,10 @@ struct ReconnectionWaits: Sendable {
 
     /// The wait after this number of connections in a row that failed.
     ///
-    /// - Parameter named: the reconnection time of the server, from which the waits double; `nil` if it has sent none.
-    mutating func next(after failures: Int, named: Duration?, on clock: any Scheduler) -> Duration {
-        let named = named.map { max($0, Self.shortest) }
-        let backoff = named.map { Backoff.exponential(base: $0, cap: max($0, Self.longest)) } ?? self.backoff
+    /// - Parameter requested: the server's reconnection time, from which the waits double; `nil` if it has sent none.
+    mutating func next(after failures: Int, requested: Duration?, on clock: any Scheduler) -> Duration {
+        let base = requested.map { max($0, Self.shortest) }
+        let backoff = base.map { Backoff.exponential(base: $0, cap: max($0, Self.longest)) } ?? self.backoff
         var current = failures <= 1 ? RetryHistory(clock: clock) : history ?? RetryHistory(clock: clock)
         current.count = max(0, failures - 1)
         defer { history = current }

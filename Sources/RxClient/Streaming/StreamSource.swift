@@ -19,7 +19,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
     private var endpoint: any Endpoint
     private var received = StreamResumption<Item>.Received()
     /// The server's reconnection time.
-    private var named: Duration?
+    private var reconnectionTime: Duration?
     /// Whether the last connection has opened.
     private var isOpen = false
     /// Whether the end has been found, or the server has asked for no further connection.
@@ -78,7 +78,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
             }
             if case .next(let limit, _) = resumption { received.append(item, keeping: limit) }
         case .lastEventID(let id): record(id)
-        case .retry(let time): named = time
+        case .retry(let time): reconnectionTime = time
         case .stop:
             // The response is complete, and its end follows.
             isOver = true
@@ -105,7 +105,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
             return nil
         }
         endpoint = next
-        let delay = waits.next(after: received.failures, named: named, on: clock)
+        let delay = waits.next(after: received.failures, requested: reconnectionTime, on: clock)
         return max(delay, error?.leastWait(now: clock.currentDate) ?? .zero)
     }
 
