@@ -71,6 +71,7 @@ extension CachedRequest {
         var revalidated = response
         revalidated.head = entry.metadata.head
         revalidated.body = entry.body
+        // So that ``store(_:)`` does not store it again.
         revalidated.cacheUse = .revalidated
         return revalidated
     }

@@ -199,6 +199,7 @@ final class CachedRequest: Sendable {
     func store(_ response: Response) {
         let sharedRequest = progress.withLock { $0.sharedRequest }
         let account = response.request.credentialVersion?.accountNumber
+        // The claim comes last, since only one of the requests that share the response gets it.
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
             requester.account == nil || account == requester.account,
             isSent(response), let metadata = metadata(of: response), sharedRequest?.claimStore() != false
@@ -270,7 +271,8 @@ struct CacheRequester: Sendable {
     var account: Int?
     /// The jar that adds cookies, if there is one.
     var jar: CookieJar?
-    /// The service whose servers share their cookies.
+    /// The service whose servers share their cookies; `nil` for a request built by hand, as ``CachedRequest`` relies
+    /// on.
     var servers: ServerPair?
 
     /// The identity of the requester: the account that is logged in, and a digest of the request's

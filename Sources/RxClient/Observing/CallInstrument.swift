@@ -73,7 +73,7 @@ package protocol CallRecord: AnyObject, Sendable {
     /// The call begins, in this lane. Not called unless ``CallInstrument/watchesCalls``.
     func begin(_ call: RecordedCall, in lane: Lane)
 
-    /// The call makes its output.
+    /// The call has made its output. Called on another thread if the response was large.
     func recordOutput(of call: RecordedCall)
 
     /// Something happens between exchanges: a login, a retry, a wait, a use of the cache. May come from several attempts

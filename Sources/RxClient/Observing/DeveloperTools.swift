@@ -93,7 +93,7 @@ extension Observable<TransferEvent, NetworkError> {
 }
 
 extension TrafficHub {
-    /// One value after the time that the emulated network takes, from the beginning for another network.
+    /// One value after the time that the emulated network takes. A change of the network starts the time again.
     fileprivate func wait(
         on scheduler: any Scheduler, _ time: @escaping @Sendable (EmulatedNetwork) -> Duration
     ) -> Observable<Void, NetworkError> {

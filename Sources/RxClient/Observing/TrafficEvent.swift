@@ -63,7 +63,7 @@ public struct TrafficEvent: Sendable {
     public let date: Date
     /// The call that the event belongs to.
     package var origin: CallOrigin?
-    /// The body of a response of the cache, for ``Kind/cached(_:_:)``.
+    /// The body of a stored response, for ``Kind/cached(_:_:)``; empty after a revalidation.
     package var cachedBody: [UInt8] = []
     /// The marble of an inspected stream that led to the request, if one is known.
     package var cause: StreamCause?

@@ -150,7 +150,7 @@ package final class RequestSampling: Sendable {
         progress.withLock { $0.onOmission = body }
     }
 
-    /// Whether the request that begins now is shown.
+    /// Whether the request that begins now is shown. To be asked once for each, since it counts them.
     func admits() -> Bool {
         let now = ContinuousClock.now - start
         var onOmission: (@Sendable () -> Void)?

@@ -190,7 +190,8 @@ public final class CallContext: Sendable {
     }
 
     /// Decides about a failed attempt: by the request's policy, but without waits that would exceed the
-    /// deadline, and within the host's budget.
+    /// deadline, and within the host's budget. To be called once for each failure: it charges the budget, and reports
+    /// the retry.
     func decide(_ error: NetworkError, _ history: RetryHistory) -> RetryPolicy<NetworkError>.Verdict {
         let (hasResponse, host, deadline) = progress.withLock { ($0.hasResponse, $0.host, $0.deadline) }
         guard !hasResponse else { return .init(nil) }

@@ -9,8 +9,8 @@ final class CallRun<Output: Sendable>: RunningRequest, @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial; a cancellation from
     // elsewhere enters that lane. Debug builds check that.
 
-    /// Makes the subscriber's value of an event. Throws ``CallContext/unexpected(_:)`` for an event that such a call does not
-    /// emit.
+    /// Makes the subscriber's value of an event. Throws ``CallContext/unexpected(_:)`` for an event that such a call
+    /// does not emit. Called on another thread, outside of the lane, for a large response.
     typealias Make = @Sendable (CallEvent, CallContext) throws(NetworkError) -> Output
 
     private let call: CallContext

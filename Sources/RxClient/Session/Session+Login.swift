@@ -299,6 +299,7 @@ extension Session {
         renewal: (@Sendable (Credential) async throws -> Credential)? = nil,
         login: @escaping @Sendable () async throws -> Credential
     ) {
+        // The parameters and defaults are those of the initializer for streams in `Session.swift`; change both.
         let renewing = renewal.map { renewal in
             { @Sendable (credential: Credential) in
                 Self.awaiting("the renewal") { try await renewal(credential) }

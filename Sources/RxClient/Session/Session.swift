@@ -129,6 +129,7 @@ public final class Session: Sendable {
         renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
         login: @escaping @Sendable () -> Observable<Credential, NetworkError>
     ) {
+        // The initializer for `async` in `Session+Login.swift` repeats the parameters and defaults; change both.
         self.login = login
         self.renewal = renewal
         self.isExpiry = isExpiry

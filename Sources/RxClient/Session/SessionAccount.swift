@@ -131,7 +131,8 @@ package final class SessionTransport: Sendable {
 }
 
 extension Session {
-    /// Lets a login use the transport of this session's first client.
+    /// Lets a login use the transport of this session's first client, which ``attach(_:to:)`` will set: only before a
+    /// client has the session.
     package func take(_ transport: SessionTransport) {
         transport.join(self)
         loginTransport.withLock { $0 = transport }

@@ -118,7 +118,7 @@ final class Caching: RequestStage, EventStage {
 }
 
 extension CallContext {
-    /// The cache's view of `request`; `nil` if the cache does not apply.
+    /// Makes the cache's view of `request`, and keeps it for other stages; `nil` if the cache does not apply.
     fileprivate func cached(_ request: Request) -> CachedRequest? {
         var requester = CacheRequester()
         if let session, !request.isCredentialFree { requester = CacheRequester(session) }

@@ -76,6 +76,7 @@ final class Signing: RequestStage, EventStage, EndStage {
         guard case .head(let head) = part, let signed = exchange.signed else { return true }
         var context = exchange.context
         context.date = walk.call.client.transport.scheduler.currentDate
+        // The signer is asked first: it gets each head, also of a repeated exchange.
         guard exchange.signer.receive(head, to: signed, in: context), !context.isRepeated,
             exchange.request.body.isReplayable, head.status != .switchingProtocols
         else { return true }
