@@ -51,6 +51,10 @@ import Testing
             (
                 "payload=%7B%22pin%22%3A%221%22%2C%22a%22%3A%22b+c%22%7D&d=e+f",
                 "payload=%7B%22pin%22%3A%22…%22%2C%22a%22%3A%22b+c%22%7D&d=e+f"
+            ),
+            (
+                "a=%7B%22b%22%3A%22%7B%5C%22pin%5C%22%3A%5C%221%5C%22%7D%22%7D",
+                "a=%7B%22b%22%3A%22%7B%5C%22pin%5C%22%3A%5C%22…%5C%22%7D%22%7D"
             ), ("a=%zz%", "a=%zz%"),
         ])
     func forms(text: String, shown: String) {

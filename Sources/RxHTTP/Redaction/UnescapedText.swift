@@ -83,15 +83,22 @@ struct UnescapedText {
     /// Where the spelling of a byte begins in the escaped text.
     private func offset(of index: Int) -> Int { index < offsets.count ? offsets[index] : end }
 
-    /// A replacement as the escaped text spells it. Of the special characters, it may contain quotes.
+    /// A replacement as the escaped text spells it. Of the special characters, it may contain quotes, and backslashes
+    /// before those of a JSON text within this one.
     private func spelling(of text: [UInt8]) -> [UInt8] {
-        let quote: [UInt8]
+        let (quote, backslash): (String, String)
         switch escapes {
-        case .json: quote = Array(#"\""#.utf8)
-        case .form: quote = Array("%22".utf8)
+        case .json: (quote, backslash) = (#"\""#, #"\\"#)
+        case .form: (quote, backslash) = ("%22", "%5C")
         case .lines: return text
         }
-        return text.flatMap { $0 == UInt8(ascii: "\"") ? quote : $0 == UInt8(ascii: "\\") ? [$0, $0] : [$0] }
+        return text.flatMap { byte in
+            switch byte {
+            case UInt8(ascii: "\""): Array(quote.utf8)
+            case UInt8(ascii: "\\"): Array(backslash.utf8)
+            default: [byte]
+            }
+        }
     }
 
     /// The scalar of an escape after its backslash; `nil`, and nothing taken, if it is none.
