@@ -14,6 +14,7 @@ public struct Authentication: Sendable {
         /// The Digest sessions of the origins so far; copies share them.
         let memory = DigestMemory()
 
+        /// Compares without ``memory``, so that requests with the same credentials have the same ``Request/Shape``.
         package static func == (one: Digest, other: Digest) -> Bool {
             one.user == other.user && one.password == other.password
         }

@@ -7,6 +7,7 @@ extension Transport {
     /// Sends `request`. If it has Digest credentials, answers the server's challenge: with a remembered
     /// session, otherwise with the challenge of the 401 response, which is not delivered.
     package func authenticated(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        // Without the credentials: for a request that has them, `CurlTransport.send` calls this method.
         let bare = request.withoutDigest
         guard let digest = request.digest, let origin = Origin(request.url) else { return send(bare) }
         let scheduler = send(bare).scheduler
@@ -185,7 +186,7 @@ struct DigestSession {
     private let clientNonce: String
     /// The hash of user name, realm and password, `A1`; the same for all nonces of the session.
     private let secret: String
-    /// The number of requests sent with the nonce.
+    /// The number of requests sent with the nonce. 32 bits, because `nc` has exactly eight digits (§3.4).
     private var count: UInt32 = 0
 
     /// - Parameter clientNonce: an unguessable number, as text.

@@ -1,5 +1,6 @@
 /// A Digest challenge of a server (RFC 7616 §3.3).
 struct DigestChallenge: Equatable {
+    /// The raw values are the names that servers send, in upper case and without `-SESS`.
     enum Algorithm: String {
         case md5 = "MD5"
         case sha256 = "SHA-256"

@@ -187,6 +187,7 @@ extension Multipart.Part {
         return head + "\r\n\r\n"
     }
 
+    /// The text with `"` as `%22`; ``MultipartText`` reads names back in this form.
     private static func quotable(
         _ text: String, _ kind: String, of part: Multipart.Part
     ) throws(NetworkError) -> String {

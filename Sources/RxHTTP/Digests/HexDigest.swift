@@ -1,6 +1,7 @@
 /// Digests as hexadecimal text.
 package enum HexDigest {
-    /// SHA-256 (FIPS 180-4), for names that must not collide and must not reveal their input.
+    /// SHA-256 (FIPS 180-4), for names that must not collide and must not reveal their input. Stored responses and
+    /// interrupted transfers are found on disk by such names, which another spelling would lose.
     package static func sha256(_ bytes: some Collection<UInt8>) -> String {
         var hash = SHA2.sha256
         hash.update(bytes)

@@ -240,7 +240,7 @@ extension NetworkError: RedactedDescription {
         error.serverMessage = nil
         error.cause = cause?.withoutServerText
         error.head = head.map { ResponseHead(status: $0.status) }
-        // For each code whose message may contain text of a response.
+        // For each code whose message may contain text of a response: one that is missing here leaks that text.
         switch code {
         case .status, .envelope: error.message = envelopeCode.map { "code \($0)" } ?? ""
         case .loginExpired, .noContent, .retryLater:
@@ -290,7 +290,7 @@ extension HTTPField.Name {
 extension NetworkError {
     /// The reason of a TLS failure. Open-ended, like ``NetworkError/Code``.
     public struct TLSFailure: RawRepresentable, Hashable, Sendable {
-        /// The name, as printed.
+        /// The name, as printed. Cassettes store it.
         public var rawValue: String
 
         /// Creates a kind.

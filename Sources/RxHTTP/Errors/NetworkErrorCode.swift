@@ -1,6 +1,8 @@
 extension NetworkError {
     /// The kinds of failure. Open-ended: a transport or an app may add others.
     public struct Code: RawRepresentable, Hashable, Sendable {
+        // Cassettes and outboxes store the names, and metrics export them as `error.type`, so none may change.
+
         /// The name, as printed.
         public var rawValue: String
 
@@ -152,7 +154,8 @@ extension NetworkError.Code {
         package static let circuitBreaker = RecoveryOptions(rawValue: 1 << 5)
     }
 
-    /// The only table of failures after which something may help.
+    /// The only table of failures after which something may help. To outboxes and hedging, any option says that another
+    /// attempt may succeed.
     package var recoveryOptions: RecoveryOptions {
         switch self {
         case .resolve, .connect, .proxy, .connectTimeout:

@@ -107,7 +107,7 @@ package final class Appending: @unchecked Sendable {
         source = observer.scope.child()
     }
 
-    /// Opens the file, then subscribes to the chunks.
+    /// Opens the file, with an empty write, then subscribes to the chunks.
     package func start() {
         write { [self] in
             chunks.subscribe(Observer(scope: source, next: { self.receive($0) }, end: { self.receive($0) }))

@@ -3,9 +3,10 @@ public import RxLite
 /// The file operations that bodies, downloads, cookies and caches need.
 ///
 /// Every operation is a cold stream that works away from the subscriber's thread, so that no event loop waits
-/// for a disk. An operation that is cancelled after it has begun may still take effect, later. Operations fail with ``NetworkError/Code/file``, with the file and the reason in the message;
-/// after a shutdown they fail with ``NetworkError/Code/shutDown``. Subscribe to operations on one path one
-/// after another; otherwise their order is undefined.
+/// for a disk. An operation that is cancelled after it has begun may still take effect, later. Operations fail
+/// with ``NetworkError/Code/file``, with the file and the reason in the message; after a shutdown they fail with
+/// ``NetworkError/Code/shutDown``. Subscribe to operations on one path one after another; otherwise their order
+/// is undefined.
 public protocol FileSystem: Sendable {
     /// The place that the path names, as renaming a file takes it, and whether there is a folder, or a symbolic link to
     /// one. Fails if the folder of the file does not exist. One value, then the end.

@@ -16,7 +16,7 @@ package struct WriteCoalescer {
 
     package init() {}
 
-    /// Whether there are changes that no write has picked up.
+    /// Whether there are changes to write, and no write is running.
     package var isDue: Bool { changes > saved && !isWriting }
 
     package mutating func recordChange(isUrgent: Bool) {
@@ -41,7 +41,7 @@ package struct WriteCoalescer {
     }
 
     /// Begins a write and returns the last change it includes; `nil` if there is nothing to write or a write
-    /// is running.
+    /// is running. After a number, ``endWriting(_:isSaved:)`` must follow, also for a failure.
     package mutating func beginWriting() -> Int? {
         guard isDue else { return nil }
         isWriting = true
@@ -59,7 +59,7 @@ package struct WriteCoalescer {
         return ready
     }
 
-    /// Forgets the changes that no write has picked up, and returns the callers that wait for them.
+    /// Forgets all unsaved changes, and returns the callers that wait for them; does nothing while a write is running.
     package mutating func discardChanges() -> [Waiter] {
         guard !isWriting else { return [] }
         saved = changes

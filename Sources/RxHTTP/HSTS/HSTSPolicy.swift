@@ -45,7 +45,7 @@ struct HSTSPolicy: Equatable {
         self.includesSubdomains = includesSubdomains
     }
 
-    /// A whole number, at most ``longestAge``; `nil` for any other text.
+    /// A whole number, where a greater one than ``longestAge`` counts as that; `nil` for any other text.
     private static func seconds(_ text: String) -> Int? {
         guard !text.isEmpty else { return nil }
         var seconds = 0
@@ -124,7 +124,7 @@ struct HSTSHosts {
     }
 
     private(set) var entries: [String: Entry] = [:]
-    /// The most hosts; beyond them the one that expires first is removed.
+    /// The most hosts, as the documentation of ``HSTSStore`` says; beyond them the one that expires first is removed.
     static let limit = 10_000
 
     /// Records the policy that a host sent.

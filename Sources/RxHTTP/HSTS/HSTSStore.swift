@@ -136,6 +136,7 @@ extension HSTSStore {
             .map { bytes in self.endRestoring(HSTSFile.entries(bytes ?? [])) }
             .catch { error in
                 let ended = self.contents.withLock { $0.restoring.take() }
+                // Released outside the lock.
                 return withExtendedLifetime(ended) { .fail(error) }
             }
     }
@@ -151,6 +152,7 @@ extension HSTSStore {
             contents.isRestored = true
             return contents.restoring.take()
         }
+        // Released outside the lock, since that may run other code.
         withExtendedLifetime(ended) {}
     }
 

@@ -86,7 +86,7 @@ extension Headers: RedactedDescription {
 }
 
 extension Headers.Field: RedactedDescription {
-    /// The name.
+    /// The name, and whether the field is set or removed.
     package var description: String {
         value == nil ? "\(name): none" : "\(name): \(Redaction.mark)"
     }

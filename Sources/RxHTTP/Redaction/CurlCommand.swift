@@ -45,7 +45,8 @@ extension Request {
         return pipe + words.map { $0.joined(separator: " ") }.joined(separator: " \\\n  ")
     }
 
-    /// An argument may have 128 KiB on Linux (`MAX_ARG_STRLEN`), and a quote takes four bytes.
+    /// An argument may have 128 KiB on Linux (`MAX_ARG_STRLEN`), and a quote takes four bytes. The documentation of
+    /// ``curlCommand(showingSecrets:)`` names the limit.
     private static let contentLimit = 64 << 10
 
     /// The option that sends the body, and the pipe in front of the command; `nil` if no body is announced.

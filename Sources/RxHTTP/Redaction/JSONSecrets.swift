@@ -172,7 +172,7 @@ extension SecretFinder {
     ) {
         guard !Self.isLiteral(bytes[range]) else { return }
         let placeholder = placeholders.placeholder(for: text(range))
-        // A number in place of a number, so that the document still decodes.
+        // A number in place of a number, so that the document still decodes: the digits of the placeholder.
         let isNumber = bytes[range].allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) }
         edits.replace(
             range, by: isNumber ? String(placeholder.drop { !$0.isNumber }) : "\"\(placeholder)\"")
@@ -193,7 +193,7 @@ extension SecretFinder {
     private static let namesOfResponses: Set<String> = ["error", "errors", "extensions", "status", "cause"]
 
     /// An object or array that has begun and not ended.
-    private struct Scope {
+    private struct OpenContainer {
         /// Whether it describes an error or a response, or is a list of such objects.
         var isResponse: Bool
         /// Whether the value that comes next does.
@@ -204,33 +204,36 @@ extension SecretFinder {
     /// Where the names of those members `code` begin that are the code of an error or an envelope.
     private func codesOfResponses() -> Set<Int> {
         var codes: Set<Int> = []
-        var scopes: [Scope] = []
-        func close(_ scope: Scope) { if scope.isResponse { codes.formUnion(scope.codes) } }
+        var containers: [OpenContainer] = []
+        func close(_ container: OpenContainer) {
+            if container.isResponse { codes.formUnion(container.codes) }
+        }
         var position = 0
         while position < bytes.count {
             switch bytes[position] {
             case Self.quote:
                 let end = endOfString(from: position, inLine: true)
                 let next = skippingBlanks(from: end)
-                if next < bytes.count, bytes[next] == UInt8(ascii: ":"), !scopes.isEmpty {
-                    let (last, name) = (scopes.count - 1, string(position..<end))
-                    scopes[last].isNextResponse = Self.namesOfResponses.contains(name)
-                    if Self.membersOfResponses.contains(name) { scopes[last].isResponse = true }
-                    if redaction.secrecy(of: name) == .code { scopes[last].codes.append(position) }
+                if next < bytes.count, bytes[next] == UInt8(ascii: ":"), !containers.isEmpty {
+                    let (last, name) = (containers.count - 1, string(position..<end))
+                    containers[last].isNextResponse = Self.namesOfResponses.contains(name)
+                    if Self.membersOfResponses.contains(name) { containers[last].isResponse = true }
+                    if redaction.secrecy(of: name) == .code { containers[last].codes.append(position) }
                 }
                 position = end
             case UInt8(ascii: "{"), UInt8(ascii: "["):
-                let isResponse = scopes.last?.isNextResponse ?? false
+                let isResponse = containers.last?.isNextResponse ?? false
                 let isArray = bytes[position] == UInt8(ascii: "[")
-                scopes.append(Scope(isResponse: isResponse, isNextResponse: isArray && isResponse))
+                containers.append(
+                    OpenContainer(isResponse: isResponse, isNextResponse: isArray && isResponse))
                 position += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if let scope = scopes.popLast() { close(scope) }
+                if let container = containers.popLast() { close(container) }
                 position += 1
             default: position += 1
             }
         }
-        scopes.forEach(close)
+        containers.forEach(close)
         return codes
     }
 }

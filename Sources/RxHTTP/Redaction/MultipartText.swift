@@ -92,6 +92,7 @@ package struct MultipartText {
                 rest = rest[value.endIndex...].drop { $0 != ";" }
             }
             if found.lowercased() == name {
+                // As ``Multipart`` and browsers write it.
                 return value.split(separator: "%22", omittingEmptySubsequences: false).joined(separator: "\"")
             }
         }

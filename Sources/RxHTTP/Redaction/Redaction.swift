@@ -29,6 +29,8 @@ public struct Redaction: Sendable, Equatable {
     private let parameters: Set<String>
 
     private static let usual = Set(Request.usualSecretParameters.map { spelling($0) })
+    // A hidden field is also withheld from other origins (``Request/dropSecretFields()``). The documentation of `init`,
+    // ``Request/secretFields`` and ``RedirectPolicy`` lists these.
     private static let usualFields: Set<HTTPField.Name> = [
         .authorization, .cookie, .setCookie, .proxyAuthorization,
         // Browsers cannot set fields of a WebSocket's handshake, so servers take tokens as subprotocols.
@@ -69,7 +71,7 @@ public struct Redaction: Sendable, Equatable {
         }
     }
 
-    /// A shorter text named `code` is a country, a currency or a status.
+    /// A shorter text named `code` is a country, a currency or a status. The documentation of ``Redaction`` says so.
     static let shortestCode = 4
 
     /// The parts of a value that are hidden.
@@ -95,6 +97,7 @@ public struct Redaction: Sendable, Equatable {
     private func secrecy(ofName name: some StringProtocol) -> Secrecy {
         let spelling = Self.spelling(name)
         if Self.usual.contains(spelling) || parameters.contains(spelling) { return .all }
+        // The documentation of ``Redaction`` and ``hides(_:)`` names these.
         switch spelling {
         case "access", "refresh": return .text
         case "code": return .code
@@ -204,7 +207,8 @@ extension Request {
     package var shownURLWithoutQuery: String {
         var text = urlText
         let (url, mayHaveSecret) = text.withUTF8 { bytes in
-            // It runs for each traced request, hence the plain loop.
+            // It runs for each traced request, hence the plain loop. It looks for what ``Redaction/shown(url:)``
+            // replaces before a query; change both.
             var (end, mayHaveSecret) = (0, false)
             while end < bytes.count {
                 let byte = unsafe bytes[end]

@@ -20,7 +20,7 @@ package struct SecretAdditions: Sendable, Hashable {
     var hidesContent = false
 
     /// Whether a query item, as written, is an addition.
-    func include(item: Substring) -> Bool {
+    func contains(item: Substring) -> Bool {
         let (name, value) = URLParts.pair(item)
         return value.map { query.contains("\(name)=\($0)") } ?? texts.contains(name)
     }
@@ -103,7 +103,7 @@ extension Request {
         }
         guard !additions.query.isEmpty || !additions.texts.isEmpty else { return }
         let parts = URLParts(urlText)
-        let kept = parts.query.filter { !additions.include(item: $0) }
+        let kept = parts.query.filter { !additions.contains(item: $0) }
         let segments = parts.urlWithoutQuery.split(separator: "/", omittingEmptySubsequences: false)
         let keptSegments = segments.filter { !additions.texts.contains(String($0)) }
         guard kept.count < parts.query.count || keptSegments.count < segments.count else { return }
@@ -111,7 +111,7 @@ extension Request {
         setURL(sentAs: keptSegments.joined(separator: "/") + query + parts.fragment)
     }
 
-    /// Removes the secret fields and the Digest credentials.
+    /// Removes all fields that ``redaction`` hides, and the Digest credentials.
     package mutating func dropSecretFields() {
         let redaction = redaction
         for name in Set(headerFields.map(\.name)) where redaction.hides(name) { headerFields[name] = nil }

@@ -6,6 +6,8 @@ package protocol SecretReplacement {
     /// otherwise the value is replaced as a whole.
     var keepsShape: Bool { get }
 
+    /// The text in place of a secret, without quotes and backslashes. With ``keepsShape`` it ends in digits, which
+    /// alone replace a number.
     mutating func placeholder(for secret: String) -> String
 }
 

@@ -148,7 +148,8 @@ extension Transport {
         }
     }
 
-    /// Sends the request over TLS if its host requires TLS.
+    /// Sends the request over TLS if its host requires TLS. The stage `Redirects` of RxClient does the same; change
+    /// both.
     private func upgrade(
         _ request: Request, by hsts: HSTSStore, _ policy: RedirectPolicy,
         into observer: Observer<TransferEvent, NetworkError>

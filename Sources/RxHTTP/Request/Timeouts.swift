@@ -43,7 +43,7 @@ public struct Timeouts: Sendable, Hashable {
         set { limits.total = Limit(newValue) }
     }
 
-    /// Creates a set of limits.
+    /// Creates a set of limits. The documentation of the properties names the defaults.
     public init(
         queue: Duration? = nil, connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(60),
         idle: Duration? = .seconds(20), attempt: Duration? = nil, total: Duration? = nil
@@ -64,7 +64,8 @@ public struct Timeouts: Sendable, Hashable {
         package fileprivate(set) var queue, connect, firstByte, idle, attempt, total: Limit
     }
 
-    /// A time in nanoseconds, at least 1. 292 years stand for no limit.
+    /// A time in nanoseconds, at least 1. `Int64.max`, 292 years, stands for no limit: `TransferClock` of RxCurl adds
+    /// limits to times, which must not overflow.
     package struct Limit: Sendable, Hashable {
         package let nanoseconds: UInt64
 

@@ -37,7 +37,7 @@ extension HTTPVersion: LosslessStringConvertible {
         }
     }
 
-    /// The version as in a status line: `HTTP/1.1`, `HTTP/2`.
+    /// The version as in a status line: `HTTP/1.1`, `HTTP/2`. Stored heads contain it, and ``init(_:)`` reads it.
     public var description: String { major < 2 || minor > 0 ? "HTTP/\(major).\(minor)" : "HTTP/\(major)" }
 }
 

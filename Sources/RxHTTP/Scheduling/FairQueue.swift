@@ -6,7 +6,7 @@
 /// Some of an origin's places exist from the start. The others are added when an element has waited too long
 /// (``widen(_:)``) and removed when that is over (``next(_:)``).
 package struct FairQueue<Element> {
-    /// The places and the waiting elements of one origin.
+    /// The places and the waiting elements of one origin: of a key, which need not be an ``RxHTTP/Origin``.
     package final class Origin {
         @usableFromInline let key: String
         @usableFromInline var running = 0
@@ -51,9 +51,9 @@ package struct FairQueue<Element> {
     @inlinable static var idleOrigins: Int { 1024 }
 
     /// - Parameters:
-    ///   - perOrigin: the most connections to one origin; `nil` for no limit.
+    ///   - perOrigin: the most places at one origin, such as connections; `nil` for no limit.
     ///   - atOnce: the number of these that are available from the start. Default all.
-    ///   - total: the most connections in all; `nil` for no limit.
+    ///   - total: the most admitted elements in all, those that share a place included; `nil` for no limit.
     @inlinable
     package init(perOrigin: Int?, atOnce: Int? = nil, total: Int?) {
         self.perOrigin = max(1, perOrigin ?? .max)
@@ -61,7 +61,8 @@ package struct FairQueue<Element> {
         self.total = max(1, total ?? .max)
     }
 
-    /// The origin with that key, created if it does not exist.
+    /// The origin with that key, created if it does not exist. It may drop idle ones: ``widen(_:)`` and ``removeAll()``
+    /// do not reach a dropped origin that a caller has kept.
     @inlinable
     package mutating func origin(_ key: String) -> Origin {
         if let known = origins[key] { return known }
@@ -150,6 +151,7 @@ package struct FairQueue<Element> {
     /// Records that requests to `origin` share connections from now on.
     @inlinable
     package mutating func multiplex(_ origin: Origin) {
+        // libcurl's default `CURLMOPT_MAX_CONCURRENT_STREAMS`, which RxCurl does not change.
         origin.requestsPerConnection = 100
         takeTurn(origin)
     }

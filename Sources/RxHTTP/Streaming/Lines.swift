@@ -93,6 +93,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
         let isVirtual = scheduler is any DatedScheduler
         return parsed { JSONLineParser(limit: limit, decoder: decoder) }
             .flatMap(.concat) { line throws(NetworkError) in
+                // The size of the documentation; bodies have the same (`Response.inPlaceLimit` of RxClient).
                 guard line.bytes.count > 256 << 10, !isVirtual else { return .just(try line.decode(T.self)) }
                 return Observable<JSONLineParser.Line, NetworkError>.just(line)
                     .observe(on: ActorScheduler.background())

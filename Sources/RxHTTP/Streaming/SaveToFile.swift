@@ -6,9 +6,10 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// `path`.
     ///
     /// Until then the bytes are in a file beside it, `path` with `.part` appended. If the stream fails or is
-    /// cancelled, that file is useless, and the next download to the path replaces it. While another download to the
-    /// path is running, the stream fails with `file`. A slow disk slows the network down. The size is unlimited. A 204 or 205 fails with `noContent` and leaves an existing file
-    /// at `path` unchanged. To resume after an interruption, use a client's `download`.
+    /// cancelled, that file is useless, and the next download to the path replaces it. While another download to
+    /// the path is running, the stream fails with `file`. A slow disk slows the network down. The size is unlimited.
+    /// A 204 or 205 fails with `noContent` and leaves an existing file at `path` unchanged. To resume after an
+    /// interruption, use a client's `download`.
     ///
     /// ```swift
     /// client.stream(.post("/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)

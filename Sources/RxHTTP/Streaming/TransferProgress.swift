@@ -83,7 +83,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
                         upload(TransferProgress(bytes: bytes, expected: total))
                     } else if let progress = count.take(event) {
                         if let due = throttle.take(progress, now: clock.now) { download(due) }
-                        if case .finished = event, let last = throttle.last() { download(last) }
+                        if case .finished = event, let last = throttle.takeLast() { download(last) }
                     }
                     if observer.scope.isOpen { observer.next(event) }
                 }, end: observer.end)
@@ -119,7 +119,7 @@ private final class ThrottledProgress<Failure: Error>: @unchecked Sendable {
             scope: scope, next: { self.receive($0) },
             end: { completion in
                 self.scope.close()
-                if let last = self.throttle.last() { self.observer.next(last) }
+                if let last = self.throttle.takeLast() { self.observer.next(last) }
                 if self.observer.scope.isOpen { self.observer.end(completion) }
             })
     }
@@ -147,6 +147,9 @@ private final class ThrottledProgress<Failure: Error>: @unchecked Sendable {
 /// Holds back values that come too soon.
 final class ProgressThrottle: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
+
+    /// 20 values a second, as the documentation says. `UploadProgress` of RxCurl and `RateMeter` of RxTransfers have
+    /// the same interval.
     private static let interval = Duration.milliseconds(50)
     private var sentAt: Duration?
     private var sent: TransferProgress?
@@ -158,9 +161,9 @@ final class ProgressThrottle: @unchecked Sendable {
         return takeHeld(now: now)
     }
 
-    /// The value that is held back, unless it has been sent already.
+    /// The value that is held back, which the caller sends now; `nil` as for ``takeLast()``.
     func takeHeld(now: Duration) -> TransferProgress? {
-        guard let progress = last() else { return nil }
+        guard let progress = takeLast() else { return nil }
         sentAt = now
         sent = progress
         return progress
@@ -173,7 +176,8 @@ final class ProgressThrottle: @unchecked Sendable {
         return max(.zero, sentAt + Self.interval + .milliseconds(1) - now)
     }
 
-    func last() -> TransferProgress? {
+    /// The value that is held back, for the end of the stream; `nil` if there is none, or it has been sent already.
+    func takeLast() -> TransferProgress? {
         let last = held.take()
         return last == sent ? nil : last
     }

@@ -30,7 +30,8 @@ package struct URLText: Sendable, Hashable {
             hasQuery: hasQuery || !suffix.allBytes { $0 != UInt8(ascii: "?") })
     }
 
-    /// The text with these pairs at the end of its query; `nil` if they need escaping.
+    /// The text with these pairs at the end of its query; `nil` if they need escaping. `appendQuery` of RxParameters
+    /// joins in the same way where this gives `nil`.
     package func appendingQuery(_ query: String) -> URLText? {
         guard query.isEscaped else { return nil }
         let separator =
@@ -89,7 +90,7 @@ extension String {
 }
 
 extension UInt8 {
-    /// `pchar` (RFC 3986 §3.3) without `%`, `/` or `?`.
+    /// Whether it is a `pchar` (RFC 3986 §3.3) other than `%`, or `/` or `?`.
     fileprivate var isAllowedInPath: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "?")...UInt8(ascii: "Z"),
