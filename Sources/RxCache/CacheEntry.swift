@@ -15,7 +15,7 @@ public struct CacheEntry: Sendable {
         self.body = body
     }
 
-    /// The size in a store: body, header fields, key and tags.
+    /// The size in a store: body, header fields, key, tags and variant.
     public var byteCount: Int { body.count + metadata.byteCount }
 
     /// The metadata of a stored response.
@@ -67,8 +67,12 @@ public struct CacheEntry: Sendable {
         }
 
         /// Whether the response replaces another: both have the same key and variant.
-        public func replaces(_ other: Metadata) -> Bool { key == other.key && variant == other.variant }
+        public func replaces(_ other: Metadata) -> Bool {
+            // The statements of `CacheTable` on disk, and its unique index, say the same.
+            key == other.key && variant == other.variant
+        }
 
+        /// The size of all but the body, which `CacheTable` on disk adds itself.
         var byteCount: Int {
             head.fieldLines.count + key.byteCount
                 + tags.reduce(0) { $0 + $1.utf8.count }
@@ -136,7 +140,7 @@ extension ResponseHead {
             status: status, headerFields: headerFields.filter { !dropped.contains($0.name.canonicalName) })
     }
 
-    /// `Age` is computed at each use.
+    /// `Age` is computed at each use, and ``telling(age:)`` appends it, so that it must not be stored.
     private static let hopByHop: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade",
         "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "age",
@@ -155,7 +159,7 @@ extension ResponseHead {
         return updated.fieldLines.count <= Self.maxBytes ? updated : nil
     }
 
-    /// The most bytes that a transport accepts in a header section.
+    /// The most bytes that a transport accepts in a header section, by default (`headerLimit` of RxCurl).
     private static let maxBytes = 256 << 10
 
     /// Fields that describe the stored body.

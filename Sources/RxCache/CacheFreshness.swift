@@ -6,7 +6,8 @@ package import RxHTTP
 ///
 /// All times are in seconds.
 public struct CacheFreshness: Hashable, Sendable, Codable {
-    // What follows from it for a request is `verdict(for:at:)` in CacheVerdict.swift.
+    // What follows from it for a request is `verdict(for:at:)` in CacheVerdict.swift. The names of the properties are
+    // stored; see the keys of ``CacheEntry/Metadata``.
 
     /// The time of arrival, or of the latest revalidation with a 304.
     public var date: Date
@@ -14,9 +15,9 @@ public struct CacheFreshness: Hashable, Sendable, Codable {
     public var initialAge: TimeInterval
     /// The age up to which the response is fresh (RFC 9111 §4.2.1).
     public var lifetime: TimeInterval
-    /// For how long after that it may be used while it is being renewed (RFC 5861 §3).
+    /// For how long after ``lifetime`` it may be used while it is being renewed (RFC 5861 §3).
     public var staleWhileRevalidate: TimeInterval
-    /// For how long after that it may be used if renewing fails (RFC 5861 §4).
+    /// For how long after ``lifetime`` it may be used if renewing fails (RFC 5861 §4).
     public var staleIfError: TimeInterval
     /// Whether each use requires revalidation (`no-cache`, RFC 9111 §5.2.2.4).
     public var alwaysRevalidates: Bool

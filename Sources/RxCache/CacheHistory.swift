@@ -124,7 +124,8 @@ struct CacheChanges {
 }
 
 extension CacheSelection {
-    /// The selections that include a response with this key and these tags, except those by id.
+    /// The selections that include a response with this key and these tags, except `all` and those by id. They must be
+    /// those of ``includes(_:)``: a removal of any other kind misses responses in flight.
     package static func names(of key: CacheKey, tags: Set<String>) -> Set<CacheSelection> {
         let names: Set<CacheSelection> = [
             .url(key.url), .anyQuery(of: String(key.urlWithoutQuery)), .identity(key.identity),

@@ -6,6 +6,8 @@ import RxJSON
 /// The key that a response is stored under. Responses with the same key are variants of each other: the
 /// server selected them by other fields of the request (RFC 9111 §4.1).
 public struct CacheKey: Hashable, Sendable, Codable {
+    // The names of the members, and the values of ``Rules``, are stored; see the keys of ``CacheEntry/Metadata``.
+
     /// The rules by which a response is stored. Responses stored by one set of rules are never used by
     /// another.
     package enum Rules: String, Sendable, Codable {
@@ -43,9 +45,10 @@ public struct CacheKey: Hashable, Sendable, Codable {
     }
 
     /// Whether the response represents the resource at the URL, and is not the result of a POST.
+    /// `CacheTable` on disk and `CacheNames` in fleets say the same.
     package var isResource: Bool { method == "GET" }
 
-    /// The URL before the query.
+    /// The URL before the query. Stores on disk and in fleets find responses by it.
     public var urlWithoutQuery: Substring { url.prefix { $0 != "?" } }
 }
 
@@ -79,7 +82,8 @@ extension Request {
     ]
 
     /// A digest of type and content, which does not depend on the order of the members of an object or of the
-    /// fields of a form; `nil` for streamed content.
+    /// fields of a form; `nil` for streamed content. Part of stored keys: with other digests, stored responses to
+    /// POST are not found any more.
     package var contentDigest: String? {
         let bytes: [UInt8]
         switch body {
@@ -113,7 +117,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension URL {
-    /// The URL by which caches identify a request.
+    /// The URL by which caches identify a request, the same as ``RxHTTP/Request/cacheURL``.
     package var cacheText: String { absoluteString.withoutUserInfo.withoutFragment }
 }
 
@@ -140,7 +144,7 @@ extension String {
 /// The request fields by which a server selected a response, as its `Vary` names them (RFC 9111 §4.1).
 package struct CacheVariant: Hashable, Sendable, Codable {
     /// The values by the fields' names in lower case; `nil` for an absent field. Secret values are stored as
-    /// digests.
+    /// digests. The name of the property is stored, too; see the keys of ``CacheEntry/Metadata``.
     package var fields: [String: String?]
 
     /// Creates a variant.

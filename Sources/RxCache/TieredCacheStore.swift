@@ -92,7 +92,7 @@ public final class TieredCacheStore: CacheStore {
     ) -> Observable<[CacheEntry], NetworkError> {
         let onlyUpper = upper.filter { entry in !found.contains { $0.metadata.replaces(entry.metadata) } }
         let all = (found + onlyUpper).sorted { $0.metadata.freshness.date > $1.metadata.freshness.date }
-        guard contents.withLock({ $0.completes(key, with: all) }) else { return .just(all) }
+        guard contents.withLock({ $0.complete(key, with: all) }) else { return .just(all) }
         let ids = Set(upper.map(\.metadata.id))
         return Observable.sequence(found.filter { !ids.contains($0.metadata.id) })
             .flatMap(.concat) { self.memory.store($0) }
@@ -137,8 +137,8 @@ struct TierContents {
         if lookups[key]?.count == 0 { lookups[key] = nil }
     }
 
-    /// Records the result of a lookup, unless it is outdated.
-    mutating func completes(_ key: CacheKey, with entries: [CacheEntry]) -> Bool {
+    /// Records the result of a lookup; returns false, and records nothing, if it is outdated.
+    mutating func complete(_ key: CacheKey, with entries: [CacheEntry]) -> Bool {
         guard !isOutdated(key) else { return false }
         if variants.count >= Self.maxKeys { variants = [:] }
         variants[key] = Set(entries.map(\.metadata.variant))
