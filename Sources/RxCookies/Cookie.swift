@@ -34,6 +34,8 @@ public struct Cookie: Sendable, Hashable, Codable {
 
     /// The values of the `SameSite` attribute.
     public enum SameSite: String, Sendable, Codable {
+        // In lower case, as `SetCookie` reads them. Files contain them.
+
         /// Sent with requests from the same site only.
         case strict
         /// Sent with requests from the same site, and when a user follows a link.
@@ -91,7 +93,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     /// The cookie as in a `Cookie` field.
     var pair: String { name.isEmpty ? value : name + "=" + value }
 
-    /// Whether setting `other` replaces this cookie.
+    /// Whether setting `other` replaces this cookie: both have the same ``id``.
     func isSame(as other: Cookie) -> Bool {
         name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
     }

@@ -49,8 +49,8 @@ public final class CookieJar: Sendable {
     let keepsSessionCookies: Bool
     let saveDelay: Duration
     package let clock: SharedClock
-    /// An empty set with the jar's rules: validates cookies, and is what the jar starts from.
-    let emptyStore: CookieTable
+    /// An empty table with the jar's rules: validates cookies, and is what the jar starts from.
+    let emptyTable: CookieTable
     private let signal = Signal<CookieEvent>()
     /// Delivers events in the order in which they occurred.
     private let delivery = Lane()
@@ -86,8 +86,8 @@ public final class CookieJar: Sendable {
         publicSuffixes: PublicSuffixes, limits: CookieLimits, storage: CookieStorage? = nil,
         keepsSessionCookies: Bool = false, saveDelay: Duration = .seconds(1), clock: (any Scheduler)? = nil
     ) {
-        emptyStore = CookieTable(publicSuffixes, limits)
-        contents = Mutex(Contents(cookies: emptyStore, isRestored: storage == nil))
+        emptyTable = CookieTable(publicSuffixes, limits)
+        contents = Mutex(Contents(cookies: emptyTable, isRestored: storage == nil))
         self.storage = storage
         self.keepsSessionCookies = keepsSessionCookies
         self.saveDelay = saveDelay
@@ -210,7 +210,8 @@ public final class CookieJar: Sendable {
             .prefix(Self.maxCookiesPerRequest)
         let text = added.joined(separator: "; ")
         var request = request
-        // The field is split into one field per cookie, and their number is limited.
+        // `HTTPFields` splits it into one field per cookie, and stops the process at more than
+        // ``ResponseHead/maxFields``.
         request.headerFields[.cookie] = [own, text].filter { !$0.isEmpty }.joined(separator: "; ")
         return (request, text, epoch)
     }
@@ -328,7 +329,8 @@ extension CookieJar {
 }
 
 extension CookieJar.Contents {
-    /// Whether the jar's cookies belong to `account`; always true for a request without an account.
+    /// Whether the jar's cookies belong to `account`; always true without an account, and for an owner that has not
+    /// attached one.
     func holds(_ account: CookieJar.Account?) -> Bool {
         guard let account, let current = accounts[account.owner] else { return true }
         return current == account.number
@@ -340,7 +342,7 @@ extension CookieJar.Contents {
 }
 
 extension Cookie {
-    /// Identifies a cookie, regardless of its value.
+    /// Identifies a cookie, regardless of its value, by what ``isSame(as:)`` compares.
     struct ID: Hashable {
         let name: String
         let domain: String
@@ -360,6 +362,7 @@ package struct CookieLimits: Sendable, Equatable {
     /// The maximum lifetime of a cookie, in seconds.
     package var lifetime: TimeInterval
 
+    // The defaults are those of `CookieJar.init`.
     package init(perDomain: Int = 180, total: Int = 3000, lifetime: TimeInterval = 400 * 86400) {
         self.perDomain = perDomain
         self.total = total

@@ -25,7 +25,7 @@ public struct CookieStorage: Sendable {
     /// A file that each save replaces, with mode 0600. A symbolic link or a file of another user is not read:
     /// reading fails with `untrustedFile`.
     public static func file(_ path: String, on files: any FileSystem) -> CookieStorage {
-        // Twice the maximum size of a jar at its limits.
+        // Twice the maximum size of a jar with the default limits.
         let limit = 64 << 20
         let load = files.contents(of: path, limit: limit)
             .mapError { $0.code == .tooLarge ? NetworkError(.file, $0.message) : $0 }
@@ -75,6 +75,7 @@ extension CookieJar {
                     contents.events.append(.storageFailed(error))
                     return contents.restoring.take()
                 }
+                // Released outside the lock.
                 return withExtendedLifetime(ended) { .fail(error) }
             }
     }
@@ -82,7 +83,7 @@ extension CookieJar {
     private func finishRestoring(_ saved: [Cookie]) {
         let now = clock.date
         let ended = contents.withLock { contents in
-            var known = emptyStore
+            var known = emptyTable
             let restored = known.restore(
                 saved.filter { cookie in !contents.earlyRemovals.contains { $0(cookie) } }, at: now)
             let early = known.restore(contents.cookies.all(at: now), at: now)
@@ -92,6 +93,7 @@ extension CookieJar {
             contents.earlyRemovals = []
             return contents.restoring.take()
         }
+        // Released outside the lock, since that may run other code.
         withExtendedLifetime(ended) {}
     }
 
@@ -208,6 +210,7 @@ struct CookieFile: Codable {
     ///   contain.
     func bytes() throws(NetworkError) -> [UInt8] {
         let encoder = JSONEncoder()
+        // Dates keep the default form, seconds since 2001: files of earlier releases have it.
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
             return Array(try encoder.encode(self))

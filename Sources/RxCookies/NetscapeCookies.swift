@@ -11,6 +11,7 @@ extension CookieJar {
     ///   Default true.
     public func netscapeFile(includingSessionCookies: Bool = true) -> String {
         let lines = cookies.filter { includingSessionCookies || !$0.isSession }.compactMap(\.netscapeLine)
+        // Some readers, such as Python's, accept no file without this first line.
         return (["# Netscape HTTP Cookie File"] + lines).joined(separator: "\n") + "\n"
     }
 
@@ -21,7 +22,7 @@ extension CookieJar {
     @discardableResult
     public func restore(fromNetscape text: String) -> [Cookie] {
         let now = clock.date
-        let latest = now.addingTimeInterval(emptyStore.lifetime)
+        let latest = now.addingTimeInterval(emptyTable.lifetime)
         // Bytes, because a String treats CR LF as one character.
         let lines = text.utf8.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
         // Each cookie has a distinct time of creation, which keeps the order of the file.
@@ -45,7 +46,7 @@ extension CookieJar {
         let now = clock.date
         var cookie = cookie
         (cookie.created, cookie.lastUsed) = (now, now)
-        guard emptyStore.isSound(cookie) else { throw .unsound }
+        guard emptyTable.isSound(cookie) else { throw .unsound }
         if cookie.isExpired(at: now) {
             remove(cookie)
         } else {

@@ -14,7 +14,7 @@ struct SetCookie {
     private(set) var isHTTPOnly = false
     private(set) var sameSite: Cookie.SameSite?
 
-    /// The maximum size of name and value together, in bytes.
+    /// The maximum size of name and value together, in bytes; ``CookieRefusal/tooLarge`` names it.
     static let sizeLimit = 4096
     /// The maximum size of an attribute's value, in bytes; larger attributes are ignored.
     static let attributeLimit = 1024
