@@ -76,6 +76,7 @@ struct CacheDatabase {
 
     private mutating func opened() throws -> DatabaseQueue {
         if let connection {
+            // Another process may have replaced it by one with another name.
             if SQLiteFolder.exists(connection.path) { return connection.queue }
             close()
         }

@@ -24,6 +24,8 @@ struct CacheFolder {
     /// How long to wait for another process, in milliseconds.
     var patience: Int { folder.patience }
 
+    // Processes of all releases find the database by these. All other files with the prefix are removed, so the file
+    // that ``SQLiteFolder`` locks must not have it.
     private static let prefix = "answers-"
     private static let suffix = ".sqlite"
 

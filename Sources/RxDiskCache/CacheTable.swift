@@ -116,7 +116,7 @@ struct CacheTable {
         return try makeRoom()
     }
 
-    /// Removes the selected entries. Returns how many there were.
+    /// Removes the entries that ``CacheSelection/includes(_:)`` selects. Returns how many there were.
     func remove(_ selection: CacheSelection) throws -> Int {
         switch selection {
         case .all: try delete("true", [])
@@ -233,6 +233,8 @@ struct CacheRecord {
     private static func text(of variant: CacheVariant) throws -> String {
         variant.fields.isEmpty ? "" : String(decoding: try encoder.encode(variant.fields), as: UTF8.self)
     }
+
+    // A change of the settings of encoder or decoder needs another ``CacheSchema/version``.
 
     private static var encoder: JSONEncoder {
         let encoder = CacheEntry.Metadata.encoder()

@@ -14,6 +14,7 @@ final class OpenCache: Sendable {
 
     private let limits: DiskCacheLimits
     private let state: Mutex<State>
+    // May be locked within `state`, never around it.
     private let counts = Mutex((usage: CacheUsage(), statistics: DiskCacheStatistics()))
     /// The number of uses to write at once, unless a change comes first.
     private static let maxUses = 64
