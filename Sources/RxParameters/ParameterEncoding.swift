@@ -44,6 +44,7 @@ extension Parameters {
 
     private func format(for method: HTTPRequest.Method, with defaults: ParameterDefaults) -> Format {
         guard case .standard = format else { return format }
+        // The documentation of ``Parameters/standard(_:)`` names these methods.
         return switch method {
         case .get, .head, .delete: .query
         default: Format(defaults.format)
@@ -160,7 +161,7 @@ extension NetworkError {
 }
 
 extension Request {
-    /// Appends encoded pairs to the query.
+    /// Appends encoded pairs to the query. `URLText.appendingQuery` joins in the same way; change both.
     package mutating func appendQuery(_ query: String) throws(NetworkError) {
         guard !query.isEmpty, !appendEscapedQuery(query) else { return }
         var text = url.absoluteString
@@ -174,7 +175,8 @@ extension Request {
         self.url = url
     }
 
-    /// Removes the parameters with this name from the query.
+    /// Removes the parameters with this name, plain or percent-encoded, from the query. If there are any, the fragment
+    /// goes too.
     package mutating func removeQuery(named name: String) {
         let parts = url.absoluteString.prefix { $0 != "#" }
             .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -186,6 +188,8 @@ extension Request {
         url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url
     }
 
+    /// Sets the body, and its content type unless the endpoint sets one. ``Redaction`` and the keys of caches read the
+    /// body by this type.
     package mutating func setBody(_ body: Body, contentType: String?) {
         self.body = body
         if headerFields[.contentType] == nil { headerFields[.contentType] = contentType }

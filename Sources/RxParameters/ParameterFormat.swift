@@ -96,6 +96,7 @@ public struct ParameterStyle: Sendable {
 
 extension JSONValue {
     /// The scalars in the tree, each with its full name, in the order of the keys. `null` is omitted.
+    /// `Parameters.scalarPairs` gives the same pairs without a tree.
     func pairs(_ style: ParameterStyle) -> [ParameterPair] { pairs(style, named: "") }
 
     private func pairs(_ style: ParameterStyle, named name: String) -> [ParameterPair] {
@@ -141,6 +142,7 @@ extension ParameterStyle {
 public typealias ParameterPair = (name: String, value: String)
 
 extension [ParameterPair] {
+    /// The pairs of a query, and the text that servers verify signatures of (``Signature/Content/canonicalQuery``).
     var encodedAsQuery: String {
         joined { $0.percentEncoded }
     }
