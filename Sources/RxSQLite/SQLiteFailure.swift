@@ -52,6 +52,7 @@ package struct SQLiteFailure: Error {
         }
     }
 
+    /// A disk cache deletes a database that is `damaged` or `unfit`, so any doubtful code is `refused`.
     private static func kind(of error: DatabaseError) -> Kind {
         if error.extendedResultCode == .SQLITE_READONLY_DBMOVED { return .moved }
         return switch error.resultCode {
@@ -80,7 +81,8 @@ extension Configuration {
             // (https://www.sqlite.org/security.html).
             try db.execute(
                 sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0")
-            // The log is truncated to 4 MiB whenever its content has been moved to the database.
+            // The log is truncated to 4 MiB, as the documentation of the stores says, whenever its content has been
+            // moved to the database.
             try db.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
         }
         return configuration

@@ -14,10 +14,11 @@ package struct SQLiteFolder: Sendable {
     /// How long to wait for another process, in milliseconds.
     package let patience: Int
 
-    /// The interval between attempts to take the lock, in milliseconds.
-    private static let pause = 5
+    /// In milliseconds.
+    private static let attemptInterval = 5
 
-    /// Creates a description; no file is touched. The patience is at most an hour.
+    /// Creates a description; no file is touched. The patience is at most an hour, as the documentation of each store
+    /// says.
     package init(path: String, patience: Duration) {
         self.path = path
         self.patience = Int(min(max(patience / .milliseconds(1), 0), 3_600_000))
@@ -29,15 +30,16 @@ package struct SQLiteFolder: Sendable {
         try create()
         var waited = 0
         while true {
-            if let lock = try lock("lock") {
-                defer { lock.release() }
+            // Processes of all releases lock this file.
+            if let held = try lock("lock") {
+                defer { held.release() }
                 return try body()
             }
             guard waited < patience else {
                 throw SQLiteFailure(.busy, "another process or store has locked the folder \(path)")
             }
-            usleep(UInt32(Self.pause) * 1000)
-            waited += Self.pause
+            usleep(UInt32(Self.attemptInterval) * 1000)
+            waited += Self.attemptInterval
         }
     }
 
@@ -128,11 +130,12 @@ package struct SQLiteFolder: Sendable {
         return file(name)
     }
 
-    /// Gives a complete database its name, durably. Its connection must have been closed, since a log beside
-    /// it stays behind.
+    /// Gives a complete database its name, durably. Its connection must have been closed: the draft's log is not
+    /// renamed.
     package func publishDraft(_ draft: String, as name: String) throws {
         try Self.synchronize(file(draft))
         guard unsafe rename(file(draft), file(name)) == 0 else { throw SQLiteFailure("rename", errno) }
+        // The folder: until then, a crash may undo the renaming.
         try Self.synchronize(path)
     }
 
@@ -177,7 +180,7 @@ package struct SQLiteFolder: Sendable {
     }
 }
 
-/// A lock of a file, held until it is released.
+/// A lock of a file, held until it is released, or the process ends: discarding it releases nothing.
 package final class FolderLock: Sendable {
     private let descriptor: CInt
 

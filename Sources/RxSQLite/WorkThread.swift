@@ -46,8 +46,9 @@ package enum DetachedThread {
         return 0
     }
 }
-/// Performs pieces of work one batch after another, in the order in which they were added, on a thread that exists while
-/// there is work. A slow disk therefore holds up neither an event loop nor a shared thread.
+
+/// Performs pieces of work one batch after another, in the order in which they were added, on a thread that exists
+/// while there is work. A slow disk therefore holds up neither an event loop nor a shared thread.
 package final class WorkThread<Work: Sendable>: Sendable {
     private struct Queue {
         var waiting: [Work] = []
