@@ -139,7 +139,8 @@ struct AWSSignedFields {
     /// The fields, sorted by name.
     private(set) var values: [(name: String, value: String)] = []
 
-    /// Fields that the way to the server, or the transport, may change or add, and the signature's own.
+    /// Fields that the way to the server, or the transport, may change or add, and the signature's own. A field that is
+    /// changed after the signature and is not here makes the server refuse the request.
     private static let unsigned: Set<String> = [
         "accept-encoding", "authorization", "connection", "expect", "host", "keep-alive",
         "proxy-authenticate",

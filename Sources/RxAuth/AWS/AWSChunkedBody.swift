@@ -106,7 +106,8 @@ private final class AWSChunkCoder: @unchecked Sendable {
         observer.end(completion)
     }
 
-    /// Appends a chunk; after the empty one, the trailer.
+    /// Appends a chunk; after the empty one, the trailer. ``AWSChunking/codedLength(of:signature:)`` counts these bytes
+    /// in advance.
     private func append(_ chunk: ArraySlice<UInt8>, to output: inout [UInt8]) throws(NetworkError) {
         output += String(chunk.count, radix: 16).utf8
         if let (key, date, _) = chunking.signing {

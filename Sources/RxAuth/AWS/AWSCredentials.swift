@@ -177,13 +177,14 @@ final class AWSCredentialCache: Sendable {
         var credential: AWSCredential?
         /// When the keys are renewed; `nil` for never.
         var renewal: Date?
-        /// The running fetch, which later requests join.
+        /// The running fetch, which later requests join, as in ``ProviderSource`` and ``KeySetCache``.
         var running: (number: Int, stream: Observable<AWSCredential, NetworkError>)?
         /// The number of the fetch that began last.
         var lastNumber = 0
     }
 
-    /// How long before their expiry keys are renewed, in seconds.
+    /// How long before their expiry keys are renewed, in seconds: the five minutes in the documentation of
+    /// ``AWSCredentials``.
     private static let advance: TimeInterval = 300
 
     init(
@@ -247,7 +248,7 @@ final class AWSCredentialCache: Sendable {
         }
     }
 
-    /// The keys, if they have not expired yet.
+    /// The keys whose renewal has failed, if they have not expired yet. Keys without an expiry are never renewed.
     private func valid(at date: Date) -> AWSCredential? {
         state.withLock { state in
             guard let credential = state.credential, let expires = credential.expires, expires > date else {
@@ -257,7 +258,7 @@ final class AWSCredentialCache: Sendable {
         }
     }
 
-    /// Later requests fetch again.
+    /// Forgets a fetch that has ended or was cancelled, so that later requests fetch again.
     private func forget(_ number: Int) {
         state.withLock { state in
             if state.running?.number == number { state.running = nil }

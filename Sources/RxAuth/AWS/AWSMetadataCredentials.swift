@@ -81,6 +81,7 @@ private struct InstanceMetadata {
 private struct ContainerMetadata {
     let credential: Observable<AWSCredential, NetworkError>
 
+    /// The local addresses of ECS, EKS and this machine, which may get the token without TLS.
     private static let localHosts: Set<String> = [
         "localhost", "127.0.0.1", "[::1]", "::1", "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]",
         "fd00:ec2::23",

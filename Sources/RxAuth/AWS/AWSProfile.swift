@@ -116,7 +116,7 @@ struct AWSProfiles: Sendable {
         return isSource ? try source(of: name, variables) : nil
     }
 
-    /// The settings that say where the keys of a profile are.
+    /// The settings that say where the keys of a profile are. ``keys(of:_:)`` refuses the last three by name.
     private static let sources = [
         "aws_access_key_id", "role_arn", "web_identity_token_file", "credential_process", "sso_session",
         "sso_start_url",

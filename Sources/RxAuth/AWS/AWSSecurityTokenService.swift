@@ -121,6 +121,7 @@ private struct SecurityTokenService: Sendable {
                 .contentType: "application/x-www-form-urlencoded", .accept: "application/xml",
             ],
             body: .text(form), bodyLimit: 256 << 10)
+        // As the functions above name them; the values of all others may appear in logs.
         request.secretParameters = ["WebIdentityToken", "ExternalId"]
         var context = context
         context.date = context.scheduler.currentDate

@@ -86,6 +86,7 @@ public final class AWSSigner: ImmediateSigner {
         return sign(request, by: credential, in: context)
     }
 
+    /// Signs as ``sign(_:in:)`` does, which the client calls if this returns false.
     package func signNow(
         _ request: inout Request, in context: SigningContext
     ) throws(NetworkError) -> Bool {
@@ -97,7 +98,8 @@ public final class AWSSigner: ImmediateSigner {
         return true
     }
 
-    /// Adopts the server's time if the server refuses the request and the clocks differ.
+    /// Adopts the server's time if the server refuses the request and the clocks differ. The request is then sent once
+    /// more.
     public func receive(_ head: ResponseHead, to request: Request, in context: SigningContext) -> Bool {
         guard [400, 401, 403].contains(head.status.code),
             let date = head[.date].flatMap({ Date(httpDate: $0, now: context.date) })

@@ -53,6 +53,7 @@ struct AWSSigningScheme: Sendable {
             fields[.amzSecurityToken] = nil
         }
         if version == .v4a { fields.put(.amzRegionSet, region) }
+        // No text that stands for a hash has its length; see ``AWSChunking/payload(_:hasTrailer:)``.
         let isHash = payload.utf8.count == 64
         if sendsPayloadHash || !isHash { fields.put(.amzContentSHA256, payload) }
         let canonical = AWSCanonicalRequest(

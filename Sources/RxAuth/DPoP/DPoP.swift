@@ -64,7 +64,7 @@ public struct DPoP: RequestSigner {
         return key.sign(Array(text.utf8)).take(1).map { text + "." + $0.base64URLText }
     }
 
-    /// The request with a proof, if it carries a token of the scheme `DPoP`.
+    /// The request with a proof, if it carries a token of the scheme `DPoP`, which ``OAuth/Login/placement`` writes.
     public func sign(_ request: Request, in context: SigningContext) -> Observable<Request, NetworkError> {
         guard let field = request.headerFields[.authorization], field.prefix(5).lowercased() == "dpop " else {
             return .just(request)
@@ -90,7 +90,7 @@ public struct DPoP: RequestSigner {
         return true
     }
 
-    /// Learns the nonce of the server.
+    /// Learns the nonce of the server. ``OAuthEndpoint`` repeats its requests itself.
     ///
     /// - Returns: the nonce, if the response has one.
     func learn(from head: ResponseHead, of request: Request) -> String? {
@@ -198,7 +198,7 @@ final class DPoPNonces: Sendable {
         }
     }
 
-    /// The nonce of a refusal of a request, once.
+    /// The nonce of a refusal of a request, once: each exchange that ``DPoP/receive(_:to:in:)`` repeats takes one.
     func takeRefusal(of id: RequestID) -> String? {
         refusals.withLock { refusals in
             let nonce = refusals[id]?.popLast()

@@ -67,7 +67,7 @@ extension ContentDigest: CustomStringConvertible {
     public var description: String { fieldValue }
 }
 
-/// Digests of content that is read piece by piece.
+/// Digests of content that is read piece by piece. Each algorithm of ``DigestAlgorithm`` needs a line in each member.
 struct RunningContentDigest: Sendable {
     private var sha256: SHA256?
     private var sha512: SHA512?

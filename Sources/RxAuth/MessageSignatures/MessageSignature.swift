@@ -32,6 +32,7 @@ public struct MessageSignatureParameters: Sendable, Hashable {
         self.tag = tag
     }
 
+    // The order is that of the text that is signed; verifiers take any. The reader below has the same names.
     fileprivate var items: OrderedMap<String, RFC9651BareItem> {
         var items = OrderedMap<String, RFC9651BareItem>()
         items["created"] = created.map { .integer(Self.seconds($0)) }
@@ -73,7 +74,7 @@ struct MessageSignatureInput: Sendable {
     /// The components and parameters, in their serialization.
     let text: String
 
-    /// The most components of a signature.
+    /// The most components of a signature that is read.
     static let limit = 64
 
     init?(_ components: [SignatureComponent], _ parameters: MessageSignatureParameters) {

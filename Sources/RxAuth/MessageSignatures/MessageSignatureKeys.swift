@@ -4,7 +4,8 @@ import CryptoExtras
 import FoundationEssentials
 public import RxHTTP
 
-/// An algorithm of message signatures (RFC 9421 §3.3).
+/// An algorithm of message signatures (RFC 9421 §3.3). By default ``MessageVerifier/Policy`` accepts all but
+/// RSASSA-PKCS1-v1_5, and so any new one.
 public enum MessageSignatureAlgorithm: String, Sendable, Hashable, CaseIterable {
     /// Ed25519 (RFC 8032).
     case ed25519
@@ -90,7 +91,7 @@ public struct MessageSigningKey: Sendable {
         throw .unusableKey("the text is no private key of Ed25519, P-256, P-384 or RSA with 2048 bits")
     }
 
-    /// The signature of bytes.
+    /// The signature of bytes, in the form of RFC 9421 and of tokens (RFC 7518 §3.4): both numbers for ECDSA, not DER.
     func signature(of bytes: [UInt8]) throws(NetworkError) -> [UInt8] {
         do {
             switch key {
@@ -220,7 +221,8 @@ public struct MessageVerifyingKey: Sendable {
         return JSONWebKeySet.thumbprint(of: members)
     }
 
-    /// The required members of the public key as a JSON Web Key (RFC 7638 §3.2); `nil` for a secret.
+    /// The required members of the public key as a JSON Web Key (RFC 7638 §3.2); `nil` for a secret. Any other member
+    /// would change the thumbprint, to which tokens are bound (``DPoP/Key/thumbprint``).
     var publicMembers: [String: String]? {
         switch key {
         case .ed25519(let key): ["crv": "Ed25519", "kty": "OKP", "x": key.rawRepresentation.base64URLText]

@@ -240,6 +240,7 @@ extension RequestSigner where Self == MessageSigner {
         guard let thumbprint = key.verifyingKey.thumbprint else {
             throw .unusableSigner("Web Bot Auth requires a key of Ed25519")
         }
+        // ``MessageVerifier/Policy/webBot`` requires the components, the end and the tag.
         var signer = MessageSigner([
             MessageSigner.Recipe(
                 components: agent == nil ? [.authority] : [.authority, "signature-agent"], key: key,

@@ -188,7 +188,7 @@ public enum StructuredFieldKind: Sendable, Hashable {
     ]
 }
 
-/// The parts of a request's target.
+/// The parts of a request's target, for signatures and for the proofs of ``DPoP``.
 struct RequestTarget: Sendable {
     let method: String
     /// In lower case.

@@ -33,6 +33,7 @@ public struct SignatureComponent: Sendable {
         /// `name`: a parameter of the query, escaped.
         case parameter(String)
 
+        /// The parameter as it is written; the initializer that takes an `Item` reads the same names.
         fileprivate var pair: (key: String, value: RFC9651BareItem) {
             switch self {
             case .structured: ("sf", true)

@@ -16,6 +16,7 @@ struct AuthorizationCodeLogin: Sendable {
     private let verifier = OAuthRandom.text()
     private let nonce: String?
 
+    /// The ten minutes in the documentation of ``OAuth/Grant/authorizationCode(redirect:open:)``.
     private static let userTimeout = Duration.seconds(600)
 
     init(_ endpoint: OAuthEndpoint, _ requirements: OAuthRequirements, _ redirect: OAuth.Redirect) {
@@ -56,6 +57,7 @@ struct AuthorizationCodeLogin: Sendable {
 
     private struct Code: Sendable {
         let code: String
+        /// As in the authorization request: the server compares them (RFC 6749 §4.1.3).
         let redirectURL: String
     }
 
@@ -122,6 +124,7 @@ struct AuthorizationCodeLogin: Sendable {
                 open(try Self.url(authorizationURL, [("client_id", endpoint.client.id)] + parameters))
                 return .empty()
             }
+            // By its name a client with a certificate gets another URL.
             let url = try metadata.endpoint(
                 "pushed_authorization_request_endpoint", pushURL, for: endpoint.client)
             return endpoint.post(

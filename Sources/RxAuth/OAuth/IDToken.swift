@@ -140,9 +140,9 @@ final class KeySetCache: Sendable {
     private struct State {
         var keys: JSONWebKeySet?
         var fetched: Date?
-        /// When the last fetches began.
+        /// When the last fetches began, failed ones included.
         var fetches: [Date] = []
-        /// The running fetch, which later tokens join.
+        /// The running fetch, which later tokens join, as in ``ProviderSource`` and ``AWSCredentialCache``.
         var running: (number: Int, url: URL, stream: Observable<JSONWebKeySet, NetworkError>)?
         /// The number of the fetch that began last.
         var lastNumber = 0
@@ -240,7 +240,7 @@ final class KeySetCache: Sendable {
             }
     }
 
-    /// Later requests fetch again.
+    /// Forgets a fetch that has ended or was cancelled, so that later tokens may cause another.
     private func forget(_ number: Int) {
         state.withLock { state in
             if state.running?.number == number { state.running = nil }

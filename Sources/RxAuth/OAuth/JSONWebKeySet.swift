@@ -60,7 +60,7 @@ struct JSONWebKeySet: Sendable {
         keys = members.prefix(Self.limit).compactMap { Key($0) }
     }
 
-    /// The thumbprint of a key with these required members (RFC 7638 §3).
+    /// The thumbprint of a key with these required members and no others (RFC 7638 §3).
     static func thumbprint(of members: [String: String]) -> String {
         // Sorted by name, without blanks; the values need no escapes.
         let text = members.sorted { $0.key < $1.key }.map { #""\#($0.key)":"\#($0.value)""# }
@@ -165,7 +165,7 @@ extension JSONWebKeySet.Key.Material {
         return point
     }
 
-    /// The algorithms of such a key.
+    /// The algorithms that a key of this kind verifies. For all but RSA nothing else checks the token's `alg`.
     fileprivate var algorithms: [JSONWebAlgorithm] {
         switch self {
         case .rsa: [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]

@@ -72,7 +72,8 @@ private final class LoopbackServer: @unchecked Sendable {
     private var descriptor: Int32 = -1
     private var url = ""
     private var poll: Poll?
-    private var pause: LoopTimer?
+    /// Ends the wait of ``LoopbackSockets/pause`` after a failure.
+    private var pauseTimer: LoopTimer?
     private var hook: (any Cancellable)?
     private var connections: [Int32: LoopbackConnection] = [:]
 
@@ -147,7 +148,7 @@ private final class LoopbackServer: @unchecked Sendable {
                 self?.accept(after: error)
             }
         } catch { throw .oauthLoopback(host, port, -error.rawValue) }
-        pause = LoopTimer(on: loop) { [weak self] in self?.watch() }
+        pauseTimer = LoopTimer(on: loop) { [weak self] in self?.watch() }
         watch()
         return bound
     }
@@ -180,7 +181,7 @@ private final class LoopbackServer: @unchecked Sendable {
 
     private func wait() {
         poll?.stop()
-        pause?.start(milliseconds: sockets.pause)
+        pauseTimer?.start(milliseconds: sockets.pause)
     }
 
     private func add(_ connection: Int32) {
@@ -234,8 +235,8 @@ private final class LoopbackServer: @unchecked Sendable {
         loop.assertCurrent()
         hook?.cancel()
         hook = nil
-        pause?.close()
-        pause = nil
+        pauseTimer?.close()
+        pauseTimer = nil
         poll?.close()
         poll = nil
         for connection in connections.values { connection.close() }
@@ -287,7 +288,7 @@ private final class LoopbackConnection {
         }
     }
 
-    /// Sends a page, which is smaller than the buffer of a new connection.
+    /// Sends a page, which is smaller than the buffer of a new connection: nothing waits for the rest of a larger one.
     func send(_ page: LoopbackPage) {
         let bytes = page.bytes
         #if canImport(Darwin)

@@ -69,6 +69,7 @@ enum LoopbackPage {
     case missing
     case malformed
 
+    /// The text is for people; no program reads it.
     private var content: (status: String, text: String) {
         switch self {
         case .accepted: ("200 OK", "The login continues in the program. You can close this window.")
@@ -80,7 +81,7 @@ enum LoopbackPage {
         }
     }
 
-    /// The response.
+    /// The response. It must fit the buffer of a new connection; see ``LoopbackConnection/send(_:)``.
     var bytes: [UInt8] {
         let (status, text) = content
         let body = "<!doctype html><meta charset=\"utf-8\"><title>Login</title><p>\(text)</p>\n"

@@ -68,7 +68,7 @@ extension OAuth {
             let authentication: Authentication
         }
 
-        /// The client that the server knows.
+        /// This client, or its fallback at a server that does not accept documents; throws if it has none.
         func known(to metadata: Metadata) throws(NetworkError) -> Client {
             guard isDocument, !metadata.acceptsClientDocuments else { return self }
             guard let fallback else {

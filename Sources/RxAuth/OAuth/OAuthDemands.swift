@@ -175,7 +175,8 @@ extension OAuthDemands.State {
 }
 
 extension OAuthDemand {
-    /// Whether a login for the demand still counts. What was granted stays granted, but an authentication ages.
+    /// Whether a login for the demand still counts. What was granted stays granted, but an authentication ages, in five
+    /// minutes at least, so that a resource that asks for less does not cause a login for each request.
     fileprivate func lasts(from start: Date, at date: Date) -> Bool {
         guard scopes.isEmpty else { return true }
         return date.timeIntervalSince(start) <= max(maximumAge ?? .zero, .seconds(300)) / .seconds(1)

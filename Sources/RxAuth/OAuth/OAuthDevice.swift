@@ -70,6 +70,7 @@ struct DeviceLogin: Sendable {
     ) -> Observable<OAuth.Tokens, NetworkError> {
         .deferred { [self] () throws(NetworkError) in
             let metadata = endpoint.server.metadata
+            // By its name a client with a certificate gets another URL.
             let url = try metadata.endpoint(
                 "device_authorization_endpoint", metadata.deviceAuthorizationEndpoint, for: endpoint.client)
             return endpoint.post(url, parameters, "the device authorization endpoint")

@@ -252,6 +252,7 @@ extension OAuthEndpoint {
         refusal.code = .oauthRefused
         refusal.message =
             "the token endpoint refused the refresh token with status \(head.status.code) and no error of OAuth; log in again"
+        // As if the server had named it: ``OAuth/Login/isRejection(_:)`` reads code and envelope code.
         refusal.envelopeCode = "invalid_grant"
         refusal.cause = error
         return refusal

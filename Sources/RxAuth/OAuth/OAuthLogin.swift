@@ -135,6 +135,7 @@ extension OAuth {
             }
         }
 
+        /// ``DPoP/sign(_:in:)`` recognizes the second one.
         private var scheme: String { dpop == nil ? "Bearer " : "DPoP " }
 
         /// Detects an expired token (status 401), and a demand for more scopes or another authentication that has not been
@@ -196,6 +197,7 @@ extension OAuth {
                         "it is not known that the server \(metadata.issuer.originAndPath) has issued the tokens, so it must "
                             + "not see them; revoke them at their issuer")
                 }
+                // By its name a client with a certificate gets another URL.
                 let url = try metadata.endpoint(
                     "revocation_endpoint", metadata.revocationEndpoint, for: endpoint.client)
                 let access = Self.revoke(credential.token, "access_token", at: url, endpoint)
@@ -222,6 +224,7 @@ extension OAuth {
         public func introspect(_ token: String) -> Observable<Introspection, NetworkError> {
             endpoint().flatMap { endpoint throws(NetworkError) -> Observable<Introspection, NetworkError> in
                 let metadata = endpoint.server.metadata
+                // By its name a client with a certificate gets another URL.
                 let url = try metadata.endpoint(
                     "introspection_endpoint", metadata.introspectionEndpoint, for: endpoint.client)
                 return endpoint.post(url, [("token", token)], "the introspection endpoint")

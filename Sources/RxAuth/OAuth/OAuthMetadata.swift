@@ -88,6 +88,7 @@ extension OAuth {
                 }
                 return texts
             }
+            // ``checkEndpoints()`` lists the same endpoints.
             self.init(
                 issuer: issuer,
                 authorizationEndpoint: try endpoint(
@@ -138,7 +139,7 @@ extension OAuth {
             }
         }
 
-        /// The endpoint with a name of RFC 8414, for a client.
+        /// The endpoint with a name of RFC 8414, which is the key in ``certificateEndpoints``, for a client.
         func endpoint(_ name: String, _ url: URL?, for client: OAuth.Client) throws(NetworkError) -> URL {
             let alias = client.authentication.usesCertificate ? certificateEndpoints[name] : nil
             guard let url = alias ?? url else {

@@ -95,6 +95,7 @@ final class ProviderSource: Sendable {
         var challenge: String?
     }
 
+    /// The hour in the documentation of ``OAuth/Provider``, in seconds.
     private static let lifetime: TimeInterval = 3600
 
     init(_ startingPoint: StartingPoint) { self.startingPoint = startingPoint }
@@ -142,7 +143,7 @@ final class ProviderSource: Sendable {
         state.withLock { $0.server = (server, date.addingTimeInterval(Self.lifetime)) }
     }
 
-    /// Later requests fetch again.
+    /// Forgets a fetch that has ended or was cancelled, so that later requests fetch again.
     private func forget(_ number: Int) {
         state.withLock { state in
             if state.running?.number == number { state.running = nil }

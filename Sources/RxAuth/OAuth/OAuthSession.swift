@@ -13,9 +13,9 @@ extension Session {
     ///     flow: .authorizationCode(redirect: .loopback) { url in print("open", url) }, store: CredentialFile(path))
     /// ```
     ///
-    /// The first request logs in; tokens are renewed by their refresh token before they expire, and a new login follows if
-    /// the server refuses that. The name of the account is that of the user in the ID token, if the scope `openid` is
-    /// requested.
+    /// The first request logs in. Tokens are renewed by their refresh token before they expire; if the server refuses
+    /// the renewal, a new login follows. The session's account is named after the user in the ID token, if the scope
+    /// `openid` is requested.
     ///
     /// - Parameters:
     ///   - provider: the authorization server.
@@ -67,6 +67,7 @@ extension Session {
             placement: login.ownPlacement, leeway: leeway,
             requiresLogin: requiresLogin ?? !login.provider.source.isResource,
             clock: transport?.scheduler, renewal: { login.renew($0) }, login: { login.logIn() })
+        // From here on the slot knows the generation of the credential, which `ownPlacement` does not note.
         session.take(login.slot)
         return session
     }

@@ -29,7 +29,9 @@ extension OAuth {
         /// The issuer.
         public var issuer: String
 
-        /// The tokens as the credential of a session. Its account is the user of the ID token at the issuer.
+        /// The tokens as the credential of a session. Its account is the user of the ID token at the issuer. Stored
+        /// credentials, responses and outbox entries have this name of the account: with another text a session would
+        /// take the same user for another.
         public var credential: Credential {
             Credential(
                 token: accessToken, refreshToken: refreshToken, expires: expires,
@@ -121,6 +123,7 @@ struct OAuthEndpoint: Sendable {
         .deferred { [self] () throws(NetworkError) in
             let metadata = server.metadata
             let url: URL
+            // By its name a client with a certificate gets another URL.
             do throws(NetworkError) {
                 url = try metadata.endpoint("token_endpoint", metadata.tokenEndpoint, for: client)
             } catch { throw error.unsent }
@@ -232,7 +235,8 @@ struct OAuthEndpoint: Sendable {
 
 /// The error codes of authorization servers.
 enum OAuthRefusal {
-    /// Codes of a state that passes: they reject no login, and count even with a status of 500 or more.
+    /// Codes of a state that passes: they reject no login, and count even with a status of 500 or more. A device login
+    /// asks again after all but `use_dpop_nonce`.
     static let transient: Set<String> = [
         "temporarily_unavailable", "server_error", "slow_down", "authorization_pending", "use_dpop_nonce",
     ]
@@ -242,6 +246,7 @@ enum OAuthRefusal {
         [.requestTimeout, .tooEarly, .tooManyRequests].contains(status) || status.code >= 500
     }
 
+    /// What the codes mean, for people; no program reads these texts.
     private static let advice = [
         "access_denied": "the user or the server has denied it",
         "authorization_pending": "the user has not answered yet",
@@ -285,7 +290,8 @@ enum OAuthRefusal {
 }
 
 extension NetworkError {
-    /// The error of a step before the request.
+    /// The error of a step before the request. A session of a fleet may then send the refresh token again
+    /// (`RenewalOutcome` in RxFleet), so it must certainly not have been sent.
     var unsent: NetworkError {
         var error = self
         error.isUnsent = true
