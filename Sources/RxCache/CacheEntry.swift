@@ -82,7 +82,7 @@ public struct CacheEntry: Sendable {
 }
 
 extension CacheEntry.Metadata {
-    /// A new encoder for stores, which writes infinite lifetimes as words.
+    /// A new encoder for stores, which writes infinite lifetimes as words. Files of other releases have these words.
     package static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.nonConformingFloatEncodingStrategy = .convertToString(

@@ -87,7 +87,7 @@ struct EpochTable: Sendable {
 
 /// Which fetches are worth waiting for, of those that other processes have begun.
 struct FetchMemory: Sendable {
-    /// How long a key is fetched without waiting after a fetch that stored nothing.
+    /// How long a key is fetched without waiting after a fetch that stored nothing. Fleets.md states it.
     static let memory = Duration.seconds(60)
     private static let maxKeys = 4096
 

@@ -37,6 +37,7 @@ public final class SharedCacheStore: CacheStore {
     private let contents = Mutex(Contents())
     private let signal = Signal<FleetEvent>()
     private let invalidated = Signal<CacheSelection>()
+    /// ``statistics``.
     private let failures = MutableProperty(SharedCacheStatistics())
 
     private struct Contents {
@@ -67,11 +68,13 @@ public final class SharedCacheStore: CacheStore {
     ) {
         shared = store
         self.clock = clock ?? ActorScheduler.shared
+        // Other processes derive the same keys and names: what is in the store depends on these texts.
         self.keys = keys?.derived(for: name)
         self.entryLimit = entryLimit
         self.retention = retention
         self.fetchTime = fetchTime
         names = CacheNames(prefix: name + ":")
+        // `remove(_:)` seals for this channel and publishes to it.
         let channel = name + ":removals"
         let codec = RemovalCodec(keys: self.keys, channel: channel)
         store.messages(of: channel).map { codec.event($0) }.subscribe { [weak self] event in
@@ -174,7 +177,7 @@ public final class SharedCacheStore: CacheStore {
         }
     }
 
-    /// The keys of a response's account; `nil` if it has none.
+    /// The keys of a response's account; `nil` if it has none. With another text, stored responses cannot be unsealed.
     private func accountKeys(_ key: CacheKey) -> SealingKeys? {
         key.identity.isEmpty ? nil : keys?.derived(for: "account " + key.identity)
     }
@@ -225,6 +228,8 @@ public final class SharedCacheStore: CacheStore {
     private static let epochTime = Duration.seconds(30 * 86400)
     private static let maxRetention = Duration.seconds(7 * 86400)
 
+    // The form of an epoch in the store, the same in all releases.
+
     private static func bytes(of epoch: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: epoch >> (56 - $0 * 8)) }
     }
@@ -240,6 +245,7 @@ public final class SharedCacheStore: CacheStore {
         let name = names.fetch(of: key)
         let now = clock.now
         guard contents.withLock({ $0.fetches.isWorthWaiting(for: name, at: now) }) else { return .just([]) }
+        // Only the presence of the entry counts; nobody reads its content.
         let begins = shared.swap(
             name, to: Self.bytes(of: writer), expecting: .absent, under: nil, for: fetchTime)
         return countingFailures(begins).flatMap(.concat) {
@@ -301,6 +307,7 @@ public final class SharedCacheStore: CacheStore {
         return Observable<Void, NetworkError>.concat([
             countingFailures(shared.swap(name, to: nil, expecting: .any, under: nil, for: nil))
                 .ignoreElements(as: Void.self),
+            // Any message will do: `awaitFetch` then looks into the store.
             countingFailures(shared.publish([1], to: name)),
         ])
         .catch { _ in .just(()) }
@@ -377,6 +384,7 @@ public final class SharedCacheStore: CacheStore {
         return .deferred { [self] () throws(NetworkError) in
             let epoch = RandomSource.number()
             contents.withLock { $0.epochs.replace(name, by: nil) }
+            // The channel to which `init` listens.
             let codec = RemovalCodec(keys: keys, channel: names.prefix + "removals")
             let message = try codec.message(selection, epoch, by: writer)
             let replaced = shared.swap(
@@ -440,6 +448,7 @@ struct RemovalCodec: Sendable {
     let keys: SealingKeys?
     let channel: String
 
+    // JSON by the names of the properties, which processes of other releases read.
     fileprivate struct Message: Codable {
         var kind: String
         var value: String
@@ -491,6 +500,8 @@ struct RemovalCodec: Sendable {
 }
 
 extension RemovalCodec.Message {
+    /// The selection by the words of ``RemovalCodec/message(_:_:by:)``; `nil` for a kind that a later release has
+    /// added.
     fileprivate var selection: CacheSelection? {
         switch kind {
         case "all": .all

@@ -18,7 +18,7 @@ struct StoredResponse: Sendable {
     /// change of the layout within raises both.
     private static let version: UInt8 = 1
     private static let digestLength = 32
-    /// A header with more is not one of ours.
+    /// A header with more is not one of ours: a smaller number would make stored responses unreadable.
     private static let maxMetadata = 1 << 20
 
     private struct Head: Codable {
@@ -65,6 +65,8 @@ struct StoredResponse: Sendable {
         entry = CacheEntry(head.metadata, body: Array(plain.dropFirst(4 + length)))
     }
 
+    /// The form that the initializer above reads, also in other releases; see ``version``.
+    ///
     /// - Parameter keys: the keys of the response's account; `nil` for a response without account.
     func bytes(at entryName: String, sealing keys: SealingKeys?) throws(NetworkError) -> [UInt8] {
         let head: [UInt8]
@@ -107,12 +109,12 @@ struct CacheNames: Sendable {
         prefix + "r:" + digest([key.rules.rawValue, key.method, key.url, key.identity, key.content])
     }
 
-    /// The lease of the process that fetches the response of a key.
+    /// The entry of the process that fetches the response of a key, and the channel on which it tells that it is done.
     func fetch(of key: CacheKey) -> String {
         prefix + "f:" + digest([key.rules.rawValue, key.method, key.url, key.identity, key.content])
     }
 
-    /// The epoch of a selection; `nil` for a single response, which has none.
+    /// The epoch of a selection, by the same name in all releases; `nil` for a single response, which has none.
     func epoch(of selection: CacheSelection) -> String? {
         switch selection {
         case .all: prefix + "e:all"
@@ -131,10 +133,11 @@ struct CacheNames: Sendable {
         var selections: [CacheSelection] = [
             .all, .url(key.url), .anyQuery(of: String(key.urlWithoutQuery)), .identity(key.identity),
         ]
-        if key.method == "GET" { selections.append(.resource(key.url)) }
+        if key.isResource { selections.append(.resource(key.url)) }
         return (selections + tags.map(CacheSelection.tag)).compactMap { epoch(of: $0) }.sorted()
     }
 
+    /// Part of names in the store: with another digest, the responses of other releases are not found.
     private func digest(_ parts: [String]) -> String {
         var hash = SHA256()
         for part in parts {

@@ -6,8 +6,10 @@ import RxHTTP
 /// checksum or a seal of its own, so that a broken one does not take the others with it.
 struct VariantList: Sendable {
     private static let magic = Array("RXV".utf8)
+    /// The version of the list; each variant has its own, see ``StoredResponse``.
     private static let version: UInt8 = 1
-    /// A key with more variants keeps the latest.
+    /// A key with more variants keeps the latest. A list with more counts as corrupt, also in processes of other
+    /// releases.
     static let maxVariants = 16
 
     /// The bytes of each variant, the latest first.
@@ -34,6 +36,7 @@ struct VariantList: Sendable {
         }
     }
 
+    /// The form that ``init(_:at:)`` reads, also in other releases: another layout needs another version.
     var bytes: [UInt8] {
         var bytes = Self.magic + [Self.version]
         bytes.reserveCapacity(4 + variants.reduce(0) { $0 + 4 + $1.count })

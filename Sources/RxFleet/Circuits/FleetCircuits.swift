@@ -22,6 +22,7 @@ public final class FleetCircuits: Sendable {
     /// Marks the messages of this process, which ``changes(of:)`` drops.
     private let writer = RandomSource.number()
 
+    // This name and that of ``entry(of:)`` are the same for all releases.
     private static let channel = "circuits"
     /// How long a circuit is spared of which only the entry is known, until this process asks whether it may probe.
     private static let askingInterval = Duration.seconds(1)
@@ -43,6 +44,7 @@ public final class FleetCircuits: Sendable {
 
     // MARK: - Changes
 
+    /// JSON by the names of the properties, which processes of other releases read.
     private struct Message: Codable {
         var writer: UInt64
         var host: String
@@ -108,12 +110,13 @@ public final class FleetCircuits: Sendable {
             message.writer != writer, message.host == host
         else { return nil }
         guard let milliseconds = message.milliseconds else { return .closed }
+        // As `report` sends them.
         return (1...86_400_000).contains(milliseconds) ? .opened(for: .milliseconds(milliseconds)) : nil
     }
 
     // MARK: - Probes
 
-    /// The content of this process's claims.
+    /// The content of this process's claims; that of an open circuit is `[1]`.
     private var claim: [UInt8] { [2] + (0..<8).map { UInt8(truncatingIfNeeded: writer >> ($0 * 8)) } }
 
     /// Claims the probe of a host in the store.

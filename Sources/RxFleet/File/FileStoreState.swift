@@ -66,6 +66,7 @@ struct FileStoreState {
         return reports
     }
 
+    /// Adds a call to ``reports``. An emitter called at once would run the app's code inside the lock of the thread.
     mutating func report(_ call: @escaping @Sendable () -> Void) { reports.append(call) }
 
     mutating func reportLasting(_ call: @escaping @Sendable (NetworkError?) -> Void) {
@@ -141,6 +142,7 @@ struct FileStoreState {
     ) {
         do throws(NetworkError) {
             try perform { state throws(SQLiteFailure) in
+                // First: `tryAcquire` reads the time and the emitter of the request there.
                 state.requests[number] = LeaseRequest(name: name, time: time, emitter: emitter)
                 try state.tryAcquire(name, entering: number)
             }
@@ -292,6 +294,7 @@ struct FileStoreState {
     mutating func subscribe(
         _ number: Int64, to channel: String, _ emitter: Emitter<SharedMessage, Never>
     ) {
+        // What was sent before is for the earlier subscribers only.
         deliver()
         let isFirst = subscriptions.isEmpty
         subscriptions[number] = (channel, emitter)
@@ -396,7 +399,8 @@ struct FileStoreState {
         return times.min()
     }
 
-    /// Returns the leases, and closes the files.
+    /// Returns the leases, and closes the files. In this order: ``settle()`` needs the log, which the last connection
+    /// removes, and ``release(_:)`` does nothing without ``members``.
     mutating func close() {
         settle()
         for number in requests.keys.sorted() {

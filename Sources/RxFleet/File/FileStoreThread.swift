@@ -113,6 +113,8 @@ final class FileStoreThread: Sendable {
                 if isStopping { state.close() } else { state.serve(news) }
                 return (state.takeReports(), state.isUnsettled)
             }
+            // Without the lock: reports may subscribe, and end subscriptions. Those of entries that must last come
+            // after the disk has them.
             for report in reports { report() }
             if isUnsettled {
                 let reports = state.withLock { state in

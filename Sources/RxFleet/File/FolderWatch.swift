@@ -5,7 +5,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Announces writes to the files of a folder, and the ends of processes that have one of them open (inotify(7)).
+/// Announces writes to the files of a folder, and the ends of processes that have one of them open to write
+/// (inotify(7)). ``StoreMembers`` has the files.
 final class FolderWatch: Sendable {
     /// The events since the last look.
     struct News {

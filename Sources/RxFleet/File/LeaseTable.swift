@@ -10,7 +10,8 @@ import RxSQLite
 struct LeaseTable {
     let db: Database
     let now: Int64
-    /// How long the first in the queue may take for its turn before the next one takes it, in nanoseconds.
+    /// How long the first in the queue may take for its turn before the next one takes it, in nanoseconds. All
+    /// processes must have the same; the documentation of ``FileStore`` and Fleets.md state it.
     static let grace: Int64 = 1_000_000_000
     /// The most waiters that are looked at.
     private static let maxWaiters = 4096

@@ -13,7 +13,8 @@ struct StoreClock: Sendable {
     var now: @Sendable () -> Duration
     /// The time since 1970, which is used only to carry times over to the next start of the machine.
     var wall: @Sendable () -> Duration
-    /// Identifies the start of the machine.
+    /// Identifies the start of the machine. All processes must have the same text: one with another text ends the
+    /// leases of the others and removes their messages; see ``StoreTable/begin(_:)``.
     var boot: String
     /// Whether a test moves the time. Then a store wakes only when it is told to.
     var isSteered = false
@@ -50,7 +51,7 @@ struct StoreClock: Sendable {
 }
 
 extension Duration {
-    /// The time in nanoseconds, rounded up, and at most 292 years.
+    /// The time in nanoseconds, as the database has it: rounded up, and at most 292 years.
     var storedNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Int64.max / 1_000_000_000 - 1

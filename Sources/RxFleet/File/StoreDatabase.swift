@@ -7,6 +7,7 @@ import RxSQLite
 /// The database of a file store, opened on demand. A database that is damaged, or that is not one of these, is left as it is:
 /// then every operation fails. All methods block.
 struct StoreDatabase {
+    // The names in the folder, the same for all processes, also of other releases.
     private static let name = "fleet.sqlite"
     private static let draft = "fleet.new"
 

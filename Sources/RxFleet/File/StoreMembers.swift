@@ -17,12 +17,14 @@ struct StoreMembers {
     /// Announces the bell, and the ends of other stores; `nil` if the system has no watches left.
     let watch: FolderWatch?
     private let folder: SQLiteFolder
+    /// The lock of this store's file. The file is open to write, so that its end is announced (IN_CLOSE_WRITE).
     private let own: FolderLock
     private let bell: CInt
     private static let bellName = "bell"
 
     /// Enters this store.
     init(in parent: SQLiteFolder) throws {
+        // The names in this folder are the same for all releases.
         folder = SQLiteFolder(path: parent.file("stores"), patience: .zero)
         try folder.create()
         id = RandomSource.uuid().uuidString
@@ -49,7 +51,7 @@ struct StoreMembers {
         _ = unsafe pwrite(bell, [1 as UInt8], 1, 0)
     }
 
-    /// The stores of which there are files, without this one.
+    /// The stores of which there are files, without this one, and without those that `init` has not locked yet.
     func others() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0 != Self.bellName && $0 != id && !$0.hasPrefix("new-") }
@@ -58,6 +60,8 @@ struct StoreMembers {
     /// Whether the process of a store has ended, or the store has been closed.
     func hasEnded(_ store: String) -> Bool {
         guard !store.contains("/") else { return true }
+        // Only to read: the end of a descriptor that can write would wake all stores, which would look again; see
+        // ``FolderWatch``.
         #if canImport(Glibc)
         let descriptor = unsafe Glibc.open(folder.file(store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         #else

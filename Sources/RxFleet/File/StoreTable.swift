@@ -13,6 +13,8 @@ struct StoreTable {
     static let applicationID: Int32 = 0x5278_466C
     /// Increased with each change of the tables or of their contents.
     static let version = 1
+    // The documentation of ``FileStore/messages(of:)`` and Fleets.md state these two.
+
     /// How long messages are kept for stores that are slow to read them, in nanoseconds.
     static let messageTime: Int64 = 60_000_000_000
     /// The most messages that are kept.
@@ -49,7 +51,7 @@ struct StoreTable {
         """,
     ]
 
-    /// Creates the tables of an empty database.
+    /// Creates the tables of an empty database by ``statements``, whose text SQLite keeps and ``check(_:)`` compares.
     static func create(in db: Database, _ clock: StoreClock) throws {
         for statement in statements { try db.execute(sql: statement) }
         try db.execute(sql: "INSERT INTO counter VALUES (0, 0)")
@@ -129,7 +131,8 @@ struct StoreTable {
             let fence = try Int64.fetchOne(
                 db.cachedStatement(sql: "SELECT fence FROM lease WHERE name = ?"),
                 arguments: [Data(lease.name.utf8)])
-            // Rows stay: a lease that this store does not know, or knows less of, is one of data that are lost.
+            // As in `RedisScript.swap`. Rows stay: a lease that this store does not know, or knows less of, is one of
+            // data that are lost.
             guard let fence, try Self.number(fence) == lease.fence else { return .fenced }
         }
         let found = try Int64.fetchOne(
@@ -160,7 +163,7 @@ struct StoreTable {
         return .swapped(version: try Self.number(written))
     }
 
-    /// Removes some of what nobody can read any more.
+    /// Removes some of what nobody can read any more. A budget that is full is the same as none; see ``CellRate``.
     private func removeOutdated() throws {
         try db.cachedStatement(
             sql: """

@@ -57,6 +57,7 @@ public final class Fleet: Sendable {
         circuits = FleetCircuits(in: store, clock: clock)
         quota.events.subscribe { [signal] event in signal.send(event) }.store(in: subscriptions)
         circuits.events.subscribe { [signal] event in signal.send(event) }.store(in: subscriptions)
+        // A first heartbeat that succeeds is no news.
         membership.outcomes.distinctUntilChanged(by: { ($0 == nil) == ($1 == nil) }).skip(while: { $0 == nil }
         )
         .subscribe { [signal] error in signal.send(error.map { .degraded($0) } ?? .recovered) }

@@ -34,7 +34,8 @@ public enum FleetEvent: Sendable {
 }
 
 extension FleetEvent: RedactedDescription {
-    /// One line, without credentials, queries of URLs and names of accounts.
+    /// One line, as the inspector's page of streams shows it: without credentials, queries of URLs and names of
+    /// accounts.
     public var description: String {
         switch self {
         case .login(let event): "login: \(event)"

@@ -25,12 +25,14 @@ public final class FleetQuota: Sendable {
     private let writer = RandomSource.number()
 
     private struct Contents {
-        /// The scopes of which it is known whether another process has closed them.
+        /// The scopes that no other process had closed when this one asked for the first time. Messages tell of later
+        /// closures.
         var checked: Set<String> = []
         var isDegraded = false
     }
 
     private let contents = Mutex(Contents())
+    // This name, that of ``closure(of:)`` and that of the budget are the same for all releases.
     private static let channel = "limits"
     private static let maxScopes = 1024
 
@@ -102,6 +104,7 @@ public final class FleetQuota: Sendable {
 
     // MARK: - Closures
 
+    /// JSON by the names of the properties, which processes of other releases read.
     private struct Message: Codable {
         var writer: UInt64
         var scope: String
@@ -132,6 +135,7 @@ public final class FleetQuota: Sendable {
 
     /// The closures by other processes. A message that is not one is dropped.
     package var closures: Observable<RequestLimits.Closure, Never> {
+        // The bounds are those of `close`.
         store.messages(of: Self.channel).compactMap { [writer, signal] message in
             guard case .message(let bytes) = message,
                 let sent = try? JSONDecoder().decode(Message.self, from: Data(bytes)), sent.writer != writer,
@@ -164,7 +168,8 @@ extension RequestLimits {
 /// The budget in the store has the burst of the rate, and a horizon beyond it. What is used of the horizon is the time until
 /// the last permit is due, by the generic cell rate algorithm (ITU-T I.371).
 struct Reservation: Sendable, Equatable {
-    /// How far ahead permits are reserved at most.
+    /// How far ahead permits are reserved at most. The capacity of the budget includes it, which all processes must
+    /// give alike (``SharedStore/take(_:from:_:)``), also those of other releases.
     static let horizon = Duration.seconds(30)
     private static let maxTokens = 1 << 30
 
@@ -189,7 +194,7 @@ struct Reservation: Sendable, Equatable {
         }
         let gap = Duration.seconds(1 / budget.perSecond)
         let used = min(max(reply.resetAfter, .zero), gap * (budget.burst + 1))
-        /// When the last permit is due; below zero if the budget would have allowed more.
+        // When the last permit is due; below zero if the budget would have allowed more.
         let last = used - gap * burst
         let first = last - gap * (count - 1)
         guard first < .zero else { return RequestLimits.Permits(count: count, wait: first, gap: gap) }

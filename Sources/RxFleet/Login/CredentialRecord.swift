@@ -48,6 +48,7 @@ struct CredentialRecord: Sendable, Equatable {
 }
 
 extension CredentialRecord: Codable {
+    // The names in the store, which other releases read.
     private enum CodingKeys: String, CodingKey {
         case version, credential
         case renewalAttempt = "renewing"
@@ -89,6 +90,8 @@ enum RenewalOutcome {
         self = error.isUnsent || Self.answers(error) ? .definite : .ambiguous
     }
 
+    /// Whether the error is one of an answer, or one that occurs only before a request is sent. A code that may also
+    /// mean anything else must stay out: the refresh token would be sent twice.
     private static func answers(_ error: NetworkError) -> Bool {
         switch error.code {
         case .envelope, .loginExpired, .unreachable, .circuitOpen, .resolve, .connect, .connectTimeout,

@@ -64,6 +64,8 @@ public struct SealingKey: Sendable {
         self.key = key
     }
 
+    /// One of the keys of ``SealingKeys/derived(for:)``. With another salt, nothing that was sealed before can be
+    /// unsealed.
     func derived(for purpose: String) -> SealingKey {
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: key, salt: Array("RxFleet".utf8), info: Array(purpose.utf8), outputByteCount: 32
@@ -99,6 +101,7 @@ extension NetworkError.Code {
 /// authenticated, so that an entry cannot be moved to another name.
 enum SealedForm {
     private static let magic = Array("RXF".utf8)
+    /// The version of the form, and of what is sealed: ``CredentialRecord``, ``StoredResponse`` and ``RemovalCodec``.
     static let version: UInt8 = 1
 
     /// The kind of a sealed entry. The numbers are stored.
@@ -144,6 +147,7 @@ enum SealedForm {
         }
     }
 
+    /// The parts of the form, at the places where `seal` writes them.
     private static func parse(
         _ bytes: [UInt8], as kind: Kind, at entryName: String
     ) throws(NetworkError) -> (header: ArraySlice<UInt8>, id: ArraySlice<UInt8>, sealed: ArraySlice<UInt8>) {

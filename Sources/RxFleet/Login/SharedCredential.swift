@@ -72,6 +72,8 @@ public final class SharedCredential: CredentialStore {
     ) {
         self.clock = clock ?? ActorScheduler.shared
         self.store = store
+        // All processes, also of other releases, must have the same: the entry, the lease and the channel have this
+        // name, and the sealed entry includes it.
         self.key = "login:" + key
         self.keys = keys.derived(for: "login")
         self.leaseTime = leaseTime
@@ -268,6 +270,7 @@ public final class SharedCredential: CredentialStore {
         .catch { second in .fail(second.code == .superseded ? second : error) }
     }
 
+    /// By this code ``Session`` makes its attempt again, with the credential of the other process.
     private var superseded: NetworkError {
         NetworkError(.superseded, "another process has changed the credential \(key)")
     }

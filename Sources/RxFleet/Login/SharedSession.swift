@@ -34,6 +34,7 @@ extension Session {
     ///   - renewal: makes a new credential from the current one. Default `nil`: always `login`.
     ///   - login: gets a credential.
     public convenience init(
+        // The defaults are those of the initializer in RxClient.
         sharing credential: SharedCredential,
         initial: Credential? = nil,
         isExpiry: @escaping @Sendable (NetworkError) -> Bool = { $0.meansExpiredLogin() },

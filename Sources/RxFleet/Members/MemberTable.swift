@@ -20,7 +20,8 @@ public struct FleetMember: Sendable, Hashable, Codable {
 }
 
 /// One part of the table of members, as it is stored: each member is in one of several parts, so that a fleet of many
-/// processes does not write the same entry.
+/// processes does not write the same entry. JSON by the names of the properties, also of ``Row`` and ``FleetMember``;
+/// other releases read it.
 struct MemberTable: Sendable, Codable, Equatable {
     /// A member and the number of its heartbeats.
     struct Row: Sendable, Codable, Equatable {
@@ -28,6 +29,7 @@ struct MemberTable: Sendable, Codable, Equatable {
         var beats: UInt64
     }
 
+    /// The most members of a part. A part with more is not read, so no release may write more.
     private static let maxRows = 4096
 
     /// A part of another version counts as empty, and the next heartbeat overwrites it.
@@ -53,7 +55,7 @@ struct MemberTable: Sendable, Codable, Equatable {
         }
     }
 
-    /// The part of a member.
+    /// The part of a member, which only that member computes: the others read all parts.
     static func part(of id: String, of count: Int) -> Int {
         Int(id.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 } % UInt32(max(1, count)))
     }

@@ -12,7 +12,7 @@ final class Membership: Sendable {
     private let lifetime: Duration
     private let parts: Int
     private let known: MutableProperty<[FleetMember]>
-    private let failures = Signal<NetworkError?>()
+    private let beatOutcomes = Signal<NetworkError?>()
 
     private struct Contents {
         var watches: [MemberWatch]
@@ -49,7 +49,7 @@ final class Membership: Sendable {
     var members: Property<[FleetMember]> { Property(known) }
 
     /// Each outcome of a heartbeat: `nil`, or the failure.
-    var outcomes: Observable<NetworkError?, Never> { failures.observable }
+    var outcomes: Observable<NetworkError?, Never> { beatOutcomes.observable }
 
     /// Counts a heartbeat now, and then three in each lifetime.
     func start() { beat() }
@@ -77,13 +77,18 @@ final class Membership: Sendable {
             .take(1)
             .subscribe { [weak self] result in
                 guard let self else { return }
-                if case .failure(let error) = result { failures.send(error) } else { failures.send(nil) }
+                if case .failure(let error) = result {
+                    beatOutcomes.send(error)
+                } else {
+                    beatOutcomes.send(nil)
+                }
                 wait()
             }
     }
 
     private func wait() {
-        // Processes that start together do not stay together.
+        // Processes that start together do not stay together. Fleets.md states the mean pause of
+        // the default lifetime.
         let jitter = Double(RandomSource.number() % 1000) / 1000
         let pause = lifetime / 4 + lifetime / 12 * jitter
         let timer = clock.schedule(after: pause) { [weak self] in self?.beat() }
@@ -140,6 +145,7 @@ final class Membership: Sendable {
         return gone.subtracting([own.id])
     }
 
+    /// The entry of a part, by the same name in all releases.
     private static func key(_ part: Int) -> String { "members:\(part)" }
 }
 #endif

@@ -8,7 +8,7 @@ struct RESPParser: Sendable {
     struct Limits: Sendable {
         /// The bytes of a line, such as the text of an error. Default 64 KiB.
         var line = 64 << 10
-        /// The bytes of a string. Default 32 MiB.
+        /// The bytes of a string. Default 32 MiB; ``RedisStore`` allows those of an entry.
         var string = 32 << 20
         /// The number of values within a value, at all depths. Default 65,536.
         var elements = 65_536

@@ -60,6 +60,7 @@ final class RedisCallback: RedisCall, @unchecked Sendable {
 /// The waits between attempts to connect: doubled with each failure, with jitter, so that the processes of a fleet do not
 /// come back together.
 struct RedisBackoff: Sendable {
+    // Redis.md and the documentation of ``RedisStore`` state these.
     private static let first = Duration.milliseconds(50)
     private static let longest = Duration.seconds(5)
 
@@ -68,7 +69,7 @@ struct RedisBackoff: Sendable {
     /// The wait before the next attempt.
     ///
     /// - Parameters:
-    ///   - isLasting: whether another attempt will fail in the same way until somebody changes the server.
+    ///   - isLasting: whether another attempt will fail in the same way; see ``RedisErrors/isLasting(_:)``.
     ///   - fraction: a random number from 0 up to 1.
     mutating func next(isLasting: Bool, fraction: Double) -> Duration {
         let wait = isLasting ? Self.longest : min(Self.first * (1 << min(failures, 10)), Self.longest)

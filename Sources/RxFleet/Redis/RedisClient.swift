@@ -443,6 +443,7 @@ final class RedisClient: @unchecked Sendable {
             return lose(RedisErrors.malformed("a reply without a command"))
         }
         switch call.kind {
+        // A read that is not a string by itself, such as null.
         case .command, .read:
             guard case .error(let failure) = value else { return call.complete(.success(consume value)) }
             call.complete(.success(value))
@@ -568,7 +569,7 @@ final class RedisClient: @unchecked Sendable {
             .idleTimeout, "\(settings.address) has not replied within \(settings.commandTimeout)")
     }
 
-    /// Asks a silent server whether it is there.
+    /// Asks a silent server whether it is there. ``RedisStore/Configuration/memoryLimit`` says how soon that is known.
     private func ping() {
         let current = connectionNumber
         timer = schedule(after: settings.pingInterval) { client in

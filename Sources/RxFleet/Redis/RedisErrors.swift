@@ -25,18 +25,20 @@ extension NetworkError.Code {
 
 /// The errors of Redis as errors of a store. None of them contains an argument of a command.
 enum RedisErrors {
-    /// Whether another attempt to connect fails in the same way until somebody changes the server or the address.
+    /// Whether another attempt to connect fails in the same way until somebody changes the server or the settings. The
+    /// attempts go on, with the longest wait between them.
     static func isLasting(_ error: NetworkError) -> Bool {
         switch error.code {
         case .storeLoginMissing, .storeLoginRefused, .storeForbidden, .storeUnsupported, .storeReadOnly,
             .invalidConfiguration, .invalidResponse:
             true
+        // A TLS handshake that breaks off has no specific failure; a refused certificate has one.
         case .tls: error.tlsFailure != nil
         default: false
         }
     }
 
-    /// The error for a reply of failure.
+    /// The error for a reply of failure. Redis.md lists the codes.
     ///
     /// - Parameter isSecret: whether the command had a password, which Redis may quote. Default false.
     static func error(for failure: RESPFailure, isSecret: Bool = false) -> NetworkError {

@@ -1,7 +1,8 @@
 #if Fleet
 import RxHTTP
 
-/// The commands with which a connection begins, and what their replies mean.
+/// The commands with which a connection begins, and what their replies mean. The ACL in Redis.md allows these and no
+/// others.
 struct RedisHandshake: Sendable {
     /// One command of the handshake.
     enum Step: Sendable {

@@ -29,6 +29,8 @@ struct RedisKeys: Sendable {
     /// The beginning of the channels that tell a process of the leases it is granted.
     var grants: String { prefix + "granted:" }
 
+    // Redis.md lists the keys for operators; processes of other releases use the same.
+
     func entry(_ key: String) -> [UInt8] { entries + Array(key.utf8) }
     func lease(_ name: String) -> [UInt8] { Array((prefix + "lease:" + name).utf8) }
     func queue(_ name: String) -> [UInt8] { Array((prefix + "queue:" + name).utf8) }
@@ -44,13 +46,13 @@ struct RedisKeys: Sendable {
         Array("\(Int64((duration / .milliseconds(1)).rounded(.up)))".utf8)
     }
 
-    /// A version or fence, as the scripts write it.
+    /// A version or fence, as the scripts write it (`%016.0f`): ``RedisScript/swap`` compares versions as texts.
     static func number(_ number: UInt64) -> [UInt8] {
         let digits = String(number)
         return Array((String(repeating: "0", count: max(0, 16 - digits.utf8.count)) + digits).utf8)
     }
 
-    /// The entry that a value is.
+    /// The entry that a value is: 16 digits of the version, then the content, as ``RedisScript/swap`` writes it.
     static func entry(_ value: ArraySlice<UInt8>) -> Result<SharedEntry, NetworkError> {
         guard let version = version(value) else {
             return .failure(

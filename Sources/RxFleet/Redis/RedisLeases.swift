@@ -14,7 +14,8 @@ final class RedisLeases: @unchecked Sendable {
 
     private let client: RedisClient
     private let keys: RedisKeys
-    /// Begins the tokens of this process.
+    /// Begins the tokens of this process, up to a colon, and ends the name of its channel: `passOn` in the scripts
+    /// takes it from the token.
     private let process = RandomSource.uuid().uuidString
     private var lastID = 0
     /// The requests that are not over, by token.
@@ -126,6 +127,7 @@ final class RedisLeases: @unchecked Sendable {
         request.mustAskAgain = false
         request.timer?.cancel()
         let askedAt = client.clock.now
+        // In the order of ``RedisScript/acquire``; `nil` stands for the milliseconds.
         let arguments = [request.token, nil, keys.grants, request.name].map { text in
             text.map { Array($0.utf8) } ?? request.milliseconds
         }
@@ -134,6 +136,7 @@ final class RedisLeases: @unchecked Sendable {
         }
     }
 
+    /// The keys of ``RedisScript/acquire`` and ``RedisScript/release``, in their order.
     private func leaseKeys(_ name: String) -> [[UInt8]] { [keys.lease(name), keys.clock, keys.queue(name)] }
 
     private func receive(
@@ -163,6 +166,8 @@ final class RedisLeases: @unchecked Sendable {
         }
     }
 
+    /// The reply of ``RedisScript/acquire``: 1 and the fence, or 0 and the microseconds until the end of another's
+    /// lease.
     private static func reply(_ value: RESPValue) throws(NetworkError) -> (isGranted: Bool, number: UInt64) {
         guard let elements = value.elements, elements.count == 2, case .integer(let flag) = elements[0],
             let number = elements[1].text.flatMap({ UInt64($0) })
@@ -209,7 +214,7 @@ final class RedisLeases: @unchecked Sendable {
     private func leave(_ request: LeaseRequest) {
         let state = request.state
         end(request)
-        // A request that is being asked is released with its reply.
+        // A request that is being asked is released when `receive` has its reply.
         if state == .held || state == .waiting { release(request.token, of: request.name) }
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Redis tells of each change on the connection that reads (`CLIENT TRACKING … BCAST`), in the order of its replies. A
 /// value that was read before a change is therefore here before the change is reported. Thread-safe.
 final class RedisMemory: Sendable {
-    /// Stands for the time between the request for an entry and its reply.
+    /// Stands for the time between the reply with an entry and the one with its lifetime.
     struct Ticket: Sendable {
         fileprivate let number: UInt64
     }
@@ -21,7 +21,7 @@ final class RedisMemory: Sendable {
 
     fileprivate struct Contents {
         var held: [String: HeldEntry] = [:]
-        /// The latest request for each entry that is under way.
+        /// The number of the latest ticket for each entry whose lifetime has not arrived. A change removes it.
         var requested: [String: UInt64] = [:]
         /// The held entries in the order in which they came, among others that are gone.
         var order: [(key: String, number: UInt64)] = []
@@ -71,7 +71,7 @@ final class RedisMemory: Sendable {
         }
     }
 
-    /// Does not hold the entry that was requested.
+    /// Does not hold the entry of a ticket.
     func cancel(_ key: String, _ ticket: Ticket) {
         contents.withLock { contents in
             if contents.requested[key] == ticket.number { contents.requested[key] = nil }

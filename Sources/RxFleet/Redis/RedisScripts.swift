@@ -35,8 +35,10 @@ struct RedisScript: Sendable {
 /// An entry is a string: the version as 16 digits, then the content. A lease is a hash: `fence` and `requests` for ever,
 /// `token`, `end` and `time`, its length, while it is held. The requests that wait for it are a sorted set of tokens, each
 /// of which begins with the name of its process. Processes of several releases run scripts of their own
-/// on the same keys.
+/// on the same keys. The ACL in Redis.md allows the commands of the scripts and no others.
 extension RedisScript {
+    /// The beginning of scripts that make versions and fences. The time and the numbers are the same for the scripts of
+    /// all releases.
     private static let number = """
         local time = redis.call('TIME')
         local now = time[1] * 1000000 + time[2]
@@ -48,7 +50,8 @@ extension RedisScript {
 
     /// Keys: entry, clock, and the lease if there is one. Arguments: `any`, `absent` or a version; 1 for an entry and 0 for
     /// none; the content; the lifetime in milliseconds, or nothing; the fence. Returns the version, 0, −1 for a conflict,
-    /// −2 if the lease is not the last one.
+    /// −2 if the lease is not the last one. ``RedisStore/swap(_:to:expecting:under:for:)`` makes the arguments;
+    /// `StoreTable.swap` and `MemoryStore.swap` have the same rules.
     static let swap = RedisScript(
         number + """
             if KEYS[3] then
@@ -78,9 +81,10 @@ extension RedisScript {
             return version
             """)
 
-    /// Grants a free lease to the first process that waits and is there: to it the message is sent, which nobody receives
-    /// if it has gone. Until that process has taken the lease over, it has it for two seconds. Returns the end, or nothing
-    /// if nobody is left before the token `own`.
+    /// Grants a free lease to the first process that waits and is there: to it the message is sent, which nobody
+    /// receives if it has gone. Until that process has taken the lease over, it has it for two seconds. Returns the
+    /// end, or nothing if nobody is left before the token `own`. ``RedisLeases`` makes the tokens and reads the
+    /// message: token, space, name.
     private static let succession =
         number + """
             local function grant(token, time, old)
@@ -104,10 +108,11 @@ extension RedisScript {
 
             """
 
-    /// Keys: lease, clock, queue. Arguments: the token of the request, the milliseconds, the beginning of the channels of
-    /// processes, the name. Returns 1 and the fence; or 0 and the microseconds until the end of the lease that another has,
-    /// and the request waits in the queue. A lease that ends later than its length allows was granted before the clock was
-    /// set back: it ends after its length.
+    /// Keys: lease, clock, queue. Arguments: the token of the request, the milliseconds, the beginning of the channels
+    /// of processes, the name. Returns 1 and the fence; or 0 and the microseconds until the end of the lease that
+    /// another has, and the request waits in the queue, which lasts two days (Redis.md). A lease that ends later than
+    /// its length allows was granted before the clock was set back: it ends after its length. Processes of other
+    /// releases neither write nor read a field that is new here, and a command that is new needs the ACL of Redis.md.
     static let acquire = RedisScript(
         succession + """
             local lease = redis.call('HMGET', KEYS[1], 'token', 'end', 'fence', 'time')
@@ -160,7 +165,8 @@ extension RedisScript {
     /// The generic cell rate algorithm (ITU-T I.371). Keys: the budget. Arguments: its capacity, and what is taken, in
     /// microseconds. Returns whether it is refused, and the microseconds used before it and with it.
     ///
-    /// The time is counted from 2020, so that a double has digits for fractions of a microsecond.
+    /// The time is counted from 2020, in all releases, so that a double has digits for fractions of a microsecond. The
+    /// rule is that of ``CellRate``; ``RedisBudget`` reads the reply.
     static let take = RedisScript(
         """
         local time = redis.call('TIME')

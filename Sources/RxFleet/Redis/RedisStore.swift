@@ -102,6 +102,7 @@ public final class RedisStore: SharedStore {
         settings.commandTimeout = configuration.commandTimeout
         settings.pingInterval = configuration.pingInterval
         settings.commandLimit = configuration.commandLimit
+        // An entry has its version before the content.
         settings.limits.string = StoreRules.largestEntry + 4096
         settings.prefix = keys.entries
         settings.tracksEntries = configuration.memoryLimit > 0
@@ -260,6 +261,7 @@ public final class RedisStore: SharedStore {
             case .absent: Array("absent".utf8)
             case .exactly(let version): RedisKeys.number(version)
             }
+        // In the order of the script.
         let names = [keys.entry(key), keys.clock] + (lease.map { [keys.lease($0.name)] } ?? [])
         let arguments = [
             wanted, Array((bytes == nil ? "0" : "1").utf8), bytes ?? [],
@@ -357,9 +359,10 @@ struct RedisBudget: Sendable {
         cost = gap * Double(count)
     }
 
+    /// The arguments of ``RedisScript/take``, in their order.
     var arguments: [[UInt8]] { [capacity, cost].map { Array("\($0)".utf8) } }
 
-    /// The reply of the budget, by that of the script.
+    /// The reply of the budget, by that of ``RedisScript/take``. Stores must agree with ``CellRate/take(from:at:)``.
     func reply(_ value: RESPValue) throws(NetworkError) -> BudgetReply {
         guard let elements = value.elements, elements.count == 3, case .integer(let flag) = elements[0],
             let used = Self.time(elements[1]), let with = Self.time(elements[2])

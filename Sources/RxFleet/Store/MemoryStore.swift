@@ -67,7 +67,8 @@ public final class MemoryStore: SharedStore {
         set { state.withLock { $0.losesReplies = newValue } }
     }
 
-    /// The number of commands of this connection so far.
+    /// The number of commands of this connection so far. `explore --fleet-cost` counts by it; the cost tables of
+    /// Fleets.md have the results.
     public var commandCount: Int { state.withLock { $0.commandCount } }
 
     /// Removes an entry, as a store does that has no memory left.
@@ -256,7 +257,8 @@ public final class MemoryStore: SharedStore {
                 return LeaseRequest(number: contents.count, time: time, store: self, emitter)
             }
             state.withLock { $0.commandCount += 1 }
-            // A holder that does not know of its lease does not return it.
+            // A holder that does not know of its lease does not return it: as with a server, the lease then lasts its
+            // time.
             emitter.onClose { [data, weak request] in
                 guard let request else { return }
                 request.stopExtending()

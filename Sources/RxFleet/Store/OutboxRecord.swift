@@ -13,7 +13,7 @@ struct OutboxRecord: Codable, Sendable {
         var content: String
     }
 
-    /// The version of the encoded form.
+    /// The version of the encoded form. Processes of a release with another number fail with `laterFormat`.
     static let currentFormat = 1
     /// How many writes are remembered in ``recentWriteTokens``.
     static let tokenCount = 32
@@ -41,6 +41,8 @@ struct OutboxRecord: Codable, Sendable {
         var until: Date
     }
 
+    // The names in the store, which other releases read. ``Row`` and ``Use`` are stored by the names of their
+    // properties.
     private enum CodingKeys: String, CodingKey {
         case format
         case revision

@@ -66,6 +66,8 @@ extension SharedOutboxStore {
         }
     }
 
+    /// The outcome of a change, once it is durable. `make` runs on any thread, and raises ``OutboxRecord/revision`` if
+    /// it changes the record; otherwise nothing is written.
     func changing<Value: Sendable>(
         under lease: OutboxLease?, writing blob: (key: String, data: Data, lifetime: Duration?)?,
         refused: Value?, isAddition: Bool = false,
@@ -145,7 +147,7 @@ extension SharedOutboxStore {
         }
     }
 
-    /// Writes the contents that the changes refer to, one after the other.
+    /// Writes the contents that the changes refer to, one after the other, before the record that refers to them.
     private func prepare(_ rest: ArraySlice<Change>, _ ready: [Change]) {
         guard let change = rest.first else {
             return ready.isEmpty ? proceed() : commit(ready, isFresh: false)
@@ -301,6 +303,7 @@ extension SharedOutboxStore {
                         size: entry.bytes.count)
                 }
             }
+            // First: `commit` takes it from there.
             self.queue.withLock { $0.known = try? known.get() }
             report(known)
         }

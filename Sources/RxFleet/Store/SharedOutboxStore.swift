@@ -56,9 +56,11 @@ public final class SharedOutboxStore: OutboxStore {
 
     deinit { queue.withLock { $0.lease.take() }?.cancel() }
 
-    /// The most bytes of the record with another entry.
+    /// The most bytes of the record with another entry: half of ``StoreRules/largestEntry``, so that the failures of
+    /// the entries have room. The documentation of the type states both.
     static let fullSize = 4 << 20
 
+    // Keys in the shared store: all processes, also of other releases, form the same ones.
     var recordKey: String { name + "/entries" }
     func contentKey(_ content: String) -> String { name + "/content/" + content }
     private func receiptKey(_ id: OutboxID) -> String { name + "/receipt/" + id.rawValue }
@@ -167,8 +169,9 @@ public final class SharedOutboxStore: OutboxStore {
 
     // MARK: - The lease
 
-    /// Takes or renews the lease. The shared store extends it as long as this process runs; it waits in the queue of the
-    /// lease until it is granted or ``close()`` is called.
+    /// The lease if it has been granted and not been taken yet, or if `held` is still held; otherwise `nil`. The shared
+    /// store extends it by itself. Queues this process for it, if it is not queued yet, until it is granted or
+    /// ``close()`` is called.
     public func lease(
         renewing held: OutboxLease?, at now: Date
     ) -> Observable<OutboxLease?, NetworkError> {
@@ -182,7 +185,8 @@ public final class SharedOutboxStore: OutboxStore {
                 return report(.success(isHeld ? renewed(held.number, at: now) : nil))
             }
             requestLease()
-            // The grant of a free lease arrives before the reply of a later command.
+            // Only a barrier: a lease that is free has been granted before the reply to a later command arrives. From a
+            // store where it is granted later, the next call takes it.
             Self.perform(shared.read(recordKey)) { result in
                 report(
                     result.map { _ in

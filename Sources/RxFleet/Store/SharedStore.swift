@@ -22,7 +22,7 @@ public protocol SharedStore: AnyObject, Sendable {
     ///   - bytes: the new content; `nil` removes the entry.
     ///   - expected: the version that the entry must have.
     ///   - lease: the lease under which it is written; a swap is refused if a later lease has been granted, even if that
-    ///     one has ended. `nil` for an entry without a lease.
+    ///     one has ended, or if the store has lost the lease. `nil` for an entry without a lease.
     ///   - lifetime: after this time the entry is gone. `nil`: never.
     func swap(
         _ key: String, to bytes: [UInt8]?, expecting expected: ExpectedVersion, under lease: SharedLease?,
@@ -87,7 +87,7 @@ public enum SwapResult: Sendable, Hashable {
     case swapped(version: UInt64)
     /// The entry has another version.
     case conflict
-    /// A later lease has been granted.
+    /// A later lease has been granted, or the store has lost the lease.
     case fenced
 }
 

@@ -1,7 +1,8 @@
 #if Fleet
 public import RxHTTP
 
-/// The bounds that every store keeps, so that none accepts what another refuses.
+/// The bounds that every store keeps, so that none accepts what another refuses. The documentation of ``SharedStore``
+/// states the first three.
 enum StoreRules {
     /// The most bytes of a key, a channel or the name of a lease.
     static let longestName = 1024
@@ -53,7 +54,7 @@ struct CellRate: Sendable {
     private let burst: Int
     private let count: Int
     private static let rates = 1e-6...1e9
-    /// Thirty years, in seconds.
+    /// Thirty years, in seconds, as the documentation of ``SharedBudget/burst`` says. ``Reservation`` stays below it.
     static let longestRefill = 1e9
 
     /// - Throws: `invalidBudget` unless the budget can be kept, and `count` be taken from it.
