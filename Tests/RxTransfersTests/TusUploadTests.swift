@@ -363,6 +363,20 @@ import Testing
         #expect(fixture.files.paths == ["/d/f"])
     }
 
+    /// Conditions go with the joining request alone: the partial uploads are no versions of the resource.
+    @Test func joiningConditions() throws {
+        let store = Store()
+        let fixture = UploadFixture { request, _ in store.answer(request) }
+        let recorder = fixture.start(
+            .bytes(Self.content), by: Self.method(),
+            to: .post("/films", headers: ["If-None-Match": "*"]), records: Self.records)
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+        let sent = fixture.sent("If-None-Match")
+        #expect(sent.last == "POST /films If-None-Match=*")
+        #expect(sent.dropLast().allSatisfy { !$0.contains("If-None-Match") })
+    }
+
     /// Another run goes on with each partial upload, wherever the first was cancelled.
     @Test(arguments: 1...10)
     func anotherRun(count: Int) throws {

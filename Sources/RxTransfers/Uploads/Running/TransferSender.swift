@@ -47,24 +47,25 @@ struct TransferSender: Sendable {
     /// The events of a request. A status that is no success fails with `status`.
     func send(_ request: UploadRequest, _ body: Body) -> Observable<TransferEvent, NetworkError> {
         switch request.target {
-        case .endpoint: return send(request, body, to: url, isOwn: true)
+        case .endpoint: return send(request, body, to: url, isToEndpoint: true)
         case .url(let named):
             guard Origin(named) == Origin(url) else { return sendElsewhere(request, body, to: named) }
-            return send(request, body, to: named, isOwn: false)
+            return send(request, body, to: named, isToEndpoint: false)
         }
     }
 
-    /// Sends a request that nobody waits for.
+    /// Sends a request and ignores its outcome.
     func sendDetached(_ request: UploadRequest) {
         send(request, request.body.isEmpty ? .empty : .bytes(request.body))
             .subscribe(onNext: { _ in }, onFailure: { _ in })
     }
 
     private func send(
-        _ request: UploadRequest, _ body: Body, to target: URL, isOwn: Bool
+        _ request: UploadRequest, _ body: Body, to target: URL, isToEndpoint: Bool
     ) -> Observable<TransferEvent, NetworkError> {
+        // The options of all requests: `init` has turned off retries and compression, and taken the header fields out.
         var options = options
-        var headers = headers(of: request, isOwn: isOwn)
+        var headers = headers(of: request, isToEndpoint: isToEndpoint)
         for field in request.fields { headers[field.name.rawName] = field.value }
         if !body.isEmpty, headers[HTTPField.Name.contentType.rawName] == nil {
             headers[HTTPField.Name.contentType.rawName] = "application/octet-stream"
@@ -76,11 +77,14 @@ struct TransferSender: Sendable {
         return client.stream(endpoint)
     }
 
-    /// The endpoint's header fields that a request may have: those about the content and the new upload go with the creation
-    /// alone, and conditions with the request that makes the resource, which for S3 is the last one.
-    private func headers(of request: UploadRequest, isOwn: Bool) -> Headers {
-        let isCreation = isOwn && request.kind == .creation
-        let isConditional = request.kind == .completion || isCreation && request.query.isEmpty
+    /// The endpoint's header fields that a request may have: those about the content and the new upload go with the
+    /// creation alone, and conditions with the request that makes the resource. For S3 and for joined uploads of tus
+    /// that is the last one.
+    private func headers(of request: UploadRequest, isToEndpoint: Bool) -> Headers {
+        let isCreation = isToEndpoint && request.kind == .creation
+        // The creation of a multipart upload has a query, and that of a partial upload `Upload-Concat`.
+        let makesResource = isCreation && request.query.isEmpty && request.fields[.uploadConcat] == nil
+        let isConditional = request.kind == .completion || makesResource
         return Headers(
             fields.fields.filter { field in
                 let name = field.name.lowercased()
