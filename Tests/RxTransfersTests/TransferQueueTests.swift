@@ -309,6 +309,19 @@ import Testing
         #expect(files["/d/queue.json.unreadable"] == content)
     }
 
+    /// A transfer whose identifier leaves no room for further ones counts as unreadable.
+    @Test func damagedIdentifier() throws {
+        let files = MemoryFileSystem(on: clock)
+        let content = Array(
+            #"[{"id":\#(Int.max),"isPaused":false,"job":{"name":"a","seconds":1},"priority":1}]"#.utf8)
+        files["/d/queue.json"] = content
+        let queue = queue(limit: 0, files: files)
+        queue.add(Job(name: "b", seconds: 1))
+        try clock.advance(by: .seconds(1))
+        #expect(states(queue) == ["b waiting"])
+        #expect(files["/d/queue.json.unreadable"] == content)
+    }
+
     /// A file that cannot be read is not replaced, and adding tells why.
     @Test func unreadableFile() throws {
         let files = MemoryFileSystem(on: clock)

@@ -27,6 +27,8 @@ import Synchronization
 public final class TransferQueue<Job: Codable & Sendable>: Sendable {
     /// The urgency of a transfer. A more urgent one interrupts a less urgent one that runs.
     public enum Priority: Int, Sendable, Comparable, Codable, CaseIterable {
+        // The queue's file has the raw values.
+
         /// After all others.
         case low = 0
         /// The usual one.
@@ -250,7 +252,8 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
         case unreadable
 
         init(from decoder: any Decoder) {
-            if let stored = try? Stored(from: decoder) {
+            // An identifier in a damaged file must leave room for further ones.
+            if let stored = try? Stored(from: decoder), stored.id < 1 << 62 {
                 self = .transfer(stored)
             } else {
                 self = (try? StoredNext(from: decoder)).map(Self.next) ?? .unreadable
