@@ -35,7 +35,9 @@ public struct TransferRate: Sendable, Equatable {
 
 /// Measures the rate of a transfer over a sliding window, and limits how often it is reported.
 struct RateMeter: Sendable {
+    /// Ten seconds, as ``TransferRate/bytesPerSecond`` and ``TransferQueue/progress`` say.
     private static let window = Duration.seconds(10)
+    /// 20 values a second, as the events of uploads and downloads promise.
     static let interval = Duration.milliseconds(50)
     private static let step = Duration.milliseconds(250)
 

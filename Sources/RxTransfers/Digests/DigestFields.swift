@@ -61,7 +61,8 @@ extension TransferDigest {
     /// The member of a `Content-Digest` or `Repr-Digest` field.
     var fieldValue: String { "\(algorithm.rawValue)=:\(base64):" }
 
-    /// The name of the field of S3 with this algorithm; `nil` if there is none.
+    /// The name of the field of S3 with this algorithm; `nil` if there is none. `S3Documents` and
+    /// ``S3MultipartMachine`` have the names elsewhere in the protocol.
     static func checksumField(_ algorithm: Algorithm) -> HTTPField.Name? {
         switch algorithm {
         case .sha256: .checksum("sha256")

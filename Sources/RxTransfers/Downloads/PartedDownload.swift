@@ -93,11 +93,11 @@ extension Client {
     /// `contentChanged`. Two versions are never mixed.
     ///
     /// Until the end the bytes are beside the file, in `path.part`, in which all parts are written side by side, with a
-    /// record in `path.part.json`. After a failure, a cancellation or the end of the process, the same call, or a download in one part,
-    /// continues from there; one in one part keeps the first of several parts. At the end the content is compared with the digests that the server
-    /// sent (`Repr-Digest`, `Content-Digest`, `x-amz-checksum-…`, `Content-MD5`), and with the one in the options; content
-    /// with another digest fails with `digestMismatch`, and no file appears. The file appears at its path as a whole, and
-    /// replaces an earlier one.
+    /// record in `path.part.json`. After a failure, a cancellation or the end of the process, the same call, or a
+    /// download in one part, continues from there; one in one part keeps the first of several parts. At the end the
+    /// content is compared with the digests that the server sent (`Repr-Digest`, `Content-Digest`, `x-amz-checksum-…`,
+    /// `Content-MD5`), and with the one in the options; content with another digest fails with `digestMismatch`, and no
+    /// file appears. The file appears at its path as a whole, and replaces an earlier one.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the file, with the method GET.

@@ -160,10 +160,12 @@ struct PartedPlan: Sendable, Equatable {
 
     /// The most bytes of a file, so that its marks have offsets, too.
     static let maxLength = Int64.max / 2
-    /// The most parts at a time.
+    /// The most parts at a time, as ``PartedDownload/Parts/count(_:)`` says.
     static let maxPartCount = 64
     /// The most slots for each part, so that what one part leaves over is split again.
     private static let slotsPerPart: Int64 = 16
+    /// The most slots. Records with more are ignored, so a lower number loses those of older releases; with many more,
+    /// a record would exceed ``DownloadRecord/sizeLimit``.
     private static let maxSlotCount = maxPartCount * Int(slotsPerPart)
     /// The least size of a slot, unless fewer slots than parts would remain.
     static let minSlotSize: Int64 = 1 << 20

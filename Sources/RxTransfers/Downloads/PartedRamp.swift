@@ -13,6 +13,9 @@ struct PartedRamp: Sendable {
         case enough
     }
 
+    // ``PartedDownload/Parts/automatic`` promises the gain, the time that must be left, and four times as many
+    // requests.
+
     /// The time of a measurement.
     static let interval = Duration.milliseconds(250)
     /// The least gain of a growth that justifies another one.

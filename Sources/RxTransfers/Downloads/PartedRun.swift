@@ -134,7 +134,8 @@ final class PartedRun: @unchecked Sendable {
         return plan
     }
 
-    /// Stores a plan, then gives the draft the size and the marks of its parts.
+    /// Stores a plan. With several slots it then cuts or extends the draft to the length of the file, and writes the
+    /// slots' marks behind it.
     private func laid(_ plan: PartedPlan) -> Observable<Void, NetworkError> {
         .deferred { [self] in
             guard plan.slots.count > 1, let length = plan.length else { return stored(plan) }
@@ -148,6 +149,7 @@ final class PartedRun: @unchecked Sendable {
 
     private func begin() {
         guard let plan else { return }
+        // More bytes than these are progress, which forgets the retries.
         highestWritten = plan.written
         let missing = plan.parts.filter { !$0.isComplete }
         concurrency = wanted.isGradual ? 1 : wanted.maxConcurrency
@@ -403,7 +405,8 @@ final class PartedRun: @unchecked Sendable {
         observer.end(completion)
     }
 
-    /// Subscribes within this download; a failure ends it.
+    /// Subscribes within this download, and reports the last value; work without a value is not reported. A failure
+    /// ends the download.
     func perform<T: Sendable>(
         _ work: Observable<T, NetworkError>, _ report: @escaping @Sendable (T) -> Void
     ) {

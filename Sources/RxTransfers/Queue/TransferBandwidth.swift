@@ -151,6 +151,7 @@ private final class LimitedChunks<Failure: Error>: @unchecked Sendable {
     /// Passes bytes on, and pauses for the time that they take.
     private func pass(_ slice: [UInt8]) {
         observer.next(slice)
+        // The observer may have ended the stream.
         guard scope.isOpen else { return }
         let wait = bandwidth.take(slice.count, at: clock.now)
         guard wait > .zero else { return }

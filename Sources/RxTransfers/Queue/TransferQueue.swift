@@ -472,6 +472,7 @@ final class QueueCore<Job: Codable & Sendable>: @unchecked Sendable {
             var isPaused = false
             switch item.state {
             case .finished: return nil
+            // After a restart, too, only `resume(_:)` starts it again.
             case .paused, .failed: isPaused = true
             case .waiting, .running: break
             }

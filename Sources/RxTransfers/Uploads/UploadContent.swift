@@ -52,7 +52,7 @@ extension UploadContent: RedactedDescription {
 }
 
 extension NetworkError.Code {
-    /// The file of an upload is not the same as when the upload began.
+    /// The file of an upload, or the object of a download in parts, is not the same as when the transfer began.
     public static let contentChanged = NetworkError.Code(rawValue: "contentChanged")
     /// The server needs bytes of a stream that are not kept any more, or not read yet.
     public static let contentUnavailable = NetworkError.Code(rawValue: "contentUnavailable")
@@ -102,7 +102,8 @@ final class UploadSource: @unchecked Sendable {
     ///   - status: the status of the file.
     ///   - digest: the algorithm of the digest that a stream gets while it is read.
     ///   - bufferSize: the most bytes of a stream for one request.
-    ///   - slice: the size of the slices in which a file is read for many requests at a time. Default: as one stream.
+    ///   - slice: the size of the slices in which a file is read for many requests at a time. Default `nil`: there is
+    ///     one.
     init(
         _ content: UploadContent, status: FileStatus?, in files: any FileSystem, scope: Scope,
         bufferSize: Int64, digest: TransferDigest.Algorithm?, slice: Int64? = nil
@@ -214,7 +215,8 @@ final class UploadSource: @unchecked Sendable {
         }
     }
 
-    /// Drops the bytes before an offset, which the server has confirmed.
+    /// Drops the bytes of a stream before an offset: the server has confirmed them, or, for ``S3MultipartRun``, the run
+    /// keeps the bodies that have them.
     func release(upTo offset: Int64) {
         guard case .stream = source, offset > start else { return }
         let count = min(offset - start, kept)

@@ -4,6 +4,7 @@ import RxHTTP
 
 /// Resumable uploads by draft-ietf-httpbis-resumable-upload, interop version 8.
 struct DraftDialect: UploadDialect {
+    /// Records have the name: with another one, uploads of older releases begin anew.
     let name = "draft-8"
     private(set) var limits = UploadLimits()
     let completesExplicitly = true
@@ -20,6 +21,7 @@ struct DraftDialect: UploadDialect {
     let partSize: Int64?
 
     static let version = "8"
+    /// The members of `Upload-Limit` that ``learn(_:)`` reads.
     private static let limitNames = ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"]
 
     init(
@@ -70,6 +72,7 @@ struct DraftDialect: UploadDialect {
         var request = UploadRequest(kind: .creation, target: .endpoint, piece: piece)
         request.fields = [
             .uploadInteropVersion: Self.version, .uploadComplete: piece.isLast ? "?1" : "?0",
+            // As in ``DigestFields/wanted``.
             .wantReprDigest: "sha-256=10, sha-512=5",
         ]
         if let total { request.fields[.uploadLength] = "\(total)" }

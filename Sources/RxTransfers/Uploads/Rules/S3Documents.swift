@@ -66,6 +66,7 @@ enum S3Documents {
     }
 
     private static func escaped(_ text: String) -> String {
+        // The ampersand comes first, as it comes last in `values(of:in:)`.
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
     }
 

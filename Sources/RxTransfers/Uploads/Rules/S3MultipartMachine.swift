@@ -38,10 +38,10 @@ struct S3MultipartMachine: Sendable {
         case fail(NetworkError)
     }
 
-    /// The most parts of an object.
+    /// The most parts of an object, which ``UploadMethod/multipart(concurrency:options:)`` names.
     static let maxPartCount = 10_000
 
-    /// The sizes that a part may have.
+    /// The sizes that a part may have. A record with another one is not read.
     static let partSizes: ClosedRange<Int64> = 1...(5 << 30)
 
     /// The size of the parts of an object: a whole number of MiB, so that there are at most ``maxPartCount``.
@@ -52,6 +52,7 @@ struct S3MultipartMachine: Sendable {
         let least = count(of: total ?? 0, by: Int64(maxPartCount))
         if wanted == nil || size < least {
             let mebibyte: Int64 = 1 << 20
+            // More than the 5 MiB that servers require of all parts but the last.
             size = max(8 * mebibyte, count(of: least, by: mebibyte) * mebibyte)
         }
         return min(max(size, partSizes.lowerBound), partSizes.upperBound)
@@ -118,6 +119,8 @@ struct S3MultipartMachine: Sendable {
         return request
     }
 
+    /// The value of `x-amz-checksum-algorithm`; `S3Documents.checksumElement(_:)` and
+    /// ``TransferDigest/checksumField(_:)`` have the other names.
     private static func name(_ algorithm: TransferDigest.Algorithm) -> String? {
         switch algorithm {
         case .sha256: "SHA256"
@@ -252,6 +255,7 @@ struct S3MultipartMachine: Sendable {
         if error.head?.status.code == 404, uploadID != nil, kind != .creation {
             guard restarts == 0 else { return fail(error) }
             restarts += 1
+            // All that belongs to the former upload.
             (uploadID, marker, done, running, next) = (nil, nil, [:], [:], 1)
             (isAtEnd, isLoading, isCompleting) = (false, false, false)
             return [.stop, .forget, .send(creation)]

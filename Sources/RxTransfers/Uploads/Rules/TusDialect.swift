@@ -5,6 +5,8 @@ import RxHTTP
 /// tus 1.0.0 (https://tus.io/protocols/resumable-upload), with the extensions creation, creation-with-upload,
 /// creation-defer-length, expiration, checksum, termination and concatenation, as far as the server offers them.
 struct TusDialect: UploadDialect {
+    /// Records have the name, ``ConcatenatedRun`` with an ending: with another one, uploads of older releases begin
+    /// anew.
     let name = "tus-1.0.0"
     private(set) var limits = UploadLimits()
     let completesExplicitly = false
@@ -76,7 +78,7 @@ struct TusDialect: UploadDialect {
         return UploadRequest(kind: .discovery, target: .endpoint, method: .options)
     }
 
-    /// The checksums that the server knows.
+    /// With checksums: those that the server knows are in its response to the discovery only.
     var asksAlways: Bool { checksum != nil }
 
     mutating func discover(_ head: ResponseHead) throws(NetworkError) {

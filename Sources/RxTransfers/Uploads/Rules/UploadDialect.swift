@@ -39,7 +39,9 @@ protocol UploadDialect: Sendable {
     func discovery(isPartial: Bool) -> UploadRequest?
     /// Whether the server is asked also before an upload of an earlier run goes on.
     var asksAlways: Bool { get }
-    /// Whether the upload may be created after a response, or a refusal, to the discovery.
+    /// Takes what the server supports from a response, or a refusal, to the discovery.
+    ///
+    /// - Throws: if the upload must not be created.
     mutating func discover(_ head: ResponseHead) throws(NetworkError)
     /// Takes the limits from a response.
     mutating func learn(_ head: ResponseHead)
@@ -74,7 +76,8 @@ extension UploadDialect {
 }
 
 extension String {
-    /// The message for an upload that is complete without all of the content.
+    /// The message for an upload that is complete without all of the content. By it ``UploadMachine`` recognizes the
+    /// answers after which the record is removed.
     static let closedEarly = "the server calls the upload complete, and does not have all of the content"
 }
 

@@ -78,11 +78,13 @@ final class ConcatenatedRun: UploadRunBase, @unchecked Sendable {
         var dialect = dialect
         dialect.isDiscovered = true
         let locations = record?.partLocations ?? []
+        // ``UploadMethod/tus(metadata:creationSize:concurrency:options:)`` promises the 1 MiB.
         let least = max(1, method.options.partSize ?? 1 << 20)
         let wanted = dialect.offersConcatenation ? min(Int64(max(1, concurrency)), total / least) : 1
         let count = locations.isEmpty ? max(1, wanted) : Int64(locations.count)
         dialect.isPartial = count > 1
         partials = (0..<count).map { index in
+            // Records have only the number of the ranges: divided in another way, uploads of older releases go wrong.
             let range = (total * index / count)..<(total * (index + 1) / count)
             let machine = UploadMachine(
                 dialect, base: sender.url, total: Int64(range.count), partSize: method.options.partSize,

@@ -21,7 +21,8 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
     private var confirmed: Int64 = 0
     /// The bytes of the running requests that have been handed to the network.
     private var sent: [Int: Int64] = [:]
-    /// The most bytes of a stream to keep, as far as the size of the parts allows.
+    /// The most bytes of a stream to keep, as far as the size of the parts allows;
+    /// ``UploadMethod/multipart(concurrency:options:)`` names it.
     private static var streamMemory: Int64 { 32 << 20 }
 
     override var isChecked: Bool {
@@ -37,6 +38,7 @@ final class S3MultipartRun: UploadRunBase, @unchecked Sendable {
         into observer: Observer<UploadEvent<UploadResult>, NetworkError>
     ) {
         self.concurrency = concurrency
+        // Records have the name: with another one, uploads of older releases begin anew.
         super.init(content, sender, method, records, name: "s3-multipart", in: files, into: observer)
     }
 

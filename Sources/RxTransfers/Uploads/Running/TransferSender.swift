@@ -125,13 +125,14 @@ struct TransferSender: Sendable {
     }
 }
 
-/// Turns a response with an error status into a failure.
+/// Turns a response with an error status into a failure, as the client's `stream` does for the endpoint's origin.
 private final class RefusalGathering: Sendable {
     private struct State {
         var refusal: ResponseHead?
         var body: [UInt8] = []
     }
 
+    /// The number of bytes of an error's body from which on no chunk is kept.
     private static let limit = 1 << 20
     private let request: Request
     private let state = Mutex(State())

@@ -59,6 +59,7 @@ final class UploadRun: UploadRunBase, @unchecked Sendable {
         return true
     }
 
+    /// Performs an output; ``ConcatenatedRun`` does so for each partial upload. Change both.
     private func perform(_ output: UploadMachine.Output) {
         switch output {
         case .load(let offset, let limit):

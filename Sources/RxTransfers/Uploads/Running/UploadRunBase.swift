@@ -36,6 +36,7 @@ class UploadRunBase: @unchecked Sendable {
     private var hasEnded = false
     /// The status of the file when its upload began.
     private var status: FileStatus?
+    /// Whether the file is being compared with that status, after a failure: another failure ends the upload at once.
     private var isExamining = false
 
     init(
@@ -69,7 +70,7 @@ class UploadRunBase: @unchecked Sendable {
         method.options.partSize.map { min($0, method.options.bufferSize) } ?? method.options.bufferSize
     }
 
-    /// The size of the slices in which a file is read; `nil` for one stream.
+    /// The size of the slices in which a file is read; `nil` if there is one request at a time.
     var slice: Int64? { nil }
 
     /// The request that ends the upload on the server, if it exists there.
@@ -184,7 +185,8 @@ class UploadRunBase: @unchecked Sendable {
         }
     }
 
-    /// Subscribes within this upload; a failure ends it. Reports nothing once the parent is closed.
+    /// Subscribes within this upload, and reports the last value; work without a value is not reported. A failure ends
+    /// the upload. Reports nothing once the parent is closed.
     ///
     /// - Parameter parent: the scope of the work. Default: that of the subscription.
     func perform<T: Sendable>(
