@@ -14,6 +14,8 @@ import RxHTTP
 public struct KeyRules: Sendable, Hashable, Codable {
     /// The meaning of a status for a request with a key.
     public enum Meaning: String, Sendable, Hashable, Codable {
+        // Stores have the raw values.
+
         /// The first request with the key is still being processed: try again later, with the same key.
         case inProgress
         /// The key belongs to a request with another body: a dead letter (``DeadReason/keyReused(_:)``).
@@ -22,7 +24,8 @@ public struct KeyRules: Sendable, Hashable, Codable {
         case refused
     }
 
-    // `CompactEntry` stores the members by their positions: another member is another version of that form.
+    // `CompactEntry` stores the members by their positions: another member is another version of that form. JSON, in
+    // shared stores of RxFleet and in rows of older releases, has their names; a new member must be optional there.
 
     /// The name of the header field. Default `Idempotency-Key`.
     public var field = "Idempotency-Key"
@@ -116,6 +119,8 @@ public enum OutboxKey: Sendable, Hashable {
 
 /// The protection of a stored entry.
 public enum DeliveryGuarantee: Sendable, Hashable, Codable {
+    // Stores have the names of the cases (JSON), or their numbers in `CompactEntry`.
+
     /// The key, the same for all attempts, and the rules of the service.
     case key(String, KeyRules)
     /// At least once.

@@ -214,6 +214,7 @@ extension Outbox {
                 entry.terms.isSealed = run.endpointTypes.isSealing
                 entry.terms.attachments = attachments ?? []
             }
+            // `since` stays: the store compares it, see ``OutboxChange/isAllowed(for:)``.
             entry.delivery.attempts = 0
             entry.delivery.phase = .queued
             entry.terms.expires = run.configuration.lifetime.map { now + $0 }

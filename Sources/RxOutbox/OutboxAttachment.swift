@@ -4,6 +4,8 @@ import RxLite
 
 /// A stored file that belongs to an entry.
 public struct OutboxAttachment: Sendable, Hashable, Codable {
+    // Stores have the members, in JSON by their names, and in `CompactEntry` by their positions.
+
     /// The path.
     public let path: String
     /// The size in bytes when the entry was written.

@@ -33,8 +33,8 @@ extension UUID {
 public struct OutboxEntry: Sendable, Hashable, Codable {
     /// The parts that change only when a dead letter is sent again or edited.
     struct Terms: Sendable, Hashable, Codable {
-        // Stored by their positions (`CompactEntry.swift`), and by their names in the JSON of a shared store
-        // of RxFleet, where a new member must be optional.
+        // Stored by their positions (`CompactEntry.swift`), and by their names in the JSON of a shared store of RxFleet
+        // and of older releases, where a new member must be optional.
         var name: String
         var version: Int
         var guarantee: DeliveryGuarantee
@@ -114,6 +114,8 @@ public struct OutboxEntry: Sendable, Hashable, Codable {
 public struct OutboxOrder: Sendable, Hashable, Codable, ExpressibleByStringInterpolation {
     /// The treatment of the entries behind a dead one.
     public enum AfterDeath: String, Sendable, Hashable, Codable {
+        // Stores have the raw values.
+
         /// They wait until the dead entry has been sent again or removed.
         case block
         /// They are sent as if the dead entry had been delivered.
@@ -143,6 +145,8 @@ public struct OutboxOrder: Sendable, Hashable, Codable, ExpressibleByStringInter
 public struct OutboxDelivery: Sendable, Hashable, Codable {
     /// The phase of a delivery.
     public enum Phase: Sendable, Hashable, Codable {
+        // Stores have the names of the cases (JSON), or their numbers in `CompactEntry`.
+
         /// Not sent yet.
         case queued
         /// Being sent, or was being sent when the process ended.
@@ -164,6 +168,7 @@ public struct OutboxDelivery: Sendable, Hashable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case attempts
+        // The name of the property in older releases, which stored entries have.
         case mayHaveArrivedSince = "uncertainSince"
         case phase
         case since
@@ -177,6 +182,8 @@ public struct OutboxDelivery: Sendable, Hashable, Codable {
 
 /// The failure of an attempt, as it is stored: without body and header fields.
 public struct OutboxFailure: Sendable, Hashable, Codable {
+    // Stores have the members, in JSON by their names, and in `CompactEntry` by their positions.
+
     /// The kind, the raw value of a `NetworkError.Code`.
     public let code: String
     /// The status of the response, if there was one.
@@ -203,6 +210,8 @@ extension OutboxFailure: RedactedDescription {
 
 /// The reason why an entry waits.
 public enum WaitReason: Sendable, Hashable, Codable {
+    // Stores have the names of the cases (JSON), or their numbers in `CompactEntry`.
+
     /// The attempt failed, and another one may help.
     case failure(OutboxFailure)
     /// The server is still processing an earlier attempt with the same key.
@@ -218,6 +227,8 @@ public enum WaitReason: Sendable, Hashable, Codable {
 
 /// The reason why an entry is not sent any more.
 public enum DeadReason: Sendable, Hashable, Codable {
+    // Stores have the names of the cases (JSON), or their numbers in `CompactEntry`.
+
     /// The final answer of the server, or a failure that another attempt would not change. With a status of 2xx the request
     /// was executed, and its answer could not be decoded.
     case refused(OutboxFailure)

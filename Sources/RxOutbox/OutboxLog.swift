@@ -29,6 +29,7 @@ extension OutboxEvent {
         }
     }
 
+    /// The keys are named in `OperatingAnOutbox.md`.
     fileprivate var metadata: Logger.Metadata? {
         switch self {
         case .enqueued(let entry), .sending(let entry), .waiting(let entry), .delivered(let entry, _),

@@ -82,7 +82,8 @@ public struct UsedKey: Sendable, Hashable, Codable {
     }
 }
 
-/// The content of a receipt. The output is made from the response again, since not every output can be stored.
+/// The content of a receipt. The output is made from the response again, since not every output can be stored. Receipts
+/// of older releases are JSON with these names; of the compact form, see `CompactForm`.
 private struct StoredResponse: Codable {
     var name: String
     var version: Int

@@ -84,6 +84,7 @@ enum DeliveryRules {
         let again = Verdict.again(.failure(failure), notBefore: error.retryAfter(now: now))
         switch error.code {
         case .cancelled, .shutDown: return .again(.interrupted, notBefore: nil)
+        // ``DeliveryPlan/fail(_:_:mayHaveArrived:at:random:)`` fills in the latest failure.
         case .keyExpired: return .dead(.keyExpired(nil))
         case .entryExpired: return .dead(.expired(nil))
         case .status: break

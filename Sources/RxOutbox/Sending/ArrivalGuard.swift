@@ -142,6 +142,7 @@ extension Endpoint {
     /// The endpoint as an outbox sends it.
     func guarded(by guarantee: DeliveryGuarantee, _ arrivals: ArrivalGuard) -> some Endpoint<Output> {
         with { options in
+            // The last one is the innermost: it sees each exchange, and none that another interceptor answers.
             options.interceptors.exchange.append(arrivals)
             // Nobody waits in front of a screen.
             if options.presentation == nil { options.presentation = [] }
@@ -151,6 +152,7 @@ extension Endpoint {
                 options.isIdempotent = true
             case .atLeastOnce: break
             case .atMostOnce:
+                // The guard would refuse a repetition. The outbox decides whether to try again.
                 options.retry = .never
                 options.hedging = .never
             }

@@ -84,6 +84,7 @@ extension OutboxRun {
                 if self.plan.entries[known.id] == nil { self.insert(known) }
                 report(.success(known.id))
             case .success(.added(let sequence, let replaced)):
+                // As ``count(_:)`` does for changes.
                 self.revision = self.revision.map { $0 + 1 }
                 for id in replaced {
                     self.plan.remove(id)

@@ -134,7 +134,8 @@ final class OutboxRun: @unchecked Sendable {
 
     // MARK: - The store
 
-    /// Runs an operation of the store, or of files, to its end, and reports in the lane.
+    /// Runs an operation of the store, or of files, to its end, and reports its one value in the lane. An operation
+    /// that ends without a value would never be reported.
     func perform<Value: Sendable>(
         _ work: Observable<Value, NetworkError>,
         _ report: @escaping @Sendable (Result<Value, NetworkError>) -> Void

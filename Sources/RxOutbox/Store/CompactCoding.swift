@@ -150,6 +150,8 @@ struct CompactReader {
 
 // MARK: - Types of the standard library
 
+// Databases have these layouts; to change one, see `CompactForm`.
+
 extension Bool: CompactValue {
     func write(to writer: inout CompactWriter) { writer.write(UInt8(self ? 1 : 0)) }
 
@@ -208,6 +210,7 @@ extension Date: CompactValue {
 }
 
 extension Duration: CompactValue {
+    /// Two fixed numbers, which databases have.
     func write(to writer: inout CompactWriter) {
         writer.writeFixed(UInt64(bitPattern: components.seconds))
         writer.writeFixed(UInt64(bitPattern: components.attoseconds))

@@ -1,9 +1,9 @@
 #if Outbox
 import FoundationEssentials
 
-// The compact forms of an entry's parts, in the order of their declarations. The numbers of cases are stored,
-// and keep their meaning; a new case needs its number in `init(from:)`, too, where the compiler does not ask
-// for it.
+// The compact forms of an entry's parts, in the order of their declarations; whether a key is given is stored with the
+// guarantee. The numbers of cases are stored, and keep their meaning; a new case needs its number in `init(from:)`,
+// too, where the compiler does not ask for it. To change a layout, see `CompactForm`.
 
 extension OutboxEntry.Terms: CompactValue {
     func write(to writer: inout CompactWriter) {

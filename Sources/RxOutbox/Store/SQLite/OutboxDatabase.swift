@@ -7,6 +7,8 @@ import RxSQLite
 /// The database of a folder, opened on demand, and the lease of its store. Not replaced if it is damaged: then every
 /// operation fails, and the files stay as they are. All methods block.
 struct OutboxDatabase {
+    // Other processes, also of other releases, use the same names, and that of the lock in `takeLease()`.
+
     private static let name = "outbox.sqlite"
     /// The name of a database that is being made. Nothing but a complete one gets the name of the database.
     private static let draft = "outbox.new"

@@ -43,7 +43,8 @@ struct OutboxTable {
         "CREATE TABLE state (revision INTEGER NOT NULL, lease INTEGER NOT NULL)",
     ]
 
-    /// The statements that version 2 adds. Everything but the number is covered by the check; the date is in seconds.
+    /// The statements that version 2 adds; as in `first`, the text must not change. Everything but the number is
+    /// covered by the check; the date is in seconds.
     private static let second = [
         """
         CREATE TABLE receipt (
@@ -52,8 +53,8 @@ struct OutboxTable {
         """
     ]
 
-    /// The statements that version 4 adds: the keys of delivered entries, until the server forgets them. Everything is
-    /// covered by the check; the date is in seconds.
+    /// The statements that version 4 adds, for the keys of delivered entries until the server forgets them; as in `first`,
+    /// the text must not change. Everything is covered by the check; the date is in seconds.
     private static let fourth = [
         """
         CREATE TABLE usedKey (
@@ -72,6 +73,7 @@ struct OutboxTable {
         }
     }
 
+    /// The numbers in the column `phase`, which stored rows have, and the queries in `OperatingAnOutbox.md`.
     enum Phase {
         static let open = 0
         static let sending = 1
@@ -93,9 +95,10 @@ struct OutboxTable {
         try db.execute(sql: "INSERT INTO state VALUES (0, 0); PRAGMA user_version = \(version)")
     }
 
-    /// Brings the tables of an older version to the current one, within a transaction. Version 3 writes compact forms and
-    /// reads JSON, too, so the rows stay; version 4 has forms for given keys and for entries of another release. A release that knows only an older version, and has opened the database before,
-    /// sends the entries that it has read; rows that it cannot read are damage to it, and wait for the end of its process.
+    /// Brings the tables of an older version to the current one, within a transaction. Version 3 writes compact forms
+    /// and reads JSON, too, so the rows stay; version 4 has forms for given keys and for entries of another release. A
+    /// release that knows only an older version, and has opened the database before, sends the entries that it has
+    /// read; rows that it cannot read are damage to it, and wait for the end of its process.
     static func upgrade(_ db: Database) throws {
         guard let version = try Int.fetchOne(db, sql: "PRAGMA user_version"), version < Self.version else {
             return
@@ -429,7 +432,8 @@ struct OutboxTable {
         SQLiteFailure(.damaged, "an entry is not what was written")
     }
 
-    /// The CRC-32 of the id and the parts, each with its length.
+    /// The CRC-32 of the id and the parts, each with its length. Rows have it: computed in another way, all would count
+    /// as damaged.
     static func check(_ id: OutboxID, _ parts: Data...) -> Int64 {
         var check = crc32(0, nil, 0)
         for part in [Data(id.rawValue.utf8)] + parts {
