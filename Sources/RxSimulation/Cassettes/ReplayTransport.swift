@@ -113,7 +113,7 @@ public final class ReplayTransport: Transport {
         }
     }
 
-    /// Answers from an exchange that matches, which is used by that.
+    /// Answers from an exchange that matches, and marks it as used.
     ///
     /// - Returns: false if there is none; then nothing has happened.
     func answer(_ request: Request, to observer: Observer<TransferEvent, NetworkError>) -> Bool {
@@ -125,7 +125,7 @@ public final class ReplayTransport: Transport {
         return true
     }
 
-    /// The placeholders of the cassette that a request contains, sorted.
+    /// The cassette's placeholders (stand-ins for secrets) that occur in a request, sorted.
     func placeholders(in request: Request) -> [String] {
         let sent = Cassette.Exchange(request, body: request.body.known)
         return library.withLock { $0.placeholders(in: sent, request.redaction) }.sorted()
@@ -187,7 +187,7 @@ public final class ReplayTransport: Transport {
                     : "the placeholder of a secret: it has no \(others.joined(separator: ", "))"
             ]
         }
-        let title = rules.keepsOrder ? "the next is" : "nearest is"
+        let title = rules.keepsOrder && !nearest.isUsed ? "the next is" : "nearest is"
         let used = nearest.isUsed ? ", used before" : ""
         let label = "\(title) \(nearest.index + 1) of \(cassette.exchanges.count)\(used): "
         return ReplayMismatch(
@@ -252,8 +252,8 @@ public struct ReplayRules: Sendable {
 ///
 /// ```
 /// login.har has no exchange for POST https://shop.test/login
-/// nearest is 2 of 5, used before
-///   body.user: recorded "ann", sent "bob"
+///   nearest is 2 of 5, used before: POST https://shop.test/login
+///     body.user: recorded "ann", sent "bob"
 /// ```
 public struct ReplayMismatch: Error, Sendable, Equatable, CustomStringConvertible {
     /// The request, as method and URL without secrets; `nil` if exchanges stayed unused. For a message, its handshake.

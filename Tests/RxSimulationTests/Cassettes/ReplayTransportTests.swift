@@ -140,6 +140,21 @@ import Testing
         #expect(replay.unmatched.first?.nearest == 1)
     }
 
+    /// When all exchanges have been used, the recorded order has no next one.
+    @Test func recordedOrderAtItsEnd() throws {
+        var rules = ReplayRules()
+        rules.keepsOrder = true
+        let cassette = Cassette([exchange(.get, "https://a.test/x", answer: "x")])
+        let replay = ReplayTransport(cassette, on: clock, rules: rules)
+        let requests = try ["x", "x"].map { try request(.get, "https://a.test/\($0)") }
+        #expect(try answers(requests, by: replay) == ["x", "none"])
+        #expect(
+            replay.unmatched.first?.differences == [
+                "nearest is 1 of 1, used before: GET https://a.test/x",
+                "  it is the same, but was used before",
+            ])
+    }
+
     /// A strict replay names the exchanges that stayed unused.
     @Test func unused() throws {
         let exchanges = ["x", "y"].map { exchange(.get, "https://a.test/\($0)", answer: $0) }
