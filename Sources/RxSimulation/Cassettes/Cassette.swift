@@ -176,7 +176,7 @@ extension Cassette {
 
     /// The failure of a recorded exchange.
     package struct Failure: Sendable, Equatable {
-        /// The part of the exchange in which it failed.
+        /// The part of the exchange in which it failed, by its name in files (`_end`).
         package enum Phase: String, Sendable {
             /// No byte of the request was sent.
             case connect

@@ -167,6 +167,8 @@ struct CassetteEvents {
 
     // MARK: - Written by this library
 
+    /// Reads the members as ``CassetteWriter`` writes them; change both. Cassettes of older releases must stay
+    /// readable.
     private mutating func readOwn(end: FixtureObject) throws(FixtureError) {
         for interim in try entry["_interim"]?.elements() ?? [] {
             let interim = try interim.object()
@@ -257,6 +259,7 @@ struct CassetteEvents {
             while others.count > 1, let other = others.first, other.time < time {
                 merged.append(others.removeFirst())
             }
+            // Numbers are read as doubles, which have all whole numbers up to here.
             let sizes = 0...(Int64.max >> 11)
             let total = parts.count == 3 ? try parts[2].integer(in: sizes) : nil
             merged.append(Cassette.Event(time, .uploaded(bytes: try parts[1].integer(in: sizes), of: total)))
@@ -307,6 +310,7 @@ struct CassetteEvents {
     ) throws(FixtureError) -> Cassette.Event.Kind? {
         let member = entry["_error"] ?? response["_error"] ?? response["_failureText"]
         guard let text = try member?.text(), !text.isEmpty else { return nil }
+        // The texts are those of Chrome, and of `HARRecording` and RxInspector.
         if text.contains("ABORTED") || text == "abandoned" { return .cancelled }
         let codes: [(part: String, code: NetworkError.Code, phase: Cassette.Failure.Phase)] = [
             ("NAME_NOT_RESOLVED", .resolve, .connect), ("CONNECTION_TIMED_OUT", .connectTimeout, .connect),
@@ -334,6 +338,7 @@ struct CassetteEvents {
             let lines = try message.required("data").text().split(
                 separator: "\n", omittingEmptySubsequences: false)
             for line in lines { text += "data: \(line)\n" }
+            // Ten years at most, as ``FixtureNode/duration()`` reads them.
             let delay = Duration.seconds(min(max(0, time - (first ?? time)), 315_360_000))
             add(start + delay, .chunk(Array("\(text)\n".utf8)))
         }
@@ -355,6 +360,7 @@ struct CassetteEvents {
                 // Chrome writes seconds, Playwright milliseconds.
                 let number = try message.required("time").number()
                 let date = number > 1e11 ? number / 1000 : number
+                // Ten years at most, as ``FixtureNode/duration()`` reads them.
                 time = .seconds(min(max(0, date - (start ?? date)), 315_360_000))
             }
             // Chrome's form of a connection that broke.

@@ -113,7 +113,8 @@ public final class CassetteTransport: Transport {
     }
 }
 
-/// The source of the responses of a ``CassetteTransport``.
+/// The source of the responses of a ``CassetteTransport``. The raw values are those of the environment variable
+/// ``CassetteMode/variable``.
 public enum CassetteMode: String, Sendable, CaseIterable {
     /// The cassette; nothing is sent.
     case replay

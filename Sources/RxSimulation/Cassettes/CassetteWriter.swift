@@ -25,7 +25,7 @@ enum CassetteWriter {
             ("send", .literal("0")), ("wait", .milliseconds(headTime ?? end)),
             ("receive", .milliseconds(end - (headTime ?? end))),
         ])
-        // The format cuts the fraction off, which a number just below a millisecond would lose.
+        // `ISO8601Format` cuts off fractions of a millisecond, so a value just below a whole one would lose it.
         let date = Date(timeIntervalSince1970: (startMilliseconds(of: exchange) + 0.25) / 1000)
             .ISO8601Format(.init(includingFractionalSeconds: true))
         var entry: [(name: String, value: CassetteValue)] = [
@@ -113,6 +113,7 @@ enum CassetteWriter {
 
 // MARK: - The members with an underscore
 
+/// ``CassetteEvents`` reads these members; change both. Another form is another ``CassetteReader/version``.
 extension CassetteWriter {
     private static func uploads(in events: [Cassette.Event]) -> [CassetteValue] {
         events.compactMap { event in
@@ -229,7 +230,8 @@ enum CassetteValue {
         return .literal("\(whole).\(fraction)")
     }
 
-    /// The text, with a line for each value. Short arrays and objects of scalars take one line.
+    /// The text, with a line for each value. Short arrays and objects of scalars take one line. With another layout, a
+    /// cassette that is recorded again differs in all lines.
     func write(to text: inout [UInt8], indentation: Int = 0) {
         switch self {
         case .string(let string): Self.write(string, to: &text)

@@ -5,9 +5,10 @@ import RxWebSocket
 /// The placeholders of secrets: the same secret has the same placeholder everywhere, so that a token that a login
 /// returned is the token that the next request sends.
 struct Pseudonyms: SecretReplacement {
-    /// The beginning of all placeholders. Those in existing cassettes are recognized by it.
+    /// The beginning of all placeholders. Those in existing cassettes are recognized by it. It has no digit:
+    /// `SecretFinder` puts the rest of a placeholder in the place of a secret number.
     private static let prefix = "secret-"
-    /// A placeholder, so that it masks numbers, too.
+    /// Ends with a digit, as all placeholders do, so that it masks secret numbers, too.
     private static let mask = prefix + "0"
 
     private var placeholders: [String: String] = [:]
@@ -186,9 +187,9 @@ extension UInt8 {
 }
 
 extension Cassette.Exchange {
-    /// Replaces parts of the response's body, and keeps the chunks.
+    /// Replaces parts of the response's body, which is then divided into as many chunks as before.
     ///
-    /// - Parameter edits: takes the whole body and its type.
+    /// - Parameter edits: returns the replacements in the whole body of a type.
     mutating func replaceChunks(_ edits: ([UInt8], String?) -> TextEdits) {
         let chunkIndices = events.indices.filter { if case .chunk = events[$0].kind { true } else { false } }
         guard !chunkIndices.isEmpty else { return }
@@ -199,7 +200,7 @@ extension Cassette.Exchange {
         for (index, chunk) in zip(chunkIndices, replaced) { events[index].kind = .chunk(chunk) }
     }
 
-    /// Replaces texts wherever they occur.
+    /// Replaces known texts in all parts of the exchange.
     mutating func replace(_ texts: KnownTexts) {
         url = texts.replaced(in: url)
         headerFields = texts.replaced(in: headerFields)
@@ -250,7 +251,8 @@ extension KnownTexts {
 
 /// Texts to be replaced wherever they occur. Each byte of a text is looked up once, by the eight bytes that it ends.
 struct KnownTexts {
-    /// The shortest text that is looked for, in bytes.
+    /// The shortest text that is looked for, in bytes: as many as `edits(in:)` compares at once, in a number of 64
+    /// bits. ``RecordingTransport/init(_:after:replacing:)`` names it.
     static let shortest = 8
 
     private var patterns: [UInt64: [(text: [UInt8], replacement: String)]] = [:]

@@ -209,10 +209,11 @@ final class ExchangeDraft: Sendable {
     // MARK: - The request's content
 
     /// The request, whose streamed content and messages are recorded while they are sent. Compression of a WebSocket is
-    /// not offered, so that its messages can be read.
+    /// not offered, so that the recorder can read its messages.
     var observed: Request {
         var observed = request
         if case .streamed(let body) = request.body {
+            // New content, without the old one's `file`: a transport would read the file itself, and not these chunks.
             observed.body = .streamed(
                 StreamedBody(isReplayable: body.isReplayable, count: body.count) { files in
                     body.open(files).map { content in

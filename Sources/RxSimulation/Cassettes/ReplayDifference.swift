@@ -25,7 +25,8 @@ struct ReplayDifference {
         return lines.prefix(Self.lineLimit) + (rest > 0 ? ["and \(rest) more differences"] : [])
     }
 
-    /// A measure of how much two fingerprints have in common.
+    /// A measure of how much two fingerprints have in common, to find the nearest; only the order of the numbers
+    /// counts.
     static func likeness(_ one: Fingerprint, _ other: Fingerprint) -> Int {
         func path(_ url: String) -> Substring { url.prefix { $0 != "?" } }
         func last(_ url: String) -> Substring? { path(url).split(separator: "/").last }

@@ -42,15 +42,17 @@ struct ReplayLibrary {
         description(of: sent, redaction).secrets.intersection(indexes[number(of: redaction)].known)
     }
 
-    /// The exchange that resembles the request most, preferably an unused one; by the recorded order, the next one.
+    /// The exchange that resembles the request most, an unused one if several do equally. If the rules keep the order:
+    /// the next unused one, if there is one.
     mutating func nearest(to sent: Cassette.Exchange, _ redaction: Redaction) -> (index: Int, isUsed: Bool)? {
         if rules.keepsOrder, let next = unused.first { return (next, false) }
         let fingerprint = description(of: sent, redaction).fingerprint
         let fingerprints = indexes[number(of: redaction)].fingerprints
         let best = fingerprints.indices.map { index in
-            (index, 2 * ReplayDifference.likeness(fingerprints[index], fingerprint) + (isUsed[index] ? 0 : 1))
-        }.max { ($0.1, -$0.0) < ($1.1, -$1.0) }
-        return best.map { ($0.0, isUsed[$0.0]) }
+            let likeness = ReplayDifference.likeness(fingerprints[index], fingerprint)
+            return (index: index, score: 2 * likeness + (isUsed[index] ? 0 : 1))
+        }.max { ($0.score, -$0.index) < ($1.score, -$1.index) }
+        return best.map { ($0.index, isUsed[$0.index]) }
     }
 
     private func description(
@@ -208,6 +210,7 @@ extension Cassette.Exchange {
         for field in headerFields where redaction.hides(field.name) {
             _ = pseudonyms.replaced(HTTPFields([field]), redaction)
         }
+        // ``Fingerprint`` compares the body by it.
         masked.headerFields[.contentType] = type
         if rules.comparesBodies, !body.isEmpty {
             masked.body = pseudonyms.masked(

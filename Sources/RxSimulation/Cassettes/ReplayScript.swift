@@ -54,6 +54,7 @@ struct ReplayScript {
             case .close(let code, let reason, .server):
                 // The reply to the client's close frame is made without a step.
                 guard !isClosing else { break }
+                // The bytes are a close frame without a code (RFC 6455 §5.5.1).
                 steps.append(code.map { .close($0, reason: reason) } ?? .bytes([0x88, 0]))
                 isClosing = true
             case .failed(let failure): steps.append(.fail(failure.error))

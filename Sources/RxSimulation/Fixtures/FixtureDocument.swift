@@ -25,6 +25,7 @@ struct FixtureDocument: Sendable {
     ///
     /// - Parameter limit: the maximum size in bytes; a larger file is not read.
     static func bytes(of path: String, limit: Int) throws(FixtureError) -> [UInt8] {
+        // About 256 MiB, which ``Cassette/init(contentsOf:limit:)`` names.
         let limit = min(limit, JSONTape.sizeLimit)
         do {
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
@@ -195,7 +196,7 @@ public struct FixtureError: Error, Sendable, Equatable, CustomStringConvertible 
     public let path: String
     /// The line, from 1; `nil` if the problem has no position in the text.
     public let line: Int?
-    /// The column in bytes, from 1.
+    /// The column in bytes, from 1; `nil` without a line.
     public let column: Int?
 
     package init(

@@ -15,7 +15,7 @@ extension Simulation {
     ///
     /// - Parameters:
     ///   - seeds: the seeds.
-    ///   - name: the name of the scenario's function, for the test that a failure prints.
+    ///   - name: the name of the scenario's function, which the test printed with a failure calls. Default "scenario".
     ///   - options: which faults there are, and how long a run takes.
     ///   - scenario: makes servers, processes and invariants; called once for each run.
     /// - Returns: a summary of the runs.
@@ -30,14 +30,14 @@ extension Simulation {
         let summary = await withTaskGroup(of: Exploration.self) { group in
             for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) {
                 group.addTask {
-                    var summary = Exploration()
+                    var part = Exploration()
                     while let seed = queue.next() {
                         let outcome = Simulation(seed: seed, options: options).outcome(of: scenario)
-                        summary.add(outcome)
+                        part.add(outcome)
                         if !outcome.violations.isEmpty { queue.fail(seed, outcome) }
                         await Task.yield()
                     }
-                    return summary
+                    return part
                 }
             }
             return await group.reduce(into: Exploration()) { $0.add($1) }

@@ -42,6 +42,7 @@ public enum Fault: Hashable, Sendable {
 
     /// The kinds of faults.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
+        // ``FaultMix`` draws in this order: in another one, each seed gives other faults.
         case delay, reset, truncation, status, event, clockJump, outage, restart, cancel, slowReader
     }
 
@@ -65,6 +66,7 @@ public enum Fault: Hashable, Sendable {
 extension Fault: CustomStringConvertible {
     /// The Swift expression of the fault, for tests.
     public var description: String {
+        // The compiler does not compare the texts with the declarations of the cases.
         switch self {
         case .requestDelay(let delay): ".requestDelay(\(delay.source))"
         case .responseDelay(let delay): ".responseDelay(\(delay.source))"
@@ -87,7 +89,7 @@ extension Fault: CustomStringConvertible {
 }
 
 extension Duration {
-    /// The Swift expression of the duration.
+    /// The Swift expression of the duration, in whole milliseconds, as ``FaultMix`` draws them.
     var source: String {
         let count = milliseconds
         return count % 1000 == 0 ? ".seconds(\(count / 1000))" : ".milliseconds(\(count))"

@@ -2,6 +2,9 @@ import RxTesting
 
 /// The faults of one seed. Each seed uses some of the kinds only, at its own rates, because faults hide each other: a run
 /// in which every request is reset never gets to a second page ("Swarm Testing", Groce et al., ISSTA 2012).
+///
+/// With another order or number of draws, each seed gives other faults: seeds that tests name no longer show what they
+/// did.
 struct FaultMix: Sendable {
     /// The kinds of places where faults strike.
     enum PlaceKind {
@@ -112,7 +115,8 @@ struct FaultMix: Sendable {
 }
 
 extension UInt64 {
-    /// A number that follows from both (FNV-1a, then the finalizer of SplitMix64).
+    /// A number that follows from both (FNV-1a, then the finalizer of SplitMix64). With another one, each seed gives
+    /// another run.
     func mixed(with text: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ self
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

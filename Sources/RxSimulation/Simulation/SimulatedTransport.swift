@@ -59,6 +59,7 @@ final class SimulatedCall: @unchecked Sendable {
     private let index: Int
     private let faults: [Fault]
     private let begun: Duration
+    /// The outcome that is noted when the scope closes: a cancel, unless the playback has reported another end.
     private var outcome = SimulatedExchange.Outcome.cancelled
     private var body: [UInt8] = []
     private var playback: Playback?

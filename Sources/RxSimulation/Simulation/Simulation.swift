@@ -67,7 +67,7 @@ public final class Simulation: Sendable {
     public let seed: UInt64
     /// The virtual time of servers and processes. A run begins at zero.
     public let clock: VirtualScheduler
-    /// The files of all processes, which outlive them.
+    /// The files that all processes share. They outlive each process.
     public let files: MemoryFileSystem
     let options: SimulationOptions
     let plan: FaultPlan
@@ -189,7 +189,8 @@ public final class Simulation: Sendable {
         contents.withLock { $0.violations.append(SimulationViolation(name: name, text: text)) }
     }
 
-    /// The name with the number of its next occurrence.
+    /// The name with the number of its next occurrence. Tests name places in this form (``PlacedFault``), and
+    /// `SimulationLog` finds exchanges and rows by the text before ` #`.
     func nextPlace(_ name: String) -> String {
         contents.withLock { contents in
             contents.counts[name, default: 0] += 1
@@ -229,7 +230,8 @@ public struct SimulationOptions: Sendable {
         self.stepLimit = stepLimit
     }
 
-    /// The Swift expression of the options that matter for a run with given faults; `nil` if all are the defaults.
+    /// The Swift expression of the options that matter for a run with given faults; `nil` if all are the defaults. The
+    /// compiler does not compare it with `init`.
     var source: String? {
         let standard = SimulationOptions()
         var arguments: [String] = []
@@ -284,6 +286,7 @@ extension Simulation {
     }
 
     private func jumpClocks() {
+        // Tests name the place; see the table of ``PlacedFault``.
         for fault in plan.faults(at: "clock", of: .clock, time: .zero) {
             guard case .clockJump(let time, let change) = fault else { continue }
             after(time) {

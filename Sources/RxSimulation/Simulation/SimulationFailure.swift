@@ -23,6 +23,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
 
     /// A test of this run, to paste.
     public var test: String {
+        // The compiler does not compare the names in the text with those of the declarations.
         let list = faults.map { "            \($0),\n" }.joined()
         let options = options.source.map { ",\n        options: \($0)" } ?? ""
         return """

@@ -23,6 +23,7 @@ public struct SimulationLog: Sendable {
 
     /// The exchanges of requests with this method and path, such as `GET /cart`.
     public func exchanges(_ request: String) -> [SimulatedExchange] {
+        // ``Simulation/nextPlace(_:)`` adds the number.
         exchanges.filter { $0.place.hasPrefix(request + " #") }
     }
 
@@ -149,6 +150,7 @@ private struct DiagramRows {
 
     mutating func add(_ event: SimulationEvent) {
         var row = event.subject.withoutNumber
+        // ``SimulationLog/diagram`` explains the marks.
         let mark: String
         switch event.kind {
         case .sent, .subscribed, .started: mark = "^"
