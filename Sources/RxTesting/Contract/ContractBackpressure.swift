@@ -3,6 +3,8 @@ import RxLite
 extension ContractChecker {
     /// Where a source runs, seen from its consumer.
     enum SourceScheduler: String, CaseIterable, CustomStringConvertible {
+        // The raw values are parts of the situations' texts.
+
         case here = ""
         case elsewhere = " on another scheduler"
 
@@ -144,6 +146,7 @@ extension ContractChecker {
                         try clock.advance(to: time)
                         consumer.pause()
                         let before = probe.outcome
+                        // Longer than the 50 ms from the earlier pause to its event.
                         try clock.advance(by: .milliseconds(90))
                         if probe.outcome != before {
                             probe.report(

@@ -64,6 +64,7 @@ public enum ContractChecker {
         case atTime(Duration)
 
         static var all: [Cancellation] {
+            // The times are those of events of `timed(_:_:_:_:)`, one a second, and times between them.
             [.never, .beforeStart, .afterStart] + [1, 2, 3, 5].map(Cancellation.inValue)
                 + [0, 500, 1000, 1500, 3000, 3500, 6500].map { .atTime(.milliseconds($0)) }
         }
@@ -199,7 +200,7 @@ extension ContractChecker {
 
 extension ContractChecker {
     /// How long virtual time runs in each situation: longer than any timer of an operator under test. The slowest of the
-    /// checker's sources takes 8 s.
+    /// checker's sources takes 7 s.
     static var patience: Duration { .seconds(3600) }
 
     /// One situation: a source, an operator, and the time of the cancel.

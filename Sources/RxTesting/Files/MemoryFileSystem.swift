@@ -222,6 +222,7 @@ public final class MemoryFileSystem: FileSystem {
         return FileAppender(on: scheduler) { [self] (batch: FileBatch) in
             step(.write, path) { contents, path in
                 var bytes = contents.files[path]?.bytes ?? []
+                // With the first batch the file is cut off at the offset, or filled up with zeros, as `ftruncate` does.
                 if let size = opening.take() {
                     bytes = bytes.prefix(size) + Array(repeating: 0, count: max(0, size - bytes.count))
                 }

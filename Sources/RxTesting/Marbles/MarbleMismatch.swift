@@ -99,6 +99,7 @@ struct MarbleAlphabet<Element: Equatable> {
         return cells.mapValues { $0.count > 1 ? "(\($0))" : $0 }
     }
 
+    /// The mark that ``MarbleParser`` reads; a further error has its number behind it.
     private mutating func symbol<Failure: Error>(for kind: StreamEvent<Element, Failure>) -> String {
         switch kind {
         case .next(let value): letter(for: value)

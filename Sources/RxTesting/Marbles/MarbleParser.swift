@@ -1,5 +1,5 @@
-/// Reads marble diagrams (see ``VirtualScheduler/cold(_:values:error:frame:)`` for the notation) into marks
-/// with their times.
+/// Reads marble diagrams (see ``VirtualScheduler/cold(_:values:error:frame:)`` for the notation) into marks with their
+/// times. ``MarbleMismatch`` writes the notation, and so does `exports.js` in the page of RxInspector.
 struct MarbleParser {
     enum Mark: Equatable {
         case value(Character)

@@ -122,6 +122,7 @@ extension VirtualScheduler {
         _ marbles: String, values: [Character: Element] = [:], error: Failure? = nil,
         frame: Duration = .milliseconds(1)
     ) throws(MarbleError) -> MarbleSource<Element, Failure> {
+        // `exports.js` in the page of RxInspector writes calls of this function as text.
         let events = try MarbleEvent.events(of: marbles, values: values, error: error, frame: frame)
         return MarbleSource(events, on: self, isHot: false)
     }

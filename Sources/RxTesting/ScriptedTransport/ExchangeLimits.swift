@@ -80,6 +80,8 @@ package final class ExchangeLimits: @unchecked Sendable {
         }
     }
 
+    /// The limit of the phase, with the error after it. The texts are those of `TransferDelivery` of RxCurl; change
+    /// both.
     private var phaseLimit: (Duration, NetworkError.Code, String)? {
         switch phase {
         case .connecting:

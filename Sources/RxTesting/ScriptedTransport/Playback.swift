@@ -18,7 +18,7 @@ package final class Playback: @unchecked Sendable {
     private var isSending = false
     /// Whether the connection has another protocol.
     private var isUpgraded = false
-    /// What is reported when the scope closes: a cancel, unless the exchange has ended before.
+    /// The outcome that is reported when the scope closes: a cancel, unless the exchange has ended before.
     private var outcome: ScriptedTransport.Exchange.Outcome = .cancelled
     private var timer: (any Cancellable)?
     private var isRunning = false

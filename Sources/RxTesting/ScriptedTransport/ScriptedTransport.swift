@@ -195,6 +195,7 @@ final class RuleBook: Sendable {
             defer { counts[index] += 1 }
             return counts[index]
         }
+        // ``ScriptedTransport/Rule/when(_:_:query:body:if:_:)`` gives each rule at least one.
         let replies = rules[index].replies
         return replies[min(turn, replies.count - 1)]
     }

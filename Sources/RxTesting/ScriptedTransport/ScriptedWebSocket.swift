@@ -106,6 +106,7 @@ package final class WebSocketPlayback: @unchecked Sendable {
     private var received: [WebSocketMessage] = []
     private var isEchoing = false
     private var isIgnoring = false
+    /// The outcome that is reported when the scope closes: a cancel, unless the exchange has ended before.
     private var outcome = ScriptedTransport.Exchange.Outcome.cancelled
     /// Events that wait because the client does not read, in order; `nil` ends the connection.
     private var held: [TransferEvent?] = []

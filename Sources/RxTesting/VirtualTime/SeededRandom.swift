@@ -7,6 +7,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 
     /// The next number.
     public mutating func next() -> UInt64 {
+        // With other numbers each seed of a simulation gives another run, and seeds that tests name show other faults.
         state ^= state >> 12
         state ^= state << 25
         state ^= state >> 27
