@@ -91,7 +91,8 @@ struct InspectedClient: Sendable {
         self.subscription = subscription
     }
 
-    /// The state of the client's parts, as the page reads it; `nil` if it has been released.
+    /// The state of the client's parts, with the members that `clientCard` of `cards.js` reads; `nil` if the client has
+    /// been released.
     var state: JSON? {
         guard let client else { return nil }
         let configuration = client.configuration
@@ -102,6 +103,7 @@ struct InspectedClient: Sendable {
             ("cache", Self.cache(configuration.cache.statistics)),
         ]
         if let session = configuration.session?.inspectedState {
+            // `cards.js` compares the text with `logged in`.
             members.append(
                 ("session", ["state": .string(session.text), "generation": .integer(session.generation)]))
         }
@@ -111,6 +113,7 @@ struct InspectedClient: Sendable {
         return .object(members)
     }
 
+    /// The circuit breakers. `cards.js` chooses colours by the words for the states.
     private static func circuits(of client: Client) -> [JSON] {
         [(Servers.Role.main, "main"), (.standby, "standby")].compactMap { role, name in
             guard let breaker = client.circuitBreaker(of: role) else { return nil }

@@ -118,7 +118,8 @@ extension Inspector: RedactedDescription {
 }
 
 extension Inspector {
-    /// The settings of an inspector, as an app gives them when it starts one.
+    /// The settings of an inspector, as an app gives them when it starts one. The public functions that start one have
+    /// the same defaults, and name them and the parts of the memory in their documentation.
     struct Settings: Sendable {
         var port: UInt16 = 0
         var showsSecrets = false

@@ -10,8 +10,9 @@ import Testing
     @Test(
         arguments: [
             ("/secret/", .open("")), ("/secret/json/list", .open("json/list")), ("/secret", .unknown),
-            ("/json/list", .unlisted("json/list")), ("/secre/", .unlisted("secre/")), ("/", .unlisted("")),
-            ("/secrets/", .unlisted("secrets/")), ("", .unknown), ("secret/", .unknown),
+            ("/json/list", .withoutToken("json/list")), ("/secre/", .withoutToken("secre/")),
+            ("/", .withoutToken("")), ("/secrets/", .withoutToken("secrets/")), ("", .unknown),
+            ("secret/", .unknown),
         ] as [(String, Gate.Verdict)])
     func onlyTheTokenOpens(path: String, verdict: Gate.Verdict) {
         #expect(gate.verdict(path: path, host: "127.0.0.1:9", origin: nil) == verdict)

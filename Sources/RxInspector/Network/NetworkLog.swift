@@ -41,8 +41,8 @@ struct NetworkLog {
     /// The maximum number of bytes of a message of a stream.
     private static let messageLimit = 1 << 20
 
-    /// The number of batches that a response waits for its end: about a quarter of a second. The phases are known only
-    /// then, and the panel takes one message of each response.
+    /// The number of batches that a response waits for its end: about a quarter of a second, with the pauses of
+    /// ``TrafficRecorder``. The phases are known only then, and the panel takes one message of each response.
     private static let patience = 12
 
     init(_ settings: Inspector.Settings) { self.settings = settings }

@@ -140,12 +140,12 @@ enum NetworkMessage {
         return event("loadingFailed", params.adding(("blockedReason", isBlocked ? "other" : nil)))
     }
 
-    /// A line in the console of the front end.
-    static func omissions(_ count: Int, limit: Int?) -> JSON {
-        let limit =
-            limit.map { "about \($0) a second (requestsPerSecond), and none " } ?? "none "
+    /// An entry of the console that says how many requests are not shown.
+    static func omissions(_ count: Int, rate: Int?) -> JSON {
+        let rate =
+            rate.map { "about \($0) a second (requestsPerSecond), and none " } ?? "none "
         let text =
-            "Requests that are not shown so far: \(count). The inspector shows \(limit)while it is behind."
+            "Requests that are not shown so far: \(count). The inspector shows \(rate)while it is behind."
         return [
             "method": "Log.entryAdded",
             "params": [

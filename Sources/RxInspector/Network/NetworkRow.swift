@@ -34,6 +34,7 @@ struct NetworkRow {
     private var isBodyCut = false
     /// The bytes that the front ends have not been told of.
     var untoldCount = 0
+    /// Whether the front ends have been told of the end. The log drops such rows first.
     var hasEnded = false
     var events: EventStreamParser?
     /// The end of a response that redirects, as long as it is not known whether it is followed.
@@ -192,7 +193,7 @@ extension NetworkRow {
         if type == .eventSource { events = EventStreamParser(limit: Self.eventLimit) }
     }
 
-    /// The maximum number of bytes of an event of an event stream.
+    /// The maximum number of bytes of an event of an event stream: the default of the client.
     private static let eventLimit = 1 << 20
 
     /// Records that so many bytes of the body, or of the messages, are not known.

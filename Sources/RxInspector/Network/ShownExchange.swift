@@ -93,13 +93,13 @@ struct ShownExchange {
     /// Content of the response: text, or binary data in base64.
     func body(_ bytes: [UInt8], type: String?) -> JSON {
         let shown = showsSecrets ? bytes : request.redaction.shown(bytes, type: type)
-        // A text that is cut off within a character is still text.
-        if MediaType(type).isText { return Self.body(String(decoding: shown, as: UTF8.self)) }
-        if let text = String(validating: shown, as: UTF8.self), type == nil { return Self.body(text) }
+        // Only declared text may have been cut off, even within a character.
+        if MediaType(type).isText { return Self.textBody(String(decoding: shown, as: UTF8.self)) }
+        if let text = String(validating: shown, as: UTF8.self), type == nil { return Self.textBody(text) }
         return ["body": .string(Data(shown).base64EncodedString()), "base64Encoded": true]
     }
 
-    private static func body(_ text: String) -> JSON { ["body": .string(text), "base64Encoded": false] }
+    private static func textBody(_ text: String) -> JSON { ["body": .string(text), "base64Encoded": false] }
 
     /// The data of an event of an event stream, which is JSON in most cases.
     func text(_ text: String) -> String {

@@ -142,6 +142,7 @@ extension TrafficEvent {
             endpoint is InlineEndpoint
             ? "\(endpoint.method.rawValue) \(endpoint.path.conventionalTemplate(below: ""))"
             : String(describing: type(of: endpoint))
+        // As the calls of `inspected` write it: `Module/File.swift:12`.
         let location = cause?.location.split(separator: ":") ?? []
         let line = location.count == 2 ? Int(location[1]) : nil
         let file = line == nil ? nil : location[0].split(separator: "/").last

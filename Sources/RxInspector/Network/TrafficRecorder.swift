@@ -12,7 +12,7 @@ actor TrafficRecorder {
         var tools = DeveloperTools()
     }
 
-    /// The time between two batches of messages, too short to be seen.
+    /// The time between two batches of messages, too short to be seen. `NetworkLog.patience` counts batches.
     private static let pause = Duration.milliseconds(20)
 
     nonisolated let settings: Inspector.Settings
@@ -80,7 +80,7 @@ actor TrafficRecorder {
 
     private func tellOmissions(_ frontEnd: FrontEnd) {
         guard toldOmissions > 0 else { return }
-        frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, limit: settings.requestsPerSecond))
+        frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, rate: settings.requestsPerSecond))
     }
 
     /// Tells the open panels of the last row of the request with this number, by an entry in their console that links to it;

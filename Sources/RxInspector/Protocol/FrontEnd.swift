@@ -32,7 +32,7 @@ final class FrontEnd: SocketSession {
 }
 
 extension InspectorRoute {
-    /// The WebSocket of the DevTools protocol.
+    /// The WebSocket of the DevTools protocol. ``InspectorSite/socket(at:)`` has the same path.
     static func devTools(_ site: InspectorSite) -> InspectorRoute {
         InspectorRoute("devtools/page/\(site.targetID)") { request, site in
             .webSocket(request) { outbox in FrontEnd(outbox, site.recorder) }

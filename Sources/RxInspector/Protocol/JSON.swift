@@ -10,7 +10,7 @@ enum JSON: Sendable, Equatable {
     case string(String)
     case array([JSON])
     case object([(String, JSON)])
-    /// The text of a value.
+    /// The text of a value, whose members and elements are not known.
     case text([UInt8])
 
     static func == (one: JSON, other: JSON) -> Bool { one.bytes == other.bytes }

@@ -10,7 +10,7 @@ struct Gate {
         /// The token fits; the rest of the path follows, without a slash in front.
         case open(String)
         /// Without a token: only the list of targets may be shown.
-        case unlisted(String)
+        case withoutToken(String)
         /// Another site's page, or a name that is not of this machine.
         case forbidden
         case unknown
@@ -28,7 +28,7 @@ struct Gate {
         guard path.hasPrefix("/") else { return .unknown }
         let parts = path.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, Self.isEqual(String(first), token) else {
-            return .unlisted(String(path.dropFirst()))
+            return .withoutToken(String(path.dropFirst()))
         }
         // Without the slash, the links of a page would miss the token.
         return parts.count == 2 ? .open(String(parts[1])) : .unknown

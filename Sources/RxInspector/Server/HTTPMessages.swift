@@ -91,7 +91,7 @@ struct InspectorResponse: Sendable {
             .ok, [("Content-Type", "text/html; charset=UTF-8")] + fields, Array(document.utf8))
     }
 
-    /// A file of a page.
+    /// A file of a page: a style, or else a script.
     static func file(_ content: [UInt8], named name: String) -> InspectorResponse {
         let type = name.hasSuffix(".css") ? "text/css" : "text/javascript"
         return InspectorResponse(

@@ -28,7 +28,8 @@ extension InspectorRoute {
 
 extension InspectorRoute {
     /// The addresses that programs read to find the target, as
-    /// <https://chromedevtools.github.io/devtools-protocol/#endpoints> describes them.
+    /// <https://chromedevtools.github.io/devtools-protocol/#endpoints> describes them. With `isListed`,
+    /// ``InspectorServer`` serves these without the token, too, and no others: do not add routes that need it.
     static let listing: [InspectorRoute] = [
         InspectorRoute("json/version") { _, _ in .json(version.bytes) },
         InspectorRoute("json/list") { request, site in .json(list(request, site).bytes) },
@@ -115,6 +116,7 @@ final class InspectorSite: Sendable {
         let kept =
             exchanges.isEmpty
             ? rows.values.first { $0.exchange.request == row.id } : exchanges.last.flatMap { rows[$0.id] }
+        // `request-details.js` reads the members.
         return ["curl": .string(row.command(withBodyOf: kept)), "entries": .array(entries)]
     }
 
@@ -128,7 +130,7 @@ final class InspectorSite: Sendable {
     /// Host and port of the server.
     var authority: String { boundAuthority.withLock { $0 } }
 
-    /// The address of the protocol's WebSocket, without the scheme.
+    /// The address of the protocol's WebSocket, without the scheme; ``InspectorRoute/devTools(_:)`` serves it.
     ///
     /// - Parameter authority: host and port under which the browser reaches the server, which a tunnel changes.
     func socket(at authority: String) -> String { "\(authority)/\(token)/devtools/page/\(targetID)" }

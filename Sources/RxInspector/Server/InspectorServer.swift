@@ -155,7 +155,7 @@ final class InspectorServer: Sendable {
 
     /// - Parameters:
     ///   - head: the bytes of the head; `nil` if there are too many.
-    ///   - admit: notes that the request has the token, and returns whether it is answered.
+    ///   - admit: counts the connection as one with the token; returns false if there are too many.
     private static func respond(
         to head: ArraySlice<UInt8>?, _ site: InspectorSite, _ admit: () -> Bool
     ) async -> InspectorResponse {
@@ -170,9 +170,10 @@ final class InspectorServer: Sendable {
         case .open(let rest):
             guard admit() else { return .text(.serviceUnavailable, "too many connections") }
             (routes, path) = (InspectorRoute.all(site), rest)
-        case .unlisted(let rest) where site.settings.isListed: (routes, path) = (InspectorRoute.listing, rest)
+        case .withoutToken(let rest) where site.settings.isListed:
+            (routes, path) = (InspectorRoute.listing, rest)
         case .forbidden: return .text(.forbidden, "only for this machine and its browser's developer tools")
-        case .unlisted, .unknown: return .text(.notFound, "not found")
+        case .withoutToken, .unknown: return .text(.notFound, "not found")
         }
         // The tools ask for `/json/list/` too.
         let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path

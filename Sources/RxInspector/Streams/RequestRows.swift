@@ -165,6 +165,7 @@ struct RequestRow {
         case .abandoned:
             change(event) {
                 $0.end = now
+                // `CassetteReader` of RxSimulation takes an entry with this text for a cancelled one.
                 if $0.status == nil { $0.error = "abandoned" }
             }
         case .relogin(let error): mark("logging in again after \(error.shown)", now)
@@ -199,10 +200,12 @@ struct RequestRow {
 }
 
 extension RequestRow {
-    /// The row as the page reads it, without secrets.
+    /// The row as the page reads it, without secrets. `requests.js`, `request-details.js` and `model.js` know the
+    /// names.
     var document: JSON {
         let url = request.shownURL
         var members: [(String, JSON)] = [
+            // `#` and the number, which `model.js` takes from it.
             ("id", .string("\(request.id)")), ("client", .string(client)),
             ("method", .string(request.method.rawValue)),
             ("url", .string(url)),
@@ -273,6 +276,7 @@ extension RequestRow {
         }
     }
 
+    /// The words are those of `outcome` in `model.js`, and of `filter.js`.
     private var state: String {
         switch summary?.outcome {
         case .succeeded: "succeeded"

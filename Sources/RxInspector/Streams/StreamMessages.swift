@@ -45,7 +45,8 @@ enum StreamMessages {
         return .object(members)
     }
 
-    /// The current values of states, as events; their marbles have negative numbers, since they led to nothing.
+    /// The current values of states, as events; their marbles have negative numbers, since they led to nothing, by
+    /// which `takeValue` of `streams.js` recognizes them.
     ///
     /// - Parameters:
     ///   - start: the time before the values were read.
@@ -71,7 +72,7 @@ extension JSON {
 }
 
 extension StreamTrack {
-    /// The track as the page reads it.
+    /// The track as the page reads it. The scripts and the style know the raw values of the kind.
     var document: JSON {
         [
             "id": .integer(id), "name": .string(origin.name), "kind": .string(origin.kind.rawValue),
@@ -83,7 +84,8 @@ extension StreamTrack {
 }
 
 extension StreamRecord {
-    /// The event as the page reads it.
+    /// The event as the page reads it. `take` of `streams.js` chooses by the name, and takes one that it does not know
+    /// for an end; `ENDS` of `model.js` has the marks of ends.
     fileprivate var document: JSON {
         var members: [(String, JSON)] = [("track", .integer(track)), ("t", .milliseconds(time))]
         let name: JSON
@@ -109,6 +111,7 @@ extension StreamRecord {
 }
 
 extension ShownPages {
+    /// The pages, with the members that `pagesCard` of `cards.js` reads.
     fileprivate var document: JSON {
         var members: [(String, JSON)] = [
             ("page", .integer(page)), ("items", .integer(items)), ("phase", .string(phase)),

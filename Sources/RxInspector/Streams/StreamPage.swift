@@ -4,8 +4,9 @@ import HTTPTypes
 import RxHAR
 
 extension InspectorRoute {
-    /// The page of streams, its feed, and the requests of its details and its export. `request` and `panel` take the number
-    /// of a request as their query.
+    /// The page of streams, its feed, and the requests of its details and its export, by the paths that `feed.js`,
+    /// `request-details.js` and `exports.js` ask for. `request` and `panel` take the number of a request as their
+    /// query.
     static let streams: [InspectorRoute] =
         [
             InspectorRoute("") { request, site in
@@ -29,6 +30,7 @@ extension InspectorRoute {
                     let count = await site.recorder.tellLink(toRequest: number)
                 else { return .text(.notFound, "no such request") }
                 let authority = request.host ?? site.authority
+                // `request-details.js` reads the members.
                 let answer: JSON = [
                     "panels": .integer(count), "address": .string(site.devToolsURL(at: authority)),
                 ]
@@ -45,6 +47,7 @@ extension InspectorRoute {
 
 /// The page of streams: a document, which loads only its own style and scripts.
 enum StreamPage {
+    /// `page.html`, which has `{{nonce}}` in the places of the nonce.
     private static let html = String(decoding: PackageResources.page_html, as: UTF8.self)
 
     /// The files beside the document, which it and its scripts name.
