@@ -27,8 +27,8 @@ extension CurlTransport {
         /// How long a request waits before it opens a connection beyond ``promptConnectionsPerOrigin``.
         /// Default 50 ms.
         public var connectionDelay = Duration.milliseconds(50)
-        /// The maximum number of connections to all origins in use at a time; `nil` for no limit. The usual
-        /// limit of a process is 1,024 descriptors. Default 512.
+        /// The maximum number of connections to all origins in use at a time; `nil` for no limit. Over HTTP/2 a
+        /// connection counts for a hundred requests. The usual limit of a process is 1,024 descriptors. Default 512.
         public var maxConnections: Int? = 512
         /// The maximum number of idle connections, in addition to those in use (`CURLMOPT_MAXCONNECTS`).
         /// Default 256.

@@ -26,8 +26,17 @@ package struct FairQueue<Element> {
             self.width = width
         }
 
-        /// The number of places taken.
+        /// The number of places taken; one that has room for more elements does not count.
         @inlinable var taken: Int { running / requestsPerConnection }
+
+        /// Whether the next element does not fit into a connection in use; after one has left, whether that was the last of
+        /// a connection.
+        @inlinable var needsConnection: Bool {
+            requestsPerConnection == 1 || running.isMultiple(of: requestsPerConnection)
+        }
+
+        /// The number of connections that the running elements need.
+        @inlinable var connections: Int { (running + requestsPerConnection - 1) / requestsPerConnection }
 
         /// Whether no element is admitted or waiting.
         package var isIdle: Bool { running == 0 && waiting.isEmpty }
@@ -36,7 +45,8 @@ package struct FairQueue<Element> {
     @usableFromInline let perOrigin: Int
     @usableFromInline let atOnce: Int
     @usableFromInline let total: Int
-    @usableFromInline var running = 0
+    /// The number of connections that all running elements need.
+    @usableFromInline var connections = 0
     /// The number of waiting elements.
     @inlinable package var waitingCount: Int { waiting }
     @usableFromInline var waiting = 0
@@ -53,7 +63,7 @@ package struct FairQueue<Element> {
     /// - Parameters:
     ///   - perOrigin: the most places at one origin, such as connections; `nil` for no limit.
     ///   - atOnce: the number of these that are available from the start. Default all.
-    ///   - total: the most admitted elements in all, those that share a place included; `nil` for no limit.
+    ///   - total: the most connections of all origins; elements that share one count once. `nil` for no limit.
     @inlinable
     package init(perOrigin: Int?, atOnce: Int? = nil, total: Int?) {
         self.perOrigin = max(1, perOrigin ?? .max)
@@ -78,9 +88,10 @@ package struct FairQueue<Element> {
     /// wait at the same origin come first.
     @inlinable
     package mutating func enter(_ origin: Origin) -> Bool {
-        guard !isHeld, running < total, hasFreePlace(origin), origin.waiting.isEmpty else { return false }
-        running += 1
-        origin.running += 1
+        guard !isHeld, hasConnection(for: origin), hasFreePlace(origin), origin.waiting.isEmpty else {
+            return false
+        }
+        admit(to: origin)
         return true
     }
 
@@ -102,8 +113,8 @@ package struct FairQueue<Element> {
     /// Frees a place. The caller then admits others with ``next(_:)``, as after every call that adds places.
     @inlinable
     package mutating func leave(_ origin: Origin) {
-        running -= 1
         origin.running -= 1
+        if origin.needsConnection { connections -= 1 }
         if origin.running == 0 { origin.width = atOnce }
         takeTurn(origin)
     }
@@ -125,8 +136,10 @@ package struct FairQueue<Element> {
     @inlinable
     package mutating func next(_ isLate: (Element) -> Bool = { _ in true }) -> Element? {
         guard waitingCount > 0 else { return nil }
-        while !isHeld, running < total, turn < ring.count {
+        while !isHeld, turn < ring.count {
             let origin = ring[turn]
+            // The others keep their turns, too, although one of them may share a connection.
+            guard hasConnection(for: origin) else { return nil }
             turn += 1
             origin.isInTurn = false
             if turn > 32, turn * 2 > ring.count {
@@ -140,8 +153,7 @@ package struct FairQueue<Element> {
             }
             guard let element = origin.waiting.popFirst() else { continue }
             waiting -= 1
-            running += 1
-            origin.running += 1
+            admit(to: origin)
             takeTurn(origin)
             return element
         }
@@ -152,7 +164,9 @@ package struct FairQueue<Element> {
     @inlinable
     package mutating func multiplex(_ origin: Origin) {
         // libcurl's default `CURLMOPT_MAX_CONCURRENT_STREAMS`, which RxCurl does not change.
+        connections -= origin.connections
         origin.requestsPerConnection = 100
+        connections += origin.connections
         takeTurn(origin)
     }
 
@@ -177,6 +191,15 @@ package struct FairQueue<Element> {
         }
         waiting = 0
         return all
+    }
+
+    @inlinable
+    func hasConnection(for origin: Origin) -> Bool { connections < total || !origin.needsConnection }
+
+    @inlinable
+    mutating func admit(to origin: Origin) {
+        if origin.needsConnection { connections += 1 }
+        origin.running += 1
     }
 
     @inlinable

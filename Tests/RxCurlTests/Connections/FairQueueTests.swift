@@ -105,6 +105,25 @@ import Testing
         #expect(queue.waitingCount == 51)
     }
 
+    /// The limit of all origins counts connections, too.
+    @Test func overHTTP2AHundredRequestsAreOneConnectionOfAll() {
+        var queue = FairQueue<String>(perOrigin: 4, total: 2)
+        #expect(enter("first", at: "a", &queue) == nil)
+        #expect(enter("second", at: "a", &queue) == nil)
+        #expect(enter("waiting", at: "a", &queue) != nil)
+        queue.multiplex(queue.origin("a"))
+        #expect(queue.next() == "waiting")
+        for number in 3..<200 { #expect(enter("\(number)", at: "a", &queue) == nil) }
+        #expect(enter("a third connection", at: "a", &queue) != nil)
+        #expect(enter("at another origin", at: "b", &queue) != nil)
+        for _ in 0..<99 { queue.leave(queue.origin("a")) }
+        #expect(queue.next() == "a third connection")
+        queue.leave(queue.origin("a"))
+        queue.leave(queue.origin("a"))
+        #expect(queue.next() == "at another origin")
+        #expect(enter("another", at: "b", &queue) != nil)
+    }
+
     @Test func removingAllLeavesNobody() {
         var queue = FairQueue<String>(perOrigin: 1, total: nil)
         for key in ["a", "b"] { for number in 0..<5 { _ = enter("\(key)\(number)", at: key, &queue) } }
