@@ -36,14 +36,21 @@ struct StoreClock: Sendable {
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// The kernel's random number for this start (proc_sys_kernel(5)); without one, the time of the start in minutes.
+    /// The kernel's random number for this start: `boot_id` of Linux (proc_sys_kernel(5)), `kern.bootsessionuuid` of Darwin.
+    /// Without one, the time of the start in minutes, which processes may round differently, above all if the date is set.
     private static func bootID() -> String {
         #if canImport(Glibc)
         if let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) {
             return String(text.prefix { $0 != "\n" })
         }
         let start = reading(of: CLOCK_REALTIME) - reading(of: CLOCK_BOOTTIME)
-        #else
+        #elseif canImport(Darwin)
+        // A UUID as text, with a zero at the end: 37 bytes.
+        var text = [UInt8](repeating: 0, count: 64)
+        var count = text.count
+        if unsafe sysctlbyname("kern.bootsessionuuid", &text, &count, nil, 0) == 0, count > 1 {
+            return String(decoding: text.prefix(count).prefix { $0 != 0 }, as: UTF8.self)
+        }
         let start = reading(of: CLOCK_REALTIME) - reading(of: CLOCK_MONOTONIC)
         #endif
         return "minute \(Int64(start / .seconds(60)))"
