@@ -292,6 +292,12 @@ extension AWSCredential {
 extension [String: String] {
     /// A variable of an environment; `nil` for an empty one as well.
     func setting(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The region whose Security Token Service is asked. The variables of the environment replace the setting of a profile
+    /// (https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html).
+    func region(_ profile: [String: String] = [:]) -> String {
+        setting("AWS_REGION") ?? setting("AWS_DEFAULT_REGION") ?? profile.setting("region") ?? "us-east-1"
+    }
 }
 
 extension NetworkError.Code {

@@ -9,8 +9,9 @@ extension AWSCredentials {
     ///
     /// The variables `AWS_SHARED_CREDENTIALS_FILE` and `AWS_CONFIG_FILE` name other files. A profile has keys itself, or
     /// a `role_arn` to assume with the keys of its `source_profile`, of its `credential_source`, or with the token in its
-    /// `web_identity_token_file`. The files are read once, when keys are needed. Profiles that start a process or log in
-    /// through a browser (`credential_process`, `sso_session`) are refused.
+    /// `web_identity_token_file`. `AWS_REGION`, `AWS_DEFAULT_REGION` or the `region` of the profile, in this order, is the
+    /// region in which the role is assumed. The files are read once, when keys are needed. Profiles that start a process or
+    /// log in through a browser (`credential_process`, `sso_session`) are refused.
     ///
     /// - Parameter name: the name of the profile. Default: the variable `AWS_PROFILE`, or `default`.
     public static func profile(_ name: String? = nil) -> AWSCredentials {
@@ -136,12 +137,12 @@ struct AWSProfiles: Sendable {
             if let file = profile["web_identity_token_file"] {
                 return .webIdentity(
                     role: role, tokenFile: file, sessionName: profile["role_session_name"],
-                    region: profile["region"] ?? variables.setting("AWS_REGION") ?? "us-east-1")
+                    region: variables.region(profile))
             }
             return .assumingRole(
                 role, sessionName: profile["role_session_name"], externalID: profile["external_id"],
                 for: .seconds(profile["duration_seconds"].flatMap(Int.init) ?? 3600),
-                region: profile["region"] ?? variables.setting("AWS_REGION") ?? "us-east-1",
+                region: variables.region(profile),
                 with: try base(of: name, profile, variables, visited))
         }
         return try .fixed(keys(of: name, profile))

@@ -71,7 +71,7 @@ extension AWSCredentials {
     }
 
     /// The web identity in the environment of the process: `AWS_WEB_IDENTITY_TOKEN_FILE`, `AWS_ROLE_ARN`,
-    /// `AWS_ROLE_SESSION_NAME` and `AWS_REGION`.
+    /// `AWS_ROLE_SESSION_NAME`, and `AWS_REGION` or `AWS_DEFAULT_REGION`.
     public static var webIdentity: AWSCredentials { webIdentity(ProcessInfo.processInfo.environment) }
 
     static func webIdentity(_ variables: [String: String]) -> AWSCredentials {
@@ -86,8 +86,7 @@ extension AWSCredentials {
         }
         return webIdentity(
             role: role, tokenFile: file, sessionName: variables.setting("AWS_ROLE_SESSION_NAME"),
-            region: variables.setting("AWS_REGION") ?? variables.setting("AWS_DEFAULT_REGION")
-                ?? "us-east-1")
+            region: variables.region())
     }
 }
 

@@ -328,6 +328,36 @@ import Testing
         #expect(first?.secretAccessKey == "s/=#x" && first?.sessionToken == "t==")
     }
 
+    /// The region of the Security Token Service is that of the environment, or else that of the profile.
+    @Test func regions() throws {
+        let files = MemoryFileSystem(on: clock)
+        try file(files, "/h/.aws/config", Self.config)
+        try file(files, "/h/.aws/credentials", Self.keys)
+        try file(files, "/token", "jwt\n")
+        let home = ["HOME": "/h", "AWS_WEB_IDENTITY_TOKEN_FILE": "/token", "AWS_ROLE_ARN": "arn"]
+        let cases: [([String: String], ofProfile: String, otherwise: String)] = [
+            ([:], "us-west-2", "us-east-1"), (["AWS_DEFAULT_REGION": "eu-west-3"], "eu-west-3", "eu-west-3"),
+            (["AWS_REGION": "eu-west-2"], "eu-west-2", "eu-west-2"),
+            (["AWS_REGION": "eu-west-2", "AWS_DEFAULT_REGION": "eu-west-3"], "eu-west-2", "eu-west-2"),
+            (["AWS_REGION": "", "AWS_DEFAULT_REGION": ""], "us-west-2", "us-east-1"),
+        ]
+        for (variables, ofProfile, otherwise) in cases {
+            let transport = ScriptedTransport(on: clock, files: files) { _ in .bytes(Array(Self.role.utf8)) }
+            let environment = variables.merging(home) { own, _ in own }
+            for source in [
+                AWSCredentials.profile("reader", environment), .profile("self", environment),
+                .profile("web", environment), .webIdentity(environment),
+            ] {
+                try fetch(source, transport)
+            }
+            let regions = [ofProfile, otherwise, otherwise, otherwise]
+            #expect(
+                transport.requests.compactMap { $0.url.host() }
+                    == regions.map { "sts.\($0).amazonaws.com" },
+                "\(variables)")
+        }
+    }
+
     // MARK: - The Security Token Service
 
     /// A role is assumed by a signed request, which is repeated if the clocks differ.
