@@ -255,7 +255,7 @@ let package = Package(
             [
                 "RxAuth", "RxCache", "RxClient", "RxCurl", "RxFleet", "RxHTTP", "RxLite", "RxLoop",
                 "RxParameters",
-                "RxSimulation", "RxTesting", "TestServers", "fleet-probe", .httpTypes, .grdb,
+                "RxSQLite", "RxSimulation", "RxTesting", "TestServers", "fleet-probe", .httpTypes, .grdb,
             ]),
         // A process of its own, for tests that kill it.
         .program("transfer-probe", ["RxAuth", "RxNetworking", "RxTransfers"], path: "Tests/TransferProbe"),

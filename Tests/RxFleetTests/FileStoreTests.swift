@@ -4,6 +4,7 @@ import GRDB
 import RxClient
 import RxHTTP
 import RxLite
+import RxSQLite
 import RxTesting
 import TestServers
 import Testing
@@ -202,6 +203,18 @@ import Testing
         }
         try Data("half of a database".utf8).write(to: URL(filePath: fixture.path + "/fleet.new"))
         #expect(try await subject.text(fixture.store(), "k3") == nil)
+    }
+
+    /// The file of a process that was killed while it entered is removed, unlike that of one which still enters.
+    @Test func leftMember() async throws {
+        _ = try await fixture.store().read("a").value()
+        let folder = SQLiteFolder(path: fixture.path + "/stores", patience: .zero)
+        let (left, entering) = (try folder.lock("new-left"), try folder.lock("new-entering"))
+        try #require(left).release()
+        _ = try await fixture.store().read("a").value()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.filter { $0.hasPrefix("new-") } == ["new-entering"])
+        try #require(entering).release()
     }
 
     // MARK: - Time

@@ -21,28 +21,49 @@ struct StoreMembers {
     private let own: FolderLock
     private let bell: CInt
     private static let bellName = "bell"
+    /// Begins the name of a file that its store may not have locked yet.
+    private static let draftPrefix = "new-"
 
     /// Enters this store.
     init(in parent: SQLiteFolder) throws {
         // The names in this folder are the same for all releases.
-        folder = SQLiteFolder(path: parent.file("stores"), patience: .zero)
+        let folder = SQLiteFolder(path: parent.file("stores"), patience: .zero)
         try folder.create()
-        id = RandomSource.uuid().uuidString
-        // Under another name until it is locked: a file that is not locked belongs to a store that has ended.
-        guard let own = try folder.lock("new-" + id) else {
-            throw SQLiteFailure(.busy, "the file of a new store is locked")
+        let id = RandomSource.uuid().uuidString
+        // Locked, so that no other store is between the two names of its file while drafts are removed.
+        own = try parent.locked {
+            try Self.removeDrafts(in: folder)
+            return try Self.enter(id, in: folder)
         }
-        guard unsafe rename(folder.file("new-" + id), folder.file(id)) == 0 else {
-            let code = errno
-            own.release()
-            throw SQLiteFailure("rename", code)
-        }
-        self.own = own
+        self.folder = folder
+        self.id = id
         do { bell = try folder.open(Self.bellName) } catch {
             own.release()
             throw error
         }
         watch = FolderWatch.begin(folder.path)
+    }
+
+    /// Makes the locked file of a store.
+    private static func enter(_ id: String, in folder: SQLiteFolder) throws -> FolderLock {
+        // Under another name until it is locked: a file that is not locked belongs to a store that has ended.
+        guard let own = try folder.lock(draftPrefix + id) else {
+            throw SQLiteFailure(.busy, "the file of a new store is locked")
+        }
+        guard unsafe rename(folder.file(draftPrefix + id), folder.file(id)) == 0 else {
+            let code = errno
+            own.release()
+            throw SQLiteFailure("rename", code)
+        }
+        return own
+    }
+
+    /// Removes the files of stores whose process ended before it had renamed them.
+    private static func removeDrafts(in folder: SQLiteFolder) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where name.hasPrefix(draftPrefix) && isUnlocked(folder.file(name)) {
+            _ = unsafe unlink(folder.file(name))
+        }
     }
 
     /// Wakes all stores that watch the folder.
@@ -54,18 +75,22 @@ struct StoreMembers {
     /// The stores of which there are files, without this one, and without those that `init` has not locked yet.
     func others() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0 != Self.bellName && $0 != id && !$0.hasPrefix("new-") }
+            .filter { $0 != Self.bellName && $0 != id && !$0.hasPrefix(Self.draftPrefix) }
     }
 
     /// Whether the process of a store has ended, or the store has been closed.
     func hasEnded(_ store: String) -> Bool {
-        guard !store.contains("/") else { return true }
+        store.contains("/") || Self.isUnlocked(folder.file(store))
+    }
+
+    /// Whether no store has locked a file, or there is none.
+    private static func isUnlocked(_ path: String) -> Bool {
         // Only to read: the end of a descriptor that can write would wake all stores, which would look again; see
         // ``FolderWatch``.
         #if canImport(Glibc)
-        let descriptor = unsafe Glibc.open(folder.file(store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         #else
-        let descriptor = unsafe Darwin.open(folder.file(store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         #endif
         guard descriptor >= 0 else { return errno == ENOENT }
         defer { close(descriptor) }
