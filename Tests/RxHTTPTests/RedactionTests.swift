@@ -41,6 +41,19 @@ import Testing
         #expect(redaction.shown(url: text) == shown)
     }
 
+    /// A URL without its query shows no more than the whole one.
+    @Test(
+        arguments: [
+            ("https://a.test/x?pin=1", "https://a.test/x"), ("https://a.test/x#pin=1", "https://a.test/x"),
+            ("https://a.test/x&pin=1?q=2", "https://a.test/x&pin=…"),
+            ("https://a.test/x&q=1&pin=2/y", "https://a.test/x&q=1&pin=…"),
+            ("https://u:p@a.test/x&q=1?q=2", "https://…@a.test/x&q=1"),
+            ("https://a.test/\(head).eyJzd.x?q=1", "https://a.test/…"),
+        ])
+    func urlsWithoutQuery(text: String, shown: String) throws {
+        #expect(Request(url: try #require(URL(string: text))).shownURLWithoutQuery == shown)
+    }
+
     @Test(
         arguments: [
             ("pin=1", "pin=…"), ("a=b&pin=1&&pin", "a=b&pin=…&&pin"),

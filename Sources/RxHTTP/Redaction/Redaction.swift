@@ -213,10 +213,11 @@ extension Request {
             while end < bytes.count {
                 let byte = unsafe bytes[end]
                 if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-                // User info, or the beginning of a token.
+                // User info, a pair in the path, or the beginning of a token.
                 let isToken =
                     unsafe byte == UInt8(ascii: "J") && end > 0 && bytes[end - 1] == UInt8(ascii: "y")
-                mayHaveSecret = mayHaveSecret || isToken || byte == UInt8(ascii: "@")
+                mayHaveSecret =
+                    mayHaveSecret || isToken || byte == UInt8(ascii: "@") || byte == UInt8(ascii: "&")
                 end += 1
             }
             return (unsafe String(decoding: bytes[..<end], as: UTF8.self), mayHaveSecret)
