@@ -368,6 +368,14 @@ package struct CookieLimits: Sendable, Equatable {
         self.total = total
         self.lifetime = lifetime
     }
+
+    /// The maximum size of a jar's file, in bytes; at least that of the default limits, so that a jar whose limits were
+    /// lowered still reads its file. The 22 KiB for each cookie are twice the limits of ``SetCookie`` if JSON escapes each
+    /// character; only a default path may be longer.
+    var fileSize: Int {
+        let (size, isTooLarge) = max(total, Self().total).multipliedReportingOverflow(by: 22 << 10)
+        return isTooLarge ? .max : size
+    }
 }
 
 /// The domains under which anyone can register a name, such as `com`, `co.uk` and `github.io`: a cookie for such a

@@ -5,8 +5,9 @@ import Synchronization
 
 /// The storage in which a ``CookieJar`` keeps its cookies for the next process.
 public struct CookieStorage: Sendable {
-    let load: Observable<[UInt8]?, NetworkError>
-    let save: @Sendable ([UInt8]) -> Observable<Void, NetworkError>
+    // Both also take the largest number of bytes, which depends on the limits of the jar.
+    let load: @Sendable (_ limit: Int) -> Observable<[UInt8]?, NetworkError>
+    let save: @Sendable (_ bytes: [UInt8], _ limit: Int) -> Observable<Void, NetworkError>
 
     /// Creates a storage.
     ///
@@ -18,18 +19,35 @@ public struct CookieStorage: Sendable {
         load: Observable<[UInt8]?, NetworkError>,
         save: @escaping @Sendable ([UInt8]) -> Observable<Void, NetworkError>
     ) {
+        self.load = { _ in load }
+        self.save = { bytes, _ in save(bytes) }
+    }
+
+    private init(
+        limitedLoad load: @escaping @Sendable (Int) -> Observable<[UInt8]?, NetworkError>,
+        save: @escaping @Sendable ([UInt8], Int) -> Observable<Void, NetworkError>
+    ) {
         self.load = load
         self.save = save
     }
 
     /// A file that each save replaces, with mode 0600. A symbolic link or a file of another user is not read:
-    /// reading fails with `untrustedFile`.
+    /// reading fails with `untrustedFile`. Saving more than 22 KiB for each cookie that the jar may keep fails with `file`,
+    /// and the last save stays.
     public static func file(_ path: String, on files: any FileSystem) -> CookieStorage {
-        // Twice the maximum size of a jar with the default limits.
-        let limit = 64 << 20
-        let load = files.contents(of: path, limit: limit)
-            .mapError { $0.code == .tooLarge ? NetworkError(.file, $0.message) : $0 }
-        return CookieStorage(load: load) { files.replace(path, with: $0) }
+        CookieStorage(
+            limitedLoad: { limit in
+                files.contents(of: path, limit: limit)
+                    .mapError { $0.code == .tooLarge ? NetworkError(.file, $0.message) : $0 }
+            },
+            save: { bytes, limit in
+                // Once written, it could not be read, and what cannot be read is not overwritten.
+                guard bytes.count <= limit else {
+                    let sizes = "\(bytes.count) bytes, more than the limit of \(limit)"
+                    return .fail(NetworkError(.file, "the cookies cannot be saved: they have \(sizes)"))
+                }
+                return files.replace(path, with: bytes)
+            })
     }
 }
 
@@ -60,7 +78,10 @@ extension CookieJar {
     package var isRestored: Bool { contents.withLock { $0.isRestored } }
 
     private func restore(from storage: CookieStorage) -> Observable<Void, NetworkError> {
-        Observable.concat([storage.load, .just(nil)]).take(1).observe(on: clock.scheduler)
+        let limit = emptyTable.limits.fileSize
+        // Deferred: `restore()` holds the lock, under which no code of a file system may run.
+        let load = Observable<[UInt8]?, NetworkError>.deferred { storage.load(limit) }
+        return Observable.concat([load, .just(nil)]).take(1).observe(on: clock.scheduler)
             .map { bytes throws(NetworkError) in
                 do throws(NetworkError) {
                     let saved = try bytes.map { bytes throws(NetworkError) in try CookieFile(bytes: bytes) }
@@ -161,7 +182,9 @@ extension CookieJar {
                 guard self.isRestored else {
                     throw NetworkError(.file, "the saved cookies cannot be read, so they are kept")
                 }
-                return storage.save(try self.dump(includingSessionCookies: self.keepsSessionCookies))
+                return storage.save(
+                    try self.dump(includingSessionCookies: self.keepsSessionCookies),
+                    self.emptyTable.limits.fileSize)
             }
             .subscribe(onNext: {}) { completion in self.endSaving(change, completion) }
     }

@@ -9,7 +9,7 @@ struct CookieTable {
     /// Each cookie has a distinct time of creation, so their order is unambiguous.
     private var lastCreation = Date.distantPast
     private let suffixes: PublicSuffixes
-    private let limits: CookieLimits
+    let limits: CookieLimits
 
     init(_ suffixes: PublicSuffixes, _ limits: CookieLimits) {
         self.suffixes = suffixes

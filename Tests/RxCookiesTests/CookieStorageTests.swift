@@ -203,6 +203,57 @@ import Testing
         #expect(!fixture.storage.text.contains(#""name":"b""#))
     }
 
+    /// A jar for more cookies than usual reads a larger file.
+    @Test(arguments: [(3000, false), (6000, true), (Int.max, true)])
+    func largeFiles(countLimit: Int, isRead: Bool) throws {
+        let old = CookieFixture()
+        try old.set("a=1; Max-Age=1000", from: url)
+        let files = MemoryFileSystem(on: old.clock)
+        let blanks = [UInt8](repeating: UInt8(ascii: " "), count: 70 << 20)
+        _ = Recorder(files.replace("/jar", with: blanks + (try old.jar.dump())), on: old.clock)
+        try old.clock.run()
+        let jar = CookieJar(
+            publicSuffixes: CookieFixture.suffixes, limits: CookieLimits(total: countLimit),
+            storage: .file("/jar", on: files), clock: old.clock)
+        let restored = Recorder(jar.restore(), on: old.clock)
+        try old.clock.run()
+        #expect(restored.failure?.code == (isRead ? nil : .file))
+        #expect(jar.cookies.count == (isRead ? 1 : 0))
+    }
+
+    /// Cookies of long paths, which would make a file that cannot be read, are not saved. The last save stays.
+    @Test func oversizedJar() throws {
+        let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 0))
+        let files = MemoryFileSystem(on: clock)
+        func jar() -> CookieJar {
+            CookieJar(
+                publicSuffixes: CookieFixture.suffixes, storage: .file("/jar", on: files), clock: clock)
+        }
+        func flush(_ jar: CookieJar) throws -> NetworkError? {
+            let flush = Recorder(jar.flush(), on: clock)
+            try clock.advance(by: .seconds(2))
+            return flush.failure
+        }
+        let first = jar()
+        try first.set("a=1; Max-Age=1000", from: try #require(URL(string: url)))
+        let early = try flush(first)
+        #expect(early == nil)
+        let path = "/" + String(repeating: "x", count: 1 << 20) + "/"
+        for number in 0..<70 {
+            let long = try #require(URL(string: "https://n\(number).test\(path)"))
+            try first.set("b=1; Max-Age=1000", from: long)
+        }
+        let late = try flush(first)
+        #expect(late?.message.hasPrefix("the cookies cannot be saved: they have ") == true)
+        let second = jar()
+        let restored = Recorder(second.restore(), on: clock)
+        try clock.advance(by: .seconds(2))
+        #expect(restored.isFinished && second.cookies.map(\.name) == ["a"])
+        first.removeAll()
+        let last = try flush(first)
+        #expect(last == nil)
+    }
+
     /// Cookies that no server could have set are not restored from a file.
     @Test(arguments: [
         (#""value":"1""#, #""value":"1\r\nX: y""#), (#""value":"1""#, #""value":"1; b=2""#),

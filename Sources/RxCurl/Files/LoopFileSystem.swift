@@ -48,7 +48,8 @@ package struct LoopFileSystem: FileSystem {
             do throws(UVError) {
                 let file = try File(readingOwn: path)
                 let size = try file.status().size
-                return size > limit ? (nil, size) : (try file.read(at: 0, count: limit), size)
+                // Not `limit` bytes, for which there may be no memory.
+                return size > limit ? (nil, size) : (try file.read(at: 0, count: Int(size)), size)
             } catch .notFound {
                 return (nil, 0)
             }

@@ -75,6 +75,7 @@ import Testing
     @Test func contents() async throws {
         let path = try folder.file("small", [1, 2, 3])
         #expect(try await files.contents(of: path, limit: 3).value() == [1, 2, 3])
+        #expect(try await files.contents(of: path, limit: .max).value() == [1, 2, 3])
         #expect(await failure(files.contents(of: path, limit: 2)) == .tooLarge)
         #expect(try await files.contents(of: folder.file("none"), limit: 2).value() == nil)
         #expect(await failure(files.contents(of: folder.path, limit: 2)) == .file)
