@@ -120,6 +120,7 @@ extension Transfer {
     }
 
     /// The message for a limit that has passed. A new limit needs a case: the default speaks of the attempt.
+    /// `ExchangeLimits` of RxTesting has the same texts; change both.
     func text(of code: NetworkError.Code) -> String {
         func after(_ limit: Duration?) -> String { limit.map { "\($0)" } ?? "the system's limit" }
         let limits = request.timeouts

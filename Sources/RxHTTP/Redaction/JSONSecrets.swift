@@ -172,7 +172,8 @@ extension SecretFinder {
     ) {
         guard !Self.isLiteral(bytes[range]) else { return }
         let placeholder = placeholders.placeholder(for: text(range))
-        // A number in place of a number, so that the document still decodes: the digits of the placeholder.
+        // A number in place of a number, so that the document still decodes: the digits of the placeholder, in front of
+        // which `Pseudonyms` of RxSimulation has none.
         let isNumber = bytes[range].allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) }
         edits.replace(
             range, by: isNumber ? String(placeholder.drop { !$0.isNumber }) : "\"\(placeholder)\"")

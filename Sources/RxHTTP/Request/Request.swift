@@ -274,7 +274,10 @@ public struct RequestID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `#` and the number.
-    public var description: String { "#\(rawValue)" }
+    public var description: String {
+        // `model.js` of the inspector removes the `#`.
+        "#\(rawValue)"
+    }
 }
 
 /// Identifies the login whose credential a request carried.
