@@ -225,6 +225,22 @@ import Testing
                 == "PATCH /uploads/7 Upload-Offset=100 Upload-Complete=?1")
     }
 
+    /// A refusal is final after a lost response was asked for, if the upload is a new one, or not complete after all.
+    @Test(arguments: [true, false])
+    func refusalAfterALostResult(isNew: Bool) throws {
+        let rest = ["Upload-Offset": "40", "Upload-Complete": "?0"]
+        var replies: [ScriptedTransport.Reply] = [
+            .interim(Self.place, then: [.uploaded(bytes: 100, of: 100)] + .lost),
+            .reply(204, ["Upload-Offset": "100", "Upload-Complete": "?1"]), .reply(404),
+        ]
+        replies += isNew ? [.reply(404), .reply(201, Self.place.merging(rest) { $1 })] : [.reply(204, rest)]
+        let fixture = UploadFixture(replies + [.reply(403)])
+        let recorder = fixture.start(to: .post("/films", options: RequestOptions(isIdempotent: true)))
+        try fixture.clock.run()
+        #expect(recorder.failure?.status?.code == 403)
+        #expect(fixture.sent().suffix(2) == [isNew ? "POST /films" : "HEAD /uploads/7", "PATCH /uploads/7"])
+    }
+
     /// An error of the endpoint, after everything has arrived, is final.
     @Test func theEndpointRefuses() throws {
         let fixture = UploadFixture([.interim(Self.place, then: .response(500, Self.complete))])

@@ -87,7 +87,7 @@ struct UploadMachine: Sendable {
     /// the first.
     private var isPaused = false
     /// Whether an empty append to the complete upload has asked for the lost response; its refusal is no
-    /// failure, but leads to `askAgain()`.
+    /// failure, but leads to `askAgain()`. Not true of appends to a new upload, or to one that is not complete.
     private var hasAskedForResult = false
     /// Whether the server may have completed the upload, and the response was lost.
     private var mayBeDone = false
@@ -310,7 +310,10 @@ struct UploadMachine: Sendable {
                 return fail(.invalid(.closedEarly, head), isForgetting: true)
             }
             mayBeDone = isComplete
-            guard isComplete, let location else { return confirm(offset) + proceed(head, body) }
+            guard isComplete, let location else {
+                hasAskedForResult = false
+                return confirm(offset) + proceed(head, body)
+            }
             // The response was lost; the server may send it again to a request that completes what is complete.
             guard !hasAskedForResult else { return finish(head, body) }
             hasAskedForResult = true
@@ -435,6 +438,7 @@ struct UploadMachine: Sendable {
         restarts += 1
         // The record stays until that of the new upload replaces it.
         (location, offset, highestConfirmed, reach) = (nil, 0, 0, 0)
+        hasAskedForResult = false
         return startAnew()
     }
 
