@@ -154,12 +154,20 @@ package struct HARDraft {
         if count > bodyLimit { data.comment = "the first \(bodyLimit) bytes" }
         if MediaType(type).isForm, count <= bodyLimit {
             data.params = HAR.Pair.pairs(inForm: String(decoding: shown, as: UTF8.self)[...])
-        } else if let text = String(validating: shown, as: UTF8.self) {
+        } else if let text = text(shown, isCut: count > bodyLimit) {
             data.text = text
         } else {
             data.comment = "not text, and so not recorded"
         }
         return data
+    }
+
+    /// The body as text, without the beginning of a character that the limit has cut; `nil` if it is not text.
+    private func text(_ body: [UInt8], isCut: Bool) -> String? {
+        if let text = String(validating: body, as: UTF8.self) { return text }
+        // The first bytes of characters in UTF-8 of more than one byte.
+        guard isCut, let start = body.suffix(3).lastIndex(where: { 0xC2...0xF4 ~= $0 }) else { return nil }
+        return String(validating: body[..<start], as: UTF8.self)
     }
 
     private func response(_ version: String, _ metrics: TransferMetrics?) -> HAR.Response {

@@ -158,6 +158,21 @@ import Testing
         #expect(none.archive.log.entries.isEmpty)
     }
 
+    /// A text that the limit cuts within a character is still text.
+    @Test(arguments: [(1, "a"), (2, "a"), (4, "a"), (5, "a🍵"), (6, "a🍵"), (7, "a🍵é")])
+    func cutCharacters(bodyLimit: Int, text: String) throws {
+        let client = client([.when(.post, "*", .json("{}"))])
+        let recording = recording(of: client, bodyLimit: bodyLimit)
+        _ = Recorder(client.post("/text", .text("a🍵é")), on: clock)
+        _ = Recorder(client.post("/bytes", .body(.bytes([0xFF, 0xD8, 0xFF, 0, 0, 0, 0, 0]))), on: clock)
+        try clock.run()
+        let data = recording.archive.log.entries.map(\.request.postData)
+        #expect(data.first??.text == text)
+        #expect(data.first??.comment == (bodyLimit < 7 ? "the first \(bodyLimit) bytes" : nil))
+        #expect(data.last??.text == nil)
+        #expect(data.last??.comment == "not text, and so not recorded")
+    }
+
     @Test func stoppingEndsTheRecording() throws {
         let client = client([.when(.get, "*", .json("[]"))])
         let recording = recording(of: client)
