@@ -157,7 +157,7 @@ public struct TypedResponse<Output: Sendable>: Sendable {
 
     /// The server's message in the envelope of the success, such as `saved`; `nil` if it sends none.
     public var serverMessage: String? {
-        response.serverMessage.flatMap { try? response.scalarText(at: $0) }
+        response.serverMessage.flatMap { try? $0.scalarText(in: response.body) }
     }
 }
 

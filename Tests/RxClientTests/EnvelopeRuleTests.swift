@@ -210,6 +210,20 @@ import Testing
         #expect(recorder.failure?.body == Array(body.utf8))
     }
 
+    /// A number is the same code in an error status as in a success, however it is written.
+    @Test(arguments: ["404", "404.0", "4.04e2", "40400E-2", "1.50", "-0", "12345678901234567890", "true"])
+    func sameNumbers(code: String) throws {
+        let body = #"{"code":\#(code)}"#
+        var envelope = Self.meaning
+        envelope.success = "none"
+        let (client, _) = client([.json(body, status: .badRequest)], envelope: envelope)
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        let opened = try failure(body, envelope)
+        #expect(recorder.failure?.envelopeCode == opened?.envelopeCode)
+        #expect((recorder.failure?.code == .noContent) == (opened?.code == .noContent))
+    }
+
     /// An error status is read at nested places, too, with the retry delay.
     @Test func nestedErrorStatus() throws {
         let envelope = Envelope(

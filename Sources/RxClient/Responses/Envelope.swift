@@ -299,28 +299,30 @@ extension ArraySlice<JSONPart?> {
     /// The first string, number or Bool among the values.
     fileprivate func firstScalar(of response: Response) throws -> String? {
         for part in self {
-            if let part, let text = try response.scalarText(at: part) { return text }
+            if let part, let text = try part.scalarText(in: response.body) { return text }
         }
         return nil
     }
 }
 
-extension Response {
+extension JSONPart {
     /// The string, number or Bool at this part, as text; `nil` for other values.
-    func scalarText(at part: JSONPart) throws -> String? {
-        switch part.kind {
+    ///
+    /// - Parameter body: the document.
+    func scalarText(in body: [UInt8]) throws -> String? {
+        switch kind {
         case .null, .array, .object, .mixedObject: return nil
         case .true: return "true"
         case .false: return "false"
-        case .integer where part.literal.count <= 18 && body[part.literal.lowerBound] != UInt8(ascii: "-"):
+        case .integer where literal.count <= 18 && body[literal.lowerBound] != UInt8(ascii: "-"):
             // The common case for a code: the literal text.
-            return String(decoding: body[part.literal], as: UTF8.self)
+            return String(decoding: body[literal], as: UTF8.self)
         case .ascii, .plain, .escaped:
-            return try JSONDecoder().decode(String.self, quicklyFrom: body, at: part)
+            return try JSONDecoder().decode(String.self, quicklyFrom: body, at: self)
         case .integer, .number:
             // Checks the form of the number (RFC 8259 §6).
-            _ = try JSONDecoder().decode(Double.self, quicklyFrom: body, at: part)
-            return JSONValue(part, in: body)?.scalarText
+            _ = try JSONDecoder().decode(Double.self, quicklyFrom: body, at: self)
+            return JSONValue(self, in: body)?.scalarText
         }
     }
 }

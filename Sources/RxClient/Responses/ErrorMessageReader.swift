@@ -59,8 +59,8 @@ struct ErrorMessageReader {
     private func scalar(_ node: Int) -> String? {
         let kind = tape.kind(at: node)
         if kind.isString { return tape.text(at: node, in: bytes) }
-        guard !kind.isCollection, kind != .null else { return nil }
-        return String(decoding: bytes[tape.literal(of: node)], as: UTF8.self)
+        // As in the body of a success, so that a code matches the same sets. A malformed number is not read.
+        return try? JSONPart(tape, at: node).scalarText(in: bytes)
     }
 
     /// - Parameter keys: the usual keys to look at first; others are not found.
