@@ -47,6 +47,8 @@ final class WebSocketOutbox: Sendable {
         var count = 0
         /// The subscription that uses the sink.
         var outlet: WebSocketOutlet?
+        /// The state of its connection. Whoever changes it calls ``showState()`` after unlocking.
+        var state = WebSocketState.idle
         /// The open connection, which takes the entries.
         var connection: ObjectIdentifier?
         /// Makes the open connection take entries.
@@ -129,14 +131,20 @@ final class WebSocketOutbox: Sendable {
         let rest = contents.withLock { contents -> [Entry]? in
             guard contents.outlet === outlet else { return nil }
             contents.outlet = nil
+            contents.state = .idle
             contents.hasEnded = true
             return contents.removeAll()
         }
         guard let rest else { return }
-        state.value = .idle
+        showState()
         for entry in rest {
             if let error { entry.fail(error) } else { entry.failAsClosed() }
         }
+    }
+
+    fileprivate func showState() {
+        // Reads the state again, so that the last of several threads publishes the latest one.
+        state.update { shown in shown = contents.withLock { $0.state } }
     }
 
     /// The connection takes no more messages. One that has been replaced changes nothing.
@@ -184,7 +192,12 @@ final class WebSocketOutlet: Sendable {
 
     /// Shows the state of the connection.
     func show(_ state: WebSocketState) {
-        if outbox.contents.withLock({ $0.outlet === self }) { outbox.state.value = state }
+        let isShown = outbox.contents.withLock { contents -> Bool in
+            guard contents.outlet === self else { return false }
+            contents.state = state
+            return true
+        }
+        if isShown { outbox.showState() }
     }
 
     /// Sets the connection that takes the messages.
