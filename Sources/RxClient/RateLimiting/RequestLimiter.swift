@@ -15,8 +15,8 @@ import Synchronization
 /// A client has a limiter if its configuration has limits. A 429 with `Retry-After` (RFC 6585 §4) holds all
 /// requests to its host until then, for at most ``longestPause``. Safe from any thread.
 public final class RequestLimiter: Sendable {
-    /// The number of hosts kept before idle ones are dropped.
-    private static let hostLimit = 1024
+    /// The number of shared rates, and of closed scopes, kept before unused ones are dropped.
+    private static let scopeLimit = 1024
 
     /// The maximum time for which a 429 holds a host; zero disables it.
     public let longestPause: Duration
@@ -68,9 +68,7 @@ public final class RequestLimiter: Sendable {
     func host(_ name: String) -> Host {
         contents.withLock { contents in
             if let host = contents.hosts[name] { return host }
-            if contents.hosts.count >= Self.hostLimit {
-                contents.hosts = contents.hosts.filter { !$0.value.isIdle }
-            }
+            contents.hosts.makeRoom { $0.isIdle }
             let gate = RateGate(perHost.rate, contents.sharedGate(perHost, scope: name))
             let host = Host(contents.queue.origin(name), gate)
             contents.hosts[name] = host
@@ -267,7 +265,7 @@ extension RequestLimiter {
     /// marks or admits runs inside `change(at:_:)`, which then admits others, sets the timer, and reserves permits.
     struct Contents {
         var queue: FairQueue<Waiter>
-        var hosts: [String: Host] = [:]
+        var hosts = HostTable<String, Host>()
         /// The rate of all hosts together.
         private var total: RateGate
         /// Whether all hosts are held, in the queue as well: both change together.
@@ -304,7 +302,7 @@ extension RequestLimiter {
             guard let sharing = limits.sharing, let rate = limits.rate else { return nil }
             let scope = sharing.scope ?? host
             if let known = gates[scope] { return known }
-            if gates.count >= RequestLimiter.hostLimit {
+            if gates.count >= RequestLimiter.scopeLimit {
                 let used = Set(hosts.values.compactMap { $0.sharedGate?.scope })
                 gates = gates.filter { used.contains($0.key) }
             }
@@ -343,8 +341,8 @@ extension RequestLimiter {
             }
             if let gate = gates[scope], gate.quota === quota { gate.stock.close(until: end) }
             // Also for scopes to come.
-            if closed.count >= RequestLimiter.hostLimit { closed = closed.filter { $0.value > now } }
-            if closed.count < RequestLimiter.hostLimit { closed[scope] = max(end, closed[scope] ?? end) }
+            if closed.count >= RequestLimiter.scopeLimit { closed = closed.filter { $0.value > now } }
+            if closed.count < RequestLimiter.scopeLimit { closed[scope] = max(end, closed[scope] ?? end) }
             guard let shared = total.shared, shared.scope == scope, shared.quota === quota else { return }
             closeTotalIfShared(until: end)
         }

@@ -62,3 +62,31 @@ final class HostState: Sendable {
     /// by host.
     var isIdle: Bool { breaker?.state.value ?? .closed == .closed }
 }
+
+/// The objects that belong to hosts. Past a limit, those that are idle and that nobody else holds are dropped: a second
+/// object of a host would count apart from one that is still held.
+struct HostTable<Key: Hashable, Value: AnyObject> {
+    private var objects: [Key: Value] = [:]
+    /// The number of objects above which idle ones are dropped.
+    private var limit = 1024
+
+    var values: Dictionary<Key, Value>.Values { objects.values }
+
+    subscript(key: Key) -> Value? {
+        get { objects[key] }
+        set { objects[key] = newValue }
+    }
+
+    /// Drops idle objects if there are many. Called before an object is added.
+    mutating func makeRoom(_ isIdle: (Value) -> Bool) {
+        guard objects.count >= limit else { return }
+        let keys = Array(objects.keys)
+        for key in keys {
+            // First, since reading an object holds it.
+            guard isKnownUniquelyReferenced(&objects[key]) else { continue }
+            if let object = objects[key], isIdle(object) { objects[key] = nil }
+        }
+        // If many are in use, not every addition looks at all of them.
+        limit = max(1024, objects.count * 2)
+    }
+}

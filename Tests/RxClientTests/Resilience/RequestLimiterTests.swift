@@ -160,6 +160,24 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
+    /// Among very many hosts, one that is held keeps its limits, and one that is not held is dropped.
+    @Test func manyHosts() throws {
+        let limiter = RequestLimiter(perHost: RequestLimits(concurrency: 1), clock: clock)
+        let (client, transport) = client()
+        func call(_ host: String) -> Observable<Response, NetworkError> {
+            client.response(.get("/x")).limited(by: limiter, host: host)
+        }
+        let held = call("held")
+        weak var dropped = limiter.host("dropped")
+        for number in 0..<2_100 { _ = call("\(number)") }
+        let isDropped = dropped == nil
+        #expect(isDropped)
+        held.subscribe()
+        call("held").subscribe()
+        try clock.run()
+        #expect(seconds(transport) == [0, 1])
+    }
+
     /// 429 with Retry-After closes the host until then, for sixty seconds at most.
     @Test(arguments: [
         ("5", 5), ("Sun, 06 Nov 1994 08:49:44 GMT", 7), ("3600", 60), ("soon", 0), ("0", 0),
