@@ -5,9 +5,6 @@ import Synchronization
 /// The hosts that a client sends requests to. A server keeps a reference to its host, so only other URLs need
 /// a lookup.
 final class HostRegistry: Sendable {
-    /// The number of hosts kept before idle ones are dropped.
-    private static let limit = 1024
-
     /// The limiter of requests, if they are limited.
     let limiter: RequestLimiter?
     /// Admits one opening handshake of a WebSocket to each host at a time.
@@ -15,7 +12,7 @@ final class HostRegistry: Sendable {
     private let budget: RetryBudget?
     private let circuitBreaker: CircuitBreaker.Policy?
     private let clock: any Scheduler
-    private let known = Mutex<[Origin: HostState]>([:])
+    private let known = Mutex(HostTable<Origin, HostState>())
 
     init(_ configuration: ClientConfiguration, on clock: any Scheduler) {
         budget = configuration.retryBudget
@@ -30,7 +27,7 @@ final class HostRegistry: Sendable {
     subscript(origin: Origin) -> HostState {
         known.withLock { known in
             if let host = known[origin] { return host }
-            if known.count >= Self.limit { known = known.filter { !$0.value.isIdle } }
+            known.makeRoom { $0.isIdle }
             // By this name, processes find the circuits and quotas that they share in a store: in another form, a new
             // version would share nothing with older ones.
             let name = "\(origin.scheme)://\(origin.host):\(origin.port)"

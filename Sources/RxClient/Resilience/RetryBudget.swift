@@ -12,14 +12,11 @@ import Synchronization
 /// Each client has a budget by default. Several clients can share one; each host has a separate account. Safe
 /// from any thread.
 public final class RetryBudget: Sendable {
-    /// The number of accounts kept before those without counts are dropped.
-    private static let accountLimit = 1024
-
     private let ratio: Double
     private let window: Duration
     private let floor: Double
     private let clock: (any Scheduler)?
-    private let accounts = Mutex<[Origin: Account]>([:])
+    private let accounts = Mutex(HostTable<Origin, Account>())
 
     /// Creates a budget.
     ///
@@ -52,7 +49,7 @@ public final class RetryBudget: Sendable {
     func account(of origin: Origin, on clock: (any Scheduler)? = nil) -> Account {
         accounts.withLock { accounts in
             if let account = accounts[origin] { return account }
-            if accounts.count >= Self.accountLimit { accounts = accounts.filter { !$0.value.isEmpty } }
+            accounts.makeRoom { $0.isEmpty }
             let account = Account(
                 ratio: ratio, floor: floor, window: window,
                 on: self.clock ?? clock ?? ActorScheduler.shared)

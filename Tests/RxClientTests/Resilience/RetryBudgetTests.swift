@@ -22,6 +22,22 @@ import Testing
         try #require(URL(string: url).flatMap { Origin($0) })
     }
 
+    /// Among very many hosts, one that is held stays the only one of its origin, and others are dropped.
+    @Test func manyHosts() throws {
+        let budget = RetryBudget(clock: clock)
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.retryBudget = budget
+        let hosts = HostRegistry(configuration, on: clock)
+        let held = try origin("https://held.test")
+        let (host, account) = (hosts[held], budget.account(of: held))
+        weak var dropped = try hosts[origin("https://dropped.test")]
+        for number in 0..<2_100 { _ = try hosts[origin("https://\(number).test")] }
+        let isDropped = dropped == nil
+        #expect(isDropped)
+        #expect(hosts[held] === host)
+        #expect(budget.account(of: held) === account)
+    }
+
     private func spentRetries(_ account: RetryBudget.Account, of attempts: Int = 10_000) -> Int {
         (0..<attempts).count { _ in
             guard account.spend() else { return false }
