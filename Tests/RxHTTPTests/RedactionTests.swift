@@ -319,6 +319,37 @@ import Testing
         #expect(shown.contains("\r\n\r\n…\r\n--c--\r\n--b--"))
     }
 
+    /// The marks of a head are bytes: each of these is one `Character` with a mark before or after it.
+    @Test(arguments: [
+        "Content-Disposition: form-data; filename=\"a\u{600}\"; name=\"pin\"",
+        "Content-Disposition:\u{301}form-data; name=\"pin\"",
+        "Content-Disposition: form-data; x=\u{600};name=pin",
+    ])
+    func combiningMarksInMultipart(head: String) {
+        let form = ["--b", head, "", "s7", "--b--", ""].joined(separator: "\r\n")
+        let shown = redaction.shown(Array(form.utf8), type: "multipart/form-data; boundary=b")
+        #expect(!String(decoding: shown, as: UTF8.self).contains("s7"))
+    }
+
+    /// What a credential adds to a form is hidden after a value that ends with a prepended mark, too.
+    @Test func combiningMarksInFormsWithAdditions() throws {
+        var request = Request(
+            method: .post, url: try #require(URL(string: "https://a.test/")),
+            headerFields: [.contentType: "application/x-www-form-urlencoded"], body: .text("a=\u{600}"))
+        try request.addSecrets { request throws(NetworkError) in
+            request.body = .text("a=\u{600}&voucher=s7")
+        }
+        let shown = request.shown(Array("a=\u{600}&voucher=s7".utf8))
+        #expect(String(decoding: shown, as: UTF8.self) == "a=\u{600}&voucher=…")
+    }
+
+    /// A text in an error message ends before its query, and has no user info.
+    @Test(arguments: [
+        "https://a.test/x?\u{301}q=s7", "https://a.test/\u{600}?q=s7", "https://a.test/#\u{301}s7",
+        "https://u:s7\u{600}@a.test/", "https://u:s7@\u{301}a.test/",
+    ])
+    func combiningMarksInErrors(text: String) { #expect(!text.withoutSecrets.contains("s7")) }
+
     /// Only two hexadecimal digits are an escape.
     @Test(arguments: [
         ("a%20b+c", "a b c"), ("%+5", "% 5"), ("%-5%4", "%-5%4"), ("%4", "%4"), ("%zz%6A", "%zzj"),

@@ -58,10 +58,10 @@ package struct MultipartText {
         let headEnd = hasHead ? min(blank ?? end, end) : start
         let contentStart = hasHead ? min(blank.map { $0 + 4 } ?? end, end) : start + 2
         var part = Part(head: start..<headEnd, content: contentStart..<max(contentStart, end))
-        for line in String(decoding: bytes[part.head], as: UTF8.self).split(separator: "\r\n") {
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            let value = line[line.index(after: colon)...]
-            switch line[..<colon].lowercased() {
+        for line in bytes[part.head].split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
+            let (name, value) = String(decoding: line, as: UTF8.self).cut(at: ":")
+            guard let value else { continue }
+            switch name.lowercased() {
             case "content-disposition": part.name = parameter("name", in: value)
             case "content-type": part.type = String(value)
             default: break
@@ -74,28 +74,34 @@ package struct MultipartText {
         parameter("boundary", in: type[...]).flatMap { (1...70).contains($0.utf8.count) ? $0 : nil }
     }
 
-    /// The value of a parameter after the first semicolon, without quotes.
+    /// The value of a parameter after the first semicolon, without quotes. All marks are found by bytes.
     private static func parameter(_ name: String, in field: Substring) -> String? {
-        var rest = field.drop { $0 != ";" }
+        let (semicolon, quote) = (UInt8(ascii: ";"), UInt8(ascii: "\""))
+        var rest = field.utf8.drop { $0 != semicolon }
         while !rest.isEmpty {
-            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
-            let found = rest.prefix { $0 != "=" && $0 != ";" }
+            rest = rest.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }
+            let found = rest.prefix { $0 != UInt8(ascii: "=") && $0 != semicolon }
             rest = rest[found.endIndex...]
-            guard rest.first == "=" else { continue }
+            guard rest.first == UInt8(ascii: "=") else { continue }
             rest = rest.dropFirst()
-            let value: Substring
-            if rest.first == "\"" {
-                value = rest.dropFirst().prefix { $0 != "\"" }
-                rest = rest[value.endIndex...].drop { $0 != ";" }
+            let value: Substring.UTF8View
+            if rest.first == quote {
+                value = rest.dropFirst().prefix { $0 != quote }
             } else {
-                value = rest.prefix { $0 != ";" && $0 != " " }
-                rest = rest[value.endIndex...].drop { $0 != ";" }
+                value = rest.prefix { $0 != semicolon && $0 != 0x20 }
             }
-            if found.lowercased() == name {
-                // As ``Multipart`` and browsers write it.
-                return value.split(separator: "%22", omittingEmptySubsequences: false).joined(separator: "\"")
-            }
+            rest = rest[value.endIndex...].drop { $0 != semicolon }
+            if Substring(found).lowercased() == name { return unescaped(Substring(value)) }
         }
         return nil
+    }
+
+    /// The text with the quotes that form data escapes (WHATWG HTML §4.10.22.8).
+    private static func unescaped(_ value: Substring) -> String {
+        let parts = value.parts(at: "%", omittingEmpty: false)
+        let rest = parts.dropFirst().map { part in
+            part.utf8.starts(with: "22".utf8) ? "\"\(Substring(part.utf8.dropFirst(2)))" : "%\(part)"
+        }
+        return String(parts[0]) + rest.joined()
     }
 }

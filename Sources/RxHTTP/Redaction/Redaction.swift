@@ -313,8 +313,8 @@ extension RedactedDescription {
 extension String {
     /// A text that may be a URL, quoted for an error message: without user info, query and fragment.
     package var withoutSecrets: String {
-        let shown = prefix { $0 != "?" && $0 != "#" }
-        guard let at = shown.lastIndex(of: "@") else { return String(shown).debugDescription }
-        return String(shown[at...]).debugDescription
+        let shown = utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let at = shown.lastIndex(of: UInt8(ascii: "@")) ?? shown.startIndex
+        return String(self[at..<shown.endIndex]).debugDescription
     }
 }

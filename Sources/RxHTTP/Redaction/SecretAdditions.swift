@@ -104,7 +104,7 @@ extension Request {
         guard !additions.query.isEmpty || !additions.texts.isEmpty else { return }
         let parts = URLParts(urlText)
         let kept = parts.query.filter { !additions.contains(item: $0) }
-        let segments = parts.urlWithoutQuery.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = parts.urlWithoutQuery.parts(at: "/", omittingEmpty: false)
         let keptSegments = segments.filter { !additions.texts.contains(String($0)) }
         guard kept.count < parts.query.count || keptSegments.count < segments.count else { return }
         let query = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
@@ -150,7 +150,7 @@ struct NamedFields {
     init?(_ content: [UInt8], type: String?) {
         let media = MediaType(type)
         if media.isForm {
-            for item in String(decoding: content, as: UTF8.self).split(separator: "&") {
+            for item in String(decoding: content, as: UTF8.self).parts(at: "&") {
                 let (name, value) = URLParts.pair(item)
                 values[name, default: []].append(ArraySlice((value ?? "").utf8))
             }
@@ -188,15 +188,11 @@ struct URLParts {
         let rest = text[..<end]
         let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?"))
         urlWithoutQuery = rest[..<(mark ?? rest.endIndex)]
-        query =
-            mark.map {
-                rest[rest.utf8.index(after: $0)...].split(separator: "&", omittingEmptySubsequences: false)
-            }
-            ?? []
+        query = mark.map { rest[rest.utf8.index(after: $0)...].parts(at: "&", omittingEmpty: false) } ?? []
     }
 
     /// The segments of the path, and scheme and authority.
-    var segments: Set<String> { Set(urlWithoutQuery.split(separator: "/").map(String.init)) }
+    var segments: Set<String> { Set(urlWithoutQuery.parts(at: "/").map(String.init)) }
 
     /// The pairs of the query, unescaped.
     var pairs: [(name: String, value: String?)] { query.filter { !$0.isEmpty }.map(Self.pair) }

@@ -71,7 +71,8 @@ extension SecretFinder {
 
     private func shown(userInfo range: Range<Int>, _ placeholders: inout some SecretReplacement) -> String {
         guard placeholders.keepsShape else { return placeholders.placeholder(for: text(range)) }
-        return text(range).split(separator: ":", maxSplits: 1)
+        let (user, password) = text(range).cut(at: ":")
+        return [user, password].compactMap { $0 }.filter { !$0.isEmpty }
             .map { placeholders.placeholder(for: $0.decodedAsForm) }.joined(separator: ":")
     }
 

@@ -18,10 +18,24 @@ package enum QuotedString {
 extension StringProtocol {
     /// Without spaces and tabs at either end.
     package func trimmingBlanks() -> SubSequence {
-        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
-        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
+        func isKept(_ scalar: Unicode.Scalar) -> Bool { scalar != " " && scalar != "\t" }
+        let scalars = unicodeScalars
+        guard let first = scalars.firstIndex(where: isKept), let last = scalars.lastIndex(where: isKept)
         else { return self[startIndex..<startIndex] }
-        return self[first...last]
+        return self[first..<scalars.index(after: last)]
+    }
+
+    /// The parts between separators, which are ASCII, found by bytes as the peer finds them: a separator is one
+    /// `Character` with a combining mark after it, or with a mark such as U+0600 before it.
+    package func parts(at separator: Unicode.Scalar, omittingEmpty: Bool = true) -> [SubSequence] {
+        utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: omittingEmpty)
+            .map { self[$0.startIndex..<$0.endIndex] }
+    }
+
+    /// The texts before and after the first separator, which is found as in ``parts(at:omittingEmpty:)``.
+    package func cut(at separator: Unicode.Scalar) -> (before: SubSequence, after: SubSequence?) {
+        guard let index = utf8.firstIndex(of: UInt8(ascii: separator)) else { return (self[...], nil) }
+        return (self[..<index], self[utf8.index(after: index)...])
     }
 }
 
