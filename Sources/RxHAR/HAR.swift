@@ -251,30 +251,28 @@ extension HAR.Timings {
 extension HAR.Pair {
     /// The pairs of a query or a form, decoded.
     static func pairs(inForm text: Substring) -> [HAR.Pair] {
-        text.split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return HAR.Pair(
-                name: parts[0].decodedAsForm, value: parts.count > 1 ? parts[1].decodedAsForm : "")
+        text.parts(at: "&").map { pair in
+            let (name, value) = pair.cut(at: "=")
+            return HAR.Pair(name: name.decodedAsForm, value: value?.decodedAsForm ?? "")
         }
     }
 }
 
 extension HAR.Cookie {
-    /// The cookies of a `Cookie` field.
+    /// The cookies of a `Cookie` field. The text of a cookie without a name is its value.
     static func sent(in field: String) -> [HAR.Cookie] {
-        field.split(separator: ";").map { HAR.Cookie(name: name(in: $0), value: Redaction.mark) }
+        field.parts(at: ";").map { HAR.Cookie(name: name(in: $0) ?? "", value: Redaction.mark) }
     }
 
     /// Parses the cookie of a `Set-Cookie` field (RFC 6265 §5.2); `nil` for a cookie without a name.
     init?(set field: String) {
-        let parts = field.split(separator: ";", omittingEmptySubsequences: false)
-        guard let first = parts.first, first.contains("=") else { return nil }
-        self.init(name: Self.name(in: first), value: Redaction.mark)
-        guard !name.isEmpty else { return nil }
+        let parts = field.parts(at: ";", omittingEmpty: false)
+        guard let name = parts.first.flatMap({ Self.name(in: $0) }), !name.isEmpty else { return nil }
+        self.init(name: name, value: Redaction.mark)
         for part in parts.dropFirst() {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = pair.count > 1 ? String(pair[1].trimmingBlanks()) : ""
-            switch pair[0].trimmingBlanks().lowercased() {
+            let (attribute, text) = part.cut(at: "=")
+            let value = String((text ?? "").trimmingBlanks())
+            switch attribute.trimmingBlanks().lowercased() {
             case "path": path = value
             case "domain": domain = value
             case "expires": expires = Date(httpDate: value)?.iso8601
@@ -285,8 +283,9 @@ extension HAR.Cookie {
         }
     }
 
-    private static func name(in pair: Substring) -> String {
-        String(pair.prefix { $0 != "=" }.trimmingBlanks())
+    private static func name(in pair: Substring) -> String? {
+        let (name, value) = pair.cut(at: "=")
+        return value == nil ? nil : String(name.trimmingBlanks())
     }
 }
 

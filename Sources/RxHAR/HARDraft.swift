@@ -131,8 +131,7 @@ package struct HARDraft {
     private func request(_ version: String) -> HAR.Request {
         let (redaction, fields) = (request.redaction, request.headerFields)
         let url = request.shownURL
-        let query = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
-            .split(separator: "?", maxSplits: 1).dropFirst().first
+        let query = url.cut(at: "#").before.cut(at: "?").after
         return HAR.Request(
             method: request.method.rawValue, url: url, httpVersion: version,
             cookies: fields[values: .cookie].flatMap { HAR.Cookie.sent(in: $0) },

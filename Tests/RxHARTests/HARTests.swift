@@ -21,6 +21,22 @@ import Testing
         #expect(entries.all.map(\.request.url) == ["7", "9"])
     }
 
+    /// Cookies are cut by bytes, as servers cut them: U+0600 and U+0301 make one `Character` of two. A cookie may have
+    /// a value alone.
+    @Test(arguments: [
+        ("sid=\u{301}s7==", "sid"), ("sid\u{600}=s7==", "sid\u{600}"), (" sid =a=s7", "sid"), ("s7", ""),
+    ])
+    func cookiesAreNamedWithoutTheirValues(cookie: String, name: String) {
+        #expect(HAR.Cookie.sent(in: "a=1; \(cookie)").map(\.name) == ["a", name])
+        #expect(HAR.Cookie(set: "\(cookie); Path=/")?.name == (name.isEmpty ? nil : name))
+    }
+
+    @Test func formsAreCutByBytes() {
+        let pairs = HAR.Pair.pairs(inForm: "a=\u{600}&b=\u{301}c&d")
+        #expect(pairs.map(\.name) == ["a", "b", "d"])
+        #expect(pairs.map(\.value) == ["\u{600}", "\u{301}c", ""])
+    }
+
     @Test func theTimingsAreThoseOfTheTransfer() {
         let new = HAR.Timings(
             TransferMetrics(

@@ -270,6 +270,24 @@ import Testing
         #expect(field == "sid=\(showsSecrets ? canary : "…"); Path=/; HttpOnly")
     }
 
+    /// Cookies are cut by bytes, as servers cut them: U+0600 and U+0301 make one `Character` of two, and U+037E equals a
+    /// semicolon.
+    @Test(arguments: [
+        ("sid=\u{301}canary7==", "sid=…"), ("sid\u{600}=canary7==", "sid\u{600}=…"),
+        ("sid=a\u{37E}canary7", "sid=…"), ("canary7", "…"),
+    ])
+    func valuesOfCookiesAreHidden(cookie: String, hidden: String) throws {
+        let request = Request(
+            url: try #require(URL(string: "https://a.test/")), headerFields: [.cookie: "a=1; \(cookie)"])
+        let shown = ShownExchange(request, Inspector.Settings())
+        let head = ResponseHead(status: .ok, headerFields: [.setCookie: "\(cookie); Path=/"])
+        let set = shown.headers(of: head)
+        #expect(set.bytes == JSON.object([("Set-Cookie", .string("\(hidden); Path=/"))]).bytes)
+        for json in [set, shown.requestHeaders, shown.cookies] {
+            #expect(!String(decoding: json.bytes, as: UTF8.self).contains("canary7"))
+        }
+    }
+
     @Test func aFrontEndThatComesLaterIsToldTheSame() throws {
         let fixture = LogFixture([.when(.get, "/a", .json("[1]"))], isBatched: true)
         try fixture.run(fixture.client.get("/a"))

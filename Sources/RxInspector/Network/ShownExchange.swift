@@ -43,8 +43,7 @@ struct ShownExchange {
                 switch field.name {
                 case .setCookie where !showsSecrets: hidingValue(ofCookie: field.value)
                 case .cookie where !showsSecrets:
-                    field.value.split(separator: ";").map { hidingValue(ofCookie: String($0)) }
-                        .joined(separator: ";")
+                    field.value.parts(at: ";").map { hidingValue(ofCookie: $0) }.joined(separator: ";")
                 default: shown?[index].value ?? field.value
                 }
             if let known = indices[field.name.canonicalName] {
@@ -58,21 +57,24 @@ struct ShownExchange {
         return .text(JSON.object(members).bytes)
     }
 
-    /// `name=…; Path=/` for a cookie; a text that is no cookie is hidden as a whole.
-    private static func hidingValue(ofCookie text: String) -> String {
-        guard let equals = text.firstIndex(of: "=") else { return Redaction.mark }
-        return text[...equals] + Redaction.mark + text[equals...].drop { $0 != ";" }
+    /// `name=…; Path=/`, or `…; Path=/` for a cookie without a name.
+    private static func hidingValue(ofCookie text: some StringProtocol) -> String {
+        let (pair, attributes) = text.cut(at: ";")
+        let (name, value) = pair.cut(at: "=")
+        let hidden = value == nil ? Redaction.mark : "\(name)=\(Redaction.mark)"
+        return hidden + (attributes.map { ";\($0)" } ?? "")
     }
 
     /// The cookies of the request, as a list of `Network.AssociatedCookie`.
     var cookies: JSON {
-        let pairs = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }
+        let pairs = request.headerFields[values: .cookie].flatMap { $0.parts(at: ";") }
         let domain = request.url.host() ?? ""
         return .array(
             pairs.map { pair in
-                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                let name = String(parts[0].drop { $0 == " " })
-                let value = parts.count > 1 ? String(parts[1]) : ""
+                let (start, rest) = pair.cut(at: "=")
+                // Without `=`, the text is the value of a cookie without a name.
+                let name = rest == nil ? "" : String(start.trimmingBlanks())
+                let value = String(rest ?? start.trimmingBlanks())
                 let cookie: JSON = [
                     "name": .string(name), "value": .string(showsSecrets ? value : Redaction.mark),
                     "domain": .string(domain), "path": "/", "expires": -1,

@@ -143,29 +143,31 @@ extension Pseudonyms {
             return String(decoding: edits.applied(to: bytes), as: UTF8.self)
         }
         switch name {
-        case .cookie: return value.split(separator: ";").map { replaced(cookie: $0) }.joined(separator: ";")
+        case .cookie: return value.parts(at: ";").map { replaced(cookie: $0) }.joined(separator: ";")
         case .setCookie:
-            let parts = value.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
-            return ([replaced(cookie: parts[0])] + parts.dropFirst().map(String.init)).joined(separator: ";")
+            let (pair, attributes) = value.cut(at: ";")
+            return replaced(cookie: pair) + (attributes.map { ";\($0)" } ?? "")
         case .secWebSocketProtocol:
-            return value.split(separator: ",").map { placeholder(for: String($0.filter { $0 != " " })) }
+            return value.parts(at: ",").map { placeholder(for: String($0.trimmingBlanks())) }
                 .joined(separator: ", ")
         case .authorization, .proxyAuthorization:
             // The scheme stays.
-            let words = value.split(separator: " ", maxSplits: 1)
-            guard words.count == 2, words[0].allSatisfy(\.isLetter) else { return placeholder(for: value) }
-            return "\(words[0]) \(placeholder(for: String(words[1])))"
+            let (scheme, secret) = value.cut(at: " ")
+            guard let secret, !secret.isEmpty, !scheme.isEmpty, scheme.allSatisfy(\.isLetter) else {
+                return placeholder(for: value)
+            }
+            return "\(scheme) \(placeholder(for: String(secret)))"
         default: return placeholder(for: value)
         }
     }
 
     private mutating func replaced(cookie pair: Substring) -> String {
-        let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else {
-            let blanks = pair.prefix { $0 == " " }
-            return blanks + placeholder(for: String(pair.dropFirst(blanks.count)))
+        let (name, value) = pair.cut(at: "=")
+        guard let value else {
+            let blanks = pair.utf8.prefix { $0 == UInt8(ascii: " ") }
+            return "\(Substring(blanks))\(placeholder(for: String(pair[blanks.endIndex...])))"
         }
-        return "\(parts[0])=\(placeholder(for: String(parts[1])))"
+        return "\(name)=\(placeholder(for: String(value)))"
     }
 
     /// A URL, or a text that contains URLs, with placeholders for secrets.

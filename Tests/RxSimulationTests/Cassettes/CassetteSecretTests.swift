@@ -255,6 +255,24 @@ import Testing
         #expect(exchange.head?[.setCookie] == "secret-3; Path=/")
     }
 
+    /// Cookies are cut by bytes, as servers cut them: U+0600 and U+0301 make one `Character` of two, and U+037E equals a
+    /// semicolon.
+    @Test(arguments: [
+        ("sid=\u{301}s3cr3t==", "sid=secret-1"), ("sid\u{600}=s3cr3t==", "sid\u{600}=secret-1"),
+        ("sid=a\u{37E}s3cr3t", "sid=secret-1"),
+    ])
+    func combiningMarksInCookies(cookie: String, recorded: String) throws {
+        let shop = RecordedShop([
+            .when(nil, "*", .status(.ok, headers: [.setCookie: "\(cookie); Path=/"]))
+        ])
+        let request = Request(
+            url: try #require(URL(string: "https://shop.test/a")), headerFields: [.cookie: cookie])
+        _ = try RecordedShop.events(of: request, by: shop.recording, on: shop.clock)
+        let exchange = try shop.cassette().exchanges[0]
+        #expect(exchange.headerFields[.cookie] == recorded)
+        #expect(exchange.head?[.setCookie] == "\(recorded); Path=/")
+    }
+
     /// A long secret is replaced in other spellings and in binary messages.
     @Test(arguments: [
         ##"{"x": "ab//cd+ef=0123456789"}"##, ##"{"x": "ab\/\/cd+ef=0123456789"}"##,
