@@ -94,18 +94,12 @@ extension String {
     /// word, and an `@`.
     var withoutUserInfo: String {
         guard utf8.contains(UInt8(ascii: "@")) else { return self }
-        return split(separator: " ", omittingEmptySubsequences: false).map { word in
-            guard let at = word.lastIndex(of: "@") else { return String(word) }
-            let scheme = word.range(of: "//", before: at).map { String(word[..<$0]) } ?? ""
-            return scheme + word[word.index(after: at)...]
+        return parts(at: " ", omittingEmpty: false).map { word in
+            guard let at = word.utf8.lastIndex(of: UInt8(ascii: "@")) else { return String(word) }
+            let slashes = word.utf8[..<at].firstRange(of: "//".utf8)
+            let scheme = word[..<(slashes?.upperBound ?? word.startIndex)]
+            return "\(scheme)\(word[word.utf8.index(after: at)...])"
         }.joined(separator: " ")
-    }
-}
-
-extension Substring {
-    /// The end of the first occurrence of `text` that begins before `end`.
-    fileprivate func range(of text: String, before end: Index) -> Index? {
-        indices.first { $0 < end && self[$0...].hasPrefix(text) }.map { index($0, offsetBy: text.count) }
     }
 }
 

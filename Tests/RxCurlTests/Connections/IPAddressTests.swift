@@ -41,6 +41,10 @@ import Testing
         ),
         ("me:secret@host", "host"), ("http://a:b@c@d/", "http://d/"), ("no secrets", "no secrets"),
         ("Failed to connect to 127.0.0.1 port 1", "Failed to connect to 127.0.0.1 port 1"),
+        ("http://me@host//@x", "http://x"), ("//", "//"), (" a@b  c", " b  c"),
+        // One `Character` with the separator.
+        ("http://me:secret\u{600}@host:1", "http://host:1"), ("me:secret@\u{301}host", "\u{301}host"),
+        ("http://\u{301}me:secret@host", "http://host"), ("a \u{301}me:secret@host", "a host"),
     ])
     func userInfoIsLeftOut(text: String, shown: String) {
         #expect(text.withoutUserInfo == shown)
