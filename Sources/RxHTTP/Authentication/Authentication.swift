@@ -75,7 +75,9 @@ public struct Authentication: Sendable {
     private static func check(
         _ user: String, _ password: String, in request: Request
     ) throws(NetworkError) {
-        let isClean = !user.contains(":") && (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        let isClean =
+            !user.utf8.contains(UInt8(ascii: ":"))
+            && (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         guard isClean else {
             let flaw =
                 "the user name contains a colon, or the user name or password contains a control character"

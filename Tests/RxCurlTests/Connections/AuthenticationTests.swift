@@ -193,7 +193,8 @@ import Testing
 
     @Test(
         arguments: [
-            .basic(user: "a:b", password: ""), .basic(user: "a\n", password: ""),
+            .basic(user: "a:b", password: ""), .basic(user: "a:\u{301}b", password: ""),
+            .basic(user: "a\n", password: ""),
             .digest(user: "a", password: "b\r\n"), .digest(user: "a:b", password: ""),
         ] as [Authentication])
     func whatIsAmbiguousIsRefused(_ authentication: Authentication) throws {
