@@ -205,7 +205,7 @@ public final class CookieJar: Sendable {
         guard let (cookies, epoch) = taken else { return nil }
         guard !cookies.isEmpty else { return (request, "", epoch) }
         let own = request.headerFields[values: .cookie].joined(separator: "; ")
-        let names = own.isEmpty ? [] : Set(own.split(separator: ";").map(\.cookieName))
+        let names = own.isEmpty ? [] : Set(own.parts(at: ";").map(\.cookieName))
         let added = cookies.filter { !names.contains($0.name[...]) }.map(\.pair)
             .prefix(Self.maxCookiesPerRequest)
         let text = added.joined(separator: "; ")
@@ -264,9 +264,8 @@ public final class CookieJar: Sendable {
 extension Substring {
     /// The name in one `name=value` of a `Cookie` field.
     fileprivate var cookieName: Substring {
-        guard let equals = firstIndex(of: "=") else { return "" }
-        let name = self[..<equals].drop { $0 == " " || $0 == "\t" }
-        return name.lastIndex { $0 != " " && $0 != "\t" }.map { name[...$0] } ?? ""
+        let (name, value) = cut(at: "=")
+        return value == nil ? "" : name.trimmingBlanks()
     }
 }
 

@@ -37,6 +37,15 @@ import Testing
         #expect(!request.curlCommand().contains("t0"))
     }
 
+    /// A parameter is replaced after a text that ends with a prepended mark, which is one `Character` with the `&`.
+    @Test func formWithMarks() throws {
+        let fixture = fixture(.parameter("token"))
+        let headers: Headers = ["Content-Type": "application/x-www-form-urlencoded"]
+        fixture.client.post("/1", .text("a=\u{600}&token=x"), headers: headers).subscribe()
+        try fixture.clock.run()
+        #expect(fixture.transport.requests.first.flatMap(body) == "a=\u{600}&token=t0")
+    }
+
     /// The parameter's name is escaped like the form.
     @Test func formName() throws {
         let fixture = fixture(.parameter("auth token"))

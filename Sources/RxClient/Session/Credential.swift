@@ -117,8 +117,8 @@ public struct CredentialPlacement: Sendable {
                     .invalidHeader, "the credential is not valid as the cookie \(name.debugDescription)",
                     request: request)
             }
-            let others = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }
-                .map { $0.drop { $0 == " " } }.filter { $0.prefix { $0 != "=" } != name }
+            let others = request.headerFields[values: .cookie].flatMap { $0.parts(at: ";") }
+                .map { $0.trimmingBlanks() }.filter { $0.cut(at: "=").before.trimmingBlanks() != name }
             let pairs = ["\(name)=\(credential.token)"] + others.map(String.init)
             request.headerFields[.cookie] = pairs.joined(separator: "; ")
         })
@@ -135,9 +135,9 @@ extension Request {
     fileprivate mutating func setFormMember(_ name: String, to value: String) -> Bool {
         let type = MediaType(headerFields[.contentType]).name
         guard case .bytes(let bytes) = body, type == "application/x-www-form-urlencoded" else { return false }
-        let pairs = String(decoding: bytes, as: UTF8.self).split(separator: "&")
+        let pairs = String(decoding: bytes, as: UTF8.self).parts(at: "&")
         let others = pairs.filter { pair in
-            let written = pair.prefix { $0 != "=" }
+            let written = pair.cut(at: "=").before
             return written != name.formEncoded && written != name.percentEncoded
         }
         let all = others.map(String.init) + ["\(name.formEncoded)=\(value.formEncoded)"]
