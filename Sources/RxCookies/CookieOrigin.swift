@@ -60,7 +60,7 @@ package struct CookieOrigin {
     static func canonical(_ host: String) -> String {
         let name = host.lowercased()
         guard !name.utf8.allSatisfy({ $0 < 0x80 }) else { return name }
-        return name.split(separator: ".", omittingEmptySubsequences: false)
+        return name.parts(at: ".", omittingEmpty: false)
             .map { Punycode.label(String($0)) }.joined(separator: ".")
     }
 

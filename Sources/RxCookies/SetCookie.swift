@@ -60,9 +60,11 @@ struct SetCookie {
     /// Whether the cookie meets the conditions of its name prefix (RFC 6265bis §4.1.3). The comparison
     /// ignores case, to protect servers that do so too; a cookie without a name cannot bypass it either.
     func keepsPrefix(isHostOnly: Bool) -> Bool {
-        let start = (name.isEmpty ? value : name).prefix(9).lowercased()
-        let isHost = start.hasPrefix("__host-")
-        guard isHost || start.hasPrefix("__secure-") else { return true }
+        // By bytes, as servers compare: a hyphen and a combining mark after it are one `Character`.
+        let bytes = (name.isEmpty ? value : name).utf8.prefix(9)
+        let start = String(decoding: bytes, as: UTF8.self).lowercased().utf8
+        let isHost = start.starts(with: "__host-".utf8)
+        guard isHost || start.starts(with: "__secure-".utf8) else { return true }
         guard !name.isEmpty, isSecure else { return false }
         return !isHost || (isHostOnly && domain == nil && path == "/")
     }

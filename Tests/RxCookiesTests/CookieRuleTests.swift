@@ -124,6 +124,8 @@ import Testing
         ("__Host-a=1; Secure; Path=/; Domain=localhost", "https://localhost", .brokenPrefix),
         ("=__Host-a=1; Secure; Path=/", "https://a.test", .brokenPrefix),
         ("__Secure-a; Secure", "https://a.test", .brokenPrefix),
+        ("__Secure-\u{301}a=1", "https://a.test", .brokenPrefix),
+        ("__Host-\u{301}a=1; Secure", "https://a.test", .brokenPrefix),
         ("a=1", "ftp://a.test", .invalidURL), ("a=1", "/a", .invalidURL),
     ])
     func refuses(line: String, url: String, reason: CookieRefusal) {

@@ -56,6 +56,8 @@ import Testing
             ("Domain=..example.com", ".example.com"), ("Domain=", nil), ("Domain=.", nil), ("Domain", nil),
             ("Domain=a.test; Domain=b.test", "b.test"), ("Domain=a.test; Domain=", nil),
             ("Domain=bücher.example", "xn--bcher-kva.example"),
+            // One `Character` with the dot, which is no part of a label.
+            ("Domain=a.\u{301}b.example", "a.xn--b-wbb.example"),
         ] as [(String, String?)])
     func readsTheDomain(attribute: String, domain: String?) throws {
         #expect(try SetCookie("a=b; \(attribute)").domain == domain)
