@@ -48,7 +48,7 @@ import Tracing
         ("https://shop.test/v1", "users/7", "/v1/users/7"),
         ("https://shop.test/v1/", "/users", "/v1/users"),
         ("https://shop.test", "/users", "/users"), ("https://shop.test/v1", "", "/v1"),
-        ("https://shop.test/v1", "?page=1", "/v1"),
+        ("https://shop.test/v1", "?page=1", "/v1"), ("https://shop.test/v1", "find?\u{301}a", "/v1/find"),
         ("https://shop.test/v1", "HTTPS://shop.test/v1/users?page=1", "/v1/users"),
         ("https://shop.test/v1", "/proxy/https://other.test/7?a=b", "/v1/proxy/https://other.test/7"),
     ])

@@ -203,14 +203,14 @@ extension String {
     package func conventionalTemplate(below basePath: String) -> String {
         let isPlain = utf8.first == 0x2F && utf8.allSatisfy { $0 != 0x3F && $0 != 0x23 }
         guard !isPlain else { return basePath.isEmpty ? self : basePath + self }
-        var rest = prefix { $0 != "?" && $0 != "#" }
+        var rest = utf8.prefix { $0 != 0x3F && $0 != 0x23 }
         var base = basePath
-        let start = rest.prefix(8).lowercased()
-        if start.hasPrefix("http://") || start == "https://" {
-            rest = rest.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" }
+        let start = String(decoding: rest.prefix(8), as: UTF8.self).lowercased().utf8
+        if start.starts(with: "http://".utf8) || start.elementsEqual("https://".utf8) {
+            rest = rest.drop { $0 != 0x3A }.dropFirst(3).drop { $0 != 0x2F }
             base = ""
         }
         if rest.isEmpty { return base.isEmpty ? "/" : base }
-        return rest.first == "/" ? base + rest : base + "/" + rest
+        return base + (rest.first == 0x2F ? "" : "/") + Substring(rest)
     }
 }
