@@ -335,8 +335,7 @@ struct CassetteEvents {
             var text = ""
             if let id = try message["eventId"]?.text(), !id.isEmpty { text += "id: \(id)\n" }
             if let name = try message["eventName"]?.text(), name != "message" { text += "event: \(name)\n" }
-            let lines = try message.required("data").text().split(
-                separator: "\n", omittingEmptySubsequences: false)
+            let lines = try message.required("data").text().parts(at: "\n", omittingEmpty: false)
             for line in lines { text += "data: \(line)\n" }
             // Ten years at most, as ``FixtureNode/duration()`` reads them.
             let delay = Duration.seconds(min(max(0, time - (first ?? time)), 315_360_000))

@@ -83,7 +83,7 @@ import Testing
              "response": {"status": 200, "headers": [{"name": "content-type", "value": "text/event-stream"}], "content": {"size": 0}},
              "timings": {"wait": 10, "receive": -1},
              "_eventSourceMessages": [{"time": 1000.5, "eventName": "message", "eventId": "", "data": "a\\nb"},
-              {"time": 1002.0, "eventName": "tick", "eventId": "7", "data": "c"}]},
+              {"time": 1002.0, "eventName": "tick", "eventId": "7", "data": "c\\r\\nd"}]},
             {"request": {"method": "GET", "url": "https://a.test/ws"}, "_resourceType": "websocket",
              "startedDateTime": "2026-05-04T10:00:00Z", "response": {"status": 101}, "timings": {"wait": 10},
              "_webSocketMessages": [{"type": "send", "time": 1777888800.5, "opcode": 1, "data": "hi"},
@@ -93,7 +93,7 @@ import Testing
             try events("/events", in: archive) == [
                 "0.01 seconds head 200  content-type=text/event-stream",
                 "0.01 seconds chunk data: a\ndata: b\n\n",
-                "1.51 seconds chunk id: 7\nevent: tick\ndata: c\n\n", "1.51 seconds finished",
+                "1.51 seconds chunk id: 7\nevent: tick\ndata: c\r\ndata: d\n\n", "1.51 seconds finished",
                 "1.51 seconds |",
             ])
         let socket = try Cassette(bytes: Array(archive.utf8)).exchanges[1]
