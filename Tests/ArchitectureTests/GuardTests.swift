@@ -63,6 +63,43 @@ import Testing
         #expect(Self.trusts(SourceFile(path: "Sources/RxLoop/Y.swift", text: text)) == isFound)
     }
 
+    /// The code that hides secrets, or decides about them.
+    static let secretive = [
+        "RxHTTP/Redaction/", "RxHTTP/Authentication/Authentication", "RxHAR/", "RxCookies/SetCookie",
+        "RxClient/Session/Credential.", "RxCurl/Transport/Proxy.", "RxInspector/Network/ShownExchange.",
+        "RxSimulation/Cassettes/Pseudonyms.",
+    ]
+
+    /// The number of places at which a file cuts a text at a `Character`.
+    static func charactersCut(in file: SourceFile) -> Int {
+        let cut =
+            #/split\(\s*separator: ""|(first|last)Index\(of: ""|(prefix|drop|split|(first|last)Index) \{ *\$0 [!=]= ""/#
+        return file.code.joined(separator: "\n").matches(of: cut).count
+    }
+
+    /// A separator is another `Character` with a combining mark after it, or a mark such as U+0600 before it. Peers cut at
+    /// bytes, and would find a secret where this library finds none.
+    @Test func secretsAreFoundByBytes() throws {
+        let files = try SourceFile.all(in: "Sources").filter { file in
+            Self.secretive.contains { file.path.hasPrefix("Sources/" + $0) }
+        }
+        #expect(files.count >= 15)
+        for file in files {
+            #expect(Self.charactersCut(in: file) == 0, "\(file.path): use parts(at:), cut(at:) or utf8")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("text.split(separator: \";\")", 1), ("text.split(\n    separator: \"=\", maxSplits: 1)", 1),
+            ("text.prefix { $0 != \"?\" && $0 != \"#\" }", 1), ("text.lastIndex(of: \"@\")", 1),
+            ("text.parts(at: \";\").joined(separator: \";\")", 0), ("// text.split(separator: \";\")", 0),
+            ("text.utf8.prefix { $0 != UInt8(ascii: \"?\") }", 0), ("bytes.split(separator: 0x0A)", 0),
+        ])
+    func cutsAtCharactersAreFound(text: String, count: Int) {
+        #expect(Self.charactersCut(in: SourceFile(path: "Sources/X/Y.swift", text: text)) == count)
+    }
+
     @Test func filesAreShort() throws {
         let files = try SourceFile.all(in: "Sources")
         #expect(!files.isEmpty)
