@@ -20,9 +20,10 @@ package struct CacheControl {
                 continue
             }
             // No space may surround the "=" (RFC 9110 §5.6.6): with a space the argument is invalid.
-            let isSpaced = first.last?.isBlank == true
-            let argument = Substring(parts[1].reversed().drop { $0.isBlank }.reversed())
-            arguments[name] = isSpaced ? " " : String(argument).unquoted
+            let isSpaced = first.unicodeScalars.last?.isBlank == true
+            let scalars = parts[1].unicodeScalars
+            let argument = scalars.lastIndex { !$0.isBlank }.map { parts[1][..<scalars.index(after: $0)] }
+            arguments[name] = isSpaced ? " " : String(argument ?? "").unquoted
         }
     }
 
@@ -42,7 +43,7 @@ package struct CacheControl {
 
     /// The field names that a directive lists, in lower case.
     package func fieldNames(_ name: String) -> Set<String> {
-        Set((argument(name) ?? "").split(separator: ",").map { $0.trimmingBlanks().lowercased() })
+        Set((argument(name) ?? "").parts(at: ",").map { $0.trimmingBlanks().lowercased() })
     }
 }
 
@@ -57,47 +58,49 @@ extension TimeInterval {
 }
 
 extension StringProtocol {
-    /// The parts between separators outside of quoted strings (RFC 9110 §5.6.4).
-    package func splitOutsideQuotes(at separator: Character, maxSplits: Int = .max) -> [SubSequence] {
+    /// The parts between separators outside of quoted strings (RFC 9110 §5.6.4), found by bytes as in
+    /// `parts(at:omittingEmpty:)`.
+    package func splitOutsideQuotes(at separator: Unicode.Scalar, maxSplits: Int = .max) -> [SubSequence] {
         var parts: [SubSequence] = []
-        var (start, index) = (startIndex, startIndex)
+        var start = startIndex
         var (isQuoted, isEscaped) = (false, false)
-        while index < endIndex {
-            let character = self[index]
+        let bytes = utf8
+        for index in bytes.indices {
+            let byte = bytes[index]
             if isEscaped {
                 isEscaped = false
-            } else if isQuoted && character == "\\" {
+            } else if isQuoted && byte == UInt8(ascii: "\\") {
                 isEscaped = true
-            } else if character == "\"" {
+            } else if byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
-            } else if character == separator, !isQuoted, parts.count < maxSplits {
+            } else if byte == UInt8(ascii: separator), !isQuoted, parts.count < maxSplits {
                 parts.append(self[start..<index])
-                start = self.index(after: index)
+                start = bytes.index(after: index)
             }
-            index = self.index(after: index)
         }
         return parts + [self[start...]]
     }
 }
 
-extension Character {
+extension Unicode.Scalar {
     fileprivate var isBlank: Bool { self == " " || self == "\t" }
 }
 
 extension String {
     /// The content of a quoted string; the text itself if it is not quoted.
     fileprivate var unquoted: String {
-        guard count >= 2, first == "\"", last == "\"" else { return self }
-        var text = ""
+        let quote = UInt8(ascii: "\"")
+        guard utf8.count >= 2, utf8.first == quote, utf8.last == quote else { return self }
+        var text = UnicodeScalarView()
         var isEscaped = false
-        for character in dropFirst().dropLast() {
-            if character == "\\" && !isEscaped {
+        for scalar in unicodeScalars.dropFirst().dropLast() {
+            if scalar == "\\" && !isEscaped {
                 isEscaped = true
             } else {
-                text.append(character)
+                text.append(scalar)
                 isEscaped = false
             }
         }
-        return text
+        return String(text)
     }
 }

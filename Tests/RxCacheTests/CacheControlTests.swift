@@ -13,9 +13,19 @@ import Testing
         ("x=\"a, max-age=1\", max-age=5", 5), ("x=\"a\\\", max-age=1\", max-age=5", 5),
         ("x=\"open, max-age=1", nil),
         ("", nil), (",,=,=5,", nil), ("xmax-age=5", nil), ("max-age=x=5", 0),
+        // One `Character` with the comma or the quote.
+        ("x=\u{600},max-age=5", 5), ("x=\"\u{301}\", max-age=5", 5), ("x=\"\u{600}\", max-age=5", 5),
     ])
     func seconds(_ field: String, _ seconds: TimeInterval?) {
         #expect(CacheControl(field).seconds("max-age") == seconds)
+    }
+
+    /// A field of any size takes linear time; among flags, each step back by `Character` would be as long as the text.
+    @Test(.timeLimit(.minutes(1))) func large() {
+        for text in ["\u{1F1E6}", "a\u{301}", " ", "\"", ",", "="] {
+            let field = "max-age=5, x=" + String(repeating: text, count: 200_000)
+            #expect(CacheControl(field).seconds("max-age") == 5)
+        }
     }
 
     @Test func fieldNames() {
