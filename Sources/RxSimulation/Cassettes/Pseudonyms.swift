@@ -94,7 +94,7 @@ struct Pseudonyms: SecretReplacement {
         let numbered = placeholders.sorted { ($0.value.count, $0.value) < ($1.value.count, $1.value) }
         for (secret, placeholder) in numbered where Self.isIrregular(secret) {
             let escaped = [Self.escaped(secret, uppercase: true), Self.escaped(secret, uppercase: false)]
-            let slashed = secret.replacing("/", with: "\\/")
+            let slashed = secret.parts(at: "/", omittingEmpty: false).joined(separator: "\\/")
             for spelling in [secret, secret.encodedAsForm, slashed] + escaped where texts[spelling] == nil {
                 texts[spelling] = placeholder
             }

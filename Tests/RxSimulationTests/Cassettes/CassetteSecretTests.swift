@@ -4,10 +4,11 @@ import RxClient
 import RxHTTP
 import RxLite
 import RxParameters
-import RxSimulation
 import RxTesting
 import RxWebSocket
 import Testing
+
+@testable import RxSimulation
 
 @Suite struct CassetteSecretTests {
     private struct Login: Decodable, Sendable { let token: String }
@@ -301,5 +302,12 @@ import Testing
             return String(decoding: bytes, as: UTF8.self)
         }
         #expect(binary.count == 1 && binary[0].contains("secret-1") && !binary[0].contains("0123456789"))
+    }
+
+    /// A slash is escaped before a combining mark, too.
+    @Test func slashesInSpellings() {
+        var pseudonyms = Pseudonyms()
+        let placeholder = pseudonyms.placeholder(for: "ab/\u{301}cdef0123456789")
+        #expect(pseudonyms.scattered["ab\\/\u{301}cdef0123456789"] == placeholder)
     }
 }
