@@ -378,6 +378,19 @@ import Testing
         #expect(shown[5].value == "https://…@a.test/?pin=…")
     }
 
+    /// Names of any size take linear time. The marks have another order in the form that `String` hashes and compares.
+    @Test(.timeLimit(.minutes(1))) func largeNames() {
+        let name = String(repeating: "\u{301}\u{323}", count: 100_000)
+        let json = Array(#"{"\#(name)":"s","message":"m","code":"ABCD"}"#.utf8)
+        #expect(redaction.shown(json: json) == json)
+        #expect(redaction.shown(form: "\(name)=s").utf8.suffix(2).elementsEqual("=s".utf8))
+        #expect(redaction.shown(url: "?\(name)=s").utf8.suffix(2).elementsEqual("=s".utf8))
+        #expect(redaction.shown(form: "\(name)_password=s").utf8.suffix(4).elementsEqual("=…".utf8))
+        // Among flags, each step back by `Character` begins at the first one.
+        let flags = String(repeating: "\u{1F1E6}", count: 200_000)
+        #expect(flags.withoutSecrets.utf8.count > flags.utf8.count)
+    }
+
     /// A long, unique secret stays hidden however the text around it is damaged.
     @Test(arguments: 0..<20)
     func nothingTraps(seed: UInt64) {

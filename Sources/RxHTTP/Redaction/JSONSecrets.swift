@@ -216,7 +216,9 @@ extension SecretFinder {
                 let end = endOfString(from: position, inLine: true)
                 let next = skippingBlanks(from: end)
                 if next < bytes.count, bytes[next] == UInt8(ascii: ":"), !containers.isEmpty {
-                    let (last, name) = (containers.count - 1, string(position..<end))
+                    let last = containers.count - 1
+                    let isLong = end - position > Redaction.longestName
+                    let name = isLong ? "" : string(position..<end)
                     containers[last].isNextResponse = Self.namesOfResponses.contains(name)
                     if Self.membersOfResponses.contains(name) { containers[last].isResponse = true }
                     if redaction.secrecy(of: name) == .code { containers[last].codes.append(position) }

@@ -94,7 +94,12 @@ public struct Redaction: Sendable, Equatable {
         return parts.contains(.all) ? .all : parts.last ?? .none
     }
 
+    /// The longest name that is looked up, in bytes. The time to hash a text, or to compare its characters, grows with the
+    /// square of the number of combining marks in a row.
+    static let longestName = 1024
+
     private func secrecy(ofName name: some StringProtocol) -> Secrecy {
+        guard name.utf8.count <= Self.longestName else { return Self.endsInSecretWords(name) ? .all : .none }
         let spelling = Self.spelling(name)
         if Self.usual.contains(spelling) || parameters.contains(spelling) { return .all }
         // The documentation of ``Redaction`` and ``hides(_:)`` names these.
