@@ -168,7 +168,7 @@ import Testing
             client.response(.get("/x")).limited(by: limiter, host: host)
         }
         let held = call("held")
-        weak var dropped = limiter.host("dropped")
+        weak let dropped = limiter.host("dropped")
         for number in 0..<2_100 { _ = call("\(number)") }
         let isDropped = dropped == nil
         #expect(isDropped)

@@ -30,7 +30,7 @@ import Testing
         let hosts = HostRegistry(configuration, on: clock)
         let held = try origin("https://held.test")
         let (host, account) = (hosts[held], budget.account(of: held))
-        weak var dropped = try hosts[origin("https://dropped.test")]
+        weak let dropped = try hosts[origin("https://dropped.test")]
         for number in 0..<2_100 { _ = try hosts[origin("https://\(number).test")] }
         let isDropped = dropped == nil
         #expect(isDropped)
