@@ -14,12 +14,12 @@ enum BodyFraming {
     ///
     /// - Parameter length: the value of `Content-Length`, if there is one.
     init?(of head: ResponseHead, length: Int?) {
-        if let coding = head[.transferEncoding] {
+        if [204, 304].contains(head.status.code) {
+            // Whatever its fields say, as in ``Transfer/watchEnd()`` and ``Transfer/isResponseComplete(_:)``.
+            self = .length(0)
+        } else if let coding = head[.transferEncoding] {
             guard coding.lowercased() == "chunked" else { return nil }
             self = .chunked(ChunkedBody())
-        } else if [204, 304].contains(head.status.code) {
-            // As in ``Transfer/watchEnd()`` and ``Transfer/isResponseComplete(_:)``.
-            self = .length(0)
         } else {
             self = length.map { .length($0) } ?? .untilEnd
         }

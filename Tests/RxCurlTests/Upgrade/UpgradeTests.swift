@@ -116,6 +116,8 @@ import Testing
     @Test(
         arguments: [
             ("HTTP/1.1 204 None\r\n\r\n", nil),
+            ("HTTP/1.1 304 Same\r\nTransfer-Encoding: chunked\r\n\r\n", nil),
+            ("HTTP/1.1 304 Same\r\nTransfer-Encoding: gzip\r\n\r\n", nil),
             ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .partialBody),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", .partialBody),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", .invalidResponse),
