@@ -363,6 +363,31 @@ import Testing
         #expect(fixture.files.paths == ["/d/f"])
     }
 
+    /// An upload that is gone where a redirect leads begins anew; its `Location` is relative to the endpoint.
+    @Test(arguments: [1, 2])
+    func goneBehindRedirect(concurrency: Int) throws {
+        let fixture = UploadFixture { request, index in
+            switch request.method {
+            case .options:
+                return .reply(204, ["Tus-Version": "1.0.0", "Tus-Extension": "creation,concatenation"])
+            case .post: return .reply(201, ["Location": "/files/\(index)"])
+            case .head:
+                return request.url.host() == "mirror.test"
+                    ? .reply(410) : .reply(307, ["Location": "http://mirror.test/files/1"])
+            default:
+                guard request.url.path() != "/files/1" else { return .failure(.connectionLost) }
+                let offset = request.headerFields[.uploadOffset].flatMap { Int64($0) } ?? 0
+                return .reply(204, ["Upload-Offset": "\(offset + (request.body.count ?? 0))"])
+            }
+        }
+        let method = UploadMethod.tus(concurrency: concurrency, options: .plain(partSize: 30))
+        let recorder = fixture.start(.bytes(Self.content), by: method, records: Self.records)
+        try fixture.clock.run()
+        #expect(recorder.isFinished, "\(String(describing: recorder.failure))")
+        let mirrored = fixture.transport.requests.filter { $0.url.host() == "mirror.test" }
+        #expect(mirrored.map(\.method) == [.head])
+    }
+
     /// Conditions go with the joining request alone: the partial uploads are no versions of the resource.
     @Test func joiningConditions() throws {
         let store = Store()

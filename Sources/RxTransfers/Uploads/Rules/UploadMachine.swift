@@ -62,8 +62,9 @@ struct UploadMachine: Sendable {
     }
 
     private(set) var dialect: any UploadDialect
-    /// The URL that a relative `Location` refers to: that of the last request, after redirects.
-    var base: URL
+    /// The URL that a relative `Location` refers to: that of the last request, after redirects. Its owner sets it at
+    /// the start of each request and at each redirect.
+    var locationBase: URL
     /// The number of bytes of the content, once it is known.
     private(set) var total: Int64?
     /// The number of bytes that the server has confirmed.
@@ -105,7 +106,7 @@ struct UploadMachine: Sendable {
         maxRetries: Int
     ) {
         self.dialect = dialect
-        self.base = base
+        locationBase = base
         self.total = total
         self.isRepeatable = isRepeatable
         self.maxRetries = maxRetries
@@ -502,11 +503,11 @@ struct UploadMachine: Sendable {
     }
 
     private func resolved(_ text: String) -> URL? {
-        guard text.utf8.count <= 8192, let url = URL(string: text, relativeTo: base)?.absoluteURL,
+        guard text.utf8.count <= 8192, let url = URL(string: text, relativeTo: locationBase)?.absoluteURL,
             let origin = Origin(url)
         else { return nil }
         // Content that was to go over TLS stays there.
-        return base.scheme?.lowercased() == "https" && origin.scheme != "https" ? nil : url
+        return locationBase.scheme?.lowercased() == "https" && origin.scheme != "https" ? nil : url
     }
 
     /// The request that ends the upload on the server, if it exists there.

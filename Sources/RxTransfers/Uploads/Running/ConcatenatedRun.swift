@@ -199,13 +199,14 @@ final class ConcatenatedRun: UploadRunBase, @unchecked Sendable {
                 of: UploadPiece(offset: start + piece.offset, count: piece.count, isLast: piece.isLast))
             ?? .empty
         partials[index].sent = 0
+        partials[index].machine.locationBase = sender.url(of: request.target)
         let scope = exchange(request, body) { event in
             switch event {
             case .uploaded(let bytes, of: _):
                 guard piece.count > 0 else { return }
                 self.partials[index].sent = bytes
                 if self.hasStarted { self.report(self.bytes) }
-            case .redirected(let request, by: _): self.partials[index].machine.base = request.url
+            case .redirected(let next, by: _): self.partials[index].machine.locationBase = next.url
             default: break
             }
         } outcome: { result in

@@ -44,6 +44,14 @@ struct TransferSender: Sendable {
         targetID = HexDigest.sha256("\(request.method.rawValue) \(request.url.absoluteString)".utf8)
     }
 
+    /// The URL that a request goes to, without the request's own parameters.
+    func url(of target: UploadRequest.Target) -> URL {
+        switch target {
+        case .endpoint: url
+        case .url(let named): named
+        }
+    }
+
     /// The events of a request. A status that is no success fails with `status`.
     func send(_ request: UploadRequest, _ body: Body) -> Observable<TransferEvent, NetworkError> {
         switch request.target {

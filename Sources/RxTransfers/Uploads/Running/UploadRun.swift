@@ -101,12 +101,13 @@ final class UploadRun: UploadRunBase, @unchecked Sendable {
     private func send(_ request: UploadRequest) {
         let piece = request.piece ?? .none
         sent = 0
+        machine?.locationBase = sender.url(of: request.target)
         running = exchange(request, source?.body(of: piece) ?? .empty) { event in
             switch event {
             case .uploaded(let bytes, of: _):
                 self.sent = bytes
                 if piece.count > 0 { self.report(piece.offset + bytes) }
-            case .redirected(let request, by: _): self.machine?.base = request.url
+            case .redirected(let next, by: _): self.machine?.locationBase = next.url
             case .interim(let head): self.take(.interim(head))
             default: break
             }
