@@ -49,6 +49,22 @@ import Testing
         #expect(fleets[2].fleet.members.value.count == 4)
     }
 
+    /// A heartbeat that must be tried again because of another change adds no member that is leaving.
+    @Test func leavingDuringHeartbeat() throws {
+        let fleets = fleets(2)
+        fleets[0].fleet.join()
+        try clock.advance(by: .seconds(1))
+        fleets[1].fleet.join()
+        try clock.advance(by: .microseconds(1500))
+        fleets[1].fleet.leave().subscribe(onFailure: { Issue.record("\($0)") })
+        try clock.advance(by: .microseconds(500))
+        // The heartbeat has read the table, and the end has not: only the heartbeat must try again.
+        let table = try #require(store["members:0"])
+        store["members:0"] = table
+        try clock.advance(by: .seconds(6))
+        #expect(fleets[0].fleet.members.value.map(\.name) == ["worker 0"])
+    }
+
     /// A fleet without its store says so, and when it is back.
     @Test func events() throws {
         let (fleet, connection) = try #require(fleets(1).first)

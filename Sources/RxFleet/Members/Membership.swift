@@ -71,7 +71,8 @@ final class Membership: Sendable {
     private func beat() {
         let part = MemberTable.part(of: own.id, of: parts)
         let own = own
-        change(part) { $0.beat(own) }
+        // ``leave()`` may have removed the row since the heartbeat began.
+        change(part) { [self] in if !hasEnded { $0.beat(own) } }
             .flatMap(.concat) { [self] _ in watchNext(after: part) }
             .asResult().ifEmpty(default: .success(()))
             .take(1)
@@ -85,6 +86,8 @@ final class Membership: Sendable {
                 wait()
             }
     }
+
+    private var hasEnded: Bool { contents.withLock { $0.hasEnded } }
 
     private func wait() {
         // Processes that start together do not stay together. Fleets.md states the mean pause of
