@@ -119,8 +119,8 @@ struct DiskCacheLimits {
     let entries: Int
     let entryBytes: Int
 
-    /// SQLite accepts no blob larger than 1,000,000,000 bytes, or fewer if it was built with a lower limit
-    /// (https://www.sqlite.org/limits.html).
+    /// The bound of `entryLimit`, as its documentation says. SQLite accepts no blob or row larger than 1,000,000,000
+    /// bytes, or a lower limit with which it was built (https://www.sqlite.org/limits.html).
     static let maxEntryBytes = 512 << 20
 }
 

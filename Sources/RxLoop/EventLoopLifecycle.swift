@@ -22,8 +22,8 @@ extension EventLoop {
     /// The reason why the loop does not run although it was not shut down: the process had no descriptor or
     /// no thread left. `nil` if it runs, or has ended.
     ///
-    /// Until it runs it blocks no caller, as after ``shutDown()``. Each piece of posted work tries to start
-    /// it again.
+    /// Until the loop runs, work is done on the calling thread, as after ``shutDown()``. Each piece of posted work
+    /// tries to start it again.
     public var startError: UVError? { startFailure.withLock { $0 } }
 
     /// Creates the loop and starts its thread, unless it is running; false if that fails or the loop has
@@ -67,13 +67,14 @@ extension EventLoop {
             }, context)
         guard status == 0 else {
             unsafe Unmanaged<EventLoop>.fromOpaque(context).release()
+            // The next ``start()`` initializes the loop again.
             handles?.close()
             handles = nil
             unsafe _ = uv_run(raw, UV_RUN_DEFAULT)
             unsafe _ = uv_loop_close(raw)
             throw UVError(rawValue: status)
         }
-        // ``shutDown()`` posts the end of the thread later: it waits for the lock that ``start()`` holds.
+        // In time for the end that ``shutDown()`` posts: it waits for the lock that ``start()`` holds.
         inbox.open()
         return created
     }

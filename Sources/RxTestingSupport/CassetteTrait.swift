@@ -126,7 +126,8 @@ public final class TestCassette: Sendable {
     ///   - replacements: texts to replace in a recording, such as the address of a server on a port that changes.
     ///     Default none.
     ///   - network: sends the requests that are not replayed; made only if the mode needs it.
-    /// - Throws: a `FixtureError` if the cassette cannot be read, or the transport was already made.
+    /// - Throws: a `FixtureError` if the cassette cannot be read, the mode does not allow the rules, or the transport
+    ///   was already made.
     public func transport(
         replacing replacements: [String: String] = [:], network: @autoclosure () -> any Transport
     ) throws -> CassetteTransport {

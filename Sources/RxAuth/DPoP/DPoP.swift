@@ -46,7 +46,7 @@ public struct DPoP: RequestSigner {
     func proof(
         _ method: HTTPRequest.Method, _ url: String, token: String?, nonce: String? = nil, at date: Date
     ) -> Observable<String, NetworkError> {
-        // Servers compare it with the URL that they have received (RFC 9449 §4.3).
+        // For `htu`, which servers compare with the URL that they have received (RFC 9449 §4.3).
         let target = RequestTarget(method, url).map { "\($0.scheme)://\($0.authority)\($0.path)" }
         var claims: [String: JSONValue] = [
             "htm": .string(method.rawValue), "htu": .string(target ?? ""),

@@ -61,8 +61,8 @@ struct Download: Sendable {
         }
     }
 
-    /// Stores a record without parts, then cuts off the partial file. If the process ends in between, that is longer
-    /// than its record says, and counts as none.
+    /// Stores a record without parts, then cuts off the partial file. If the process ends in between, the
+    /// partial file is longer than its record says, and counts as none.
     private func cut(
         _ record: DownloadRecord, at size: Int64
     ) throws(NetworkError) -> Observable<DownloadPlan, NetworkError> {

@@ -92,7 +92,7 @@ struct NameLookups {
         for handle in handles.values where now >= handle.connectDeadline { handle.liftConnectLimit() }
     }
 
-    /// Forgets all lookups, and releases detached handles. Must be called without a multi handle.
+    /// Forgets all lookups, and releases detached handles. Must be called after the multi handle was freed.
     mutating func removeAll() {
         for handle in handles.values { handle.lookup = nil }
         (handles, detached, hosts, kept) = ([:], [:], [:], [])
@@ -101,6 +101,9 @@ struct NameLookups {
     // MARK: - Waiting
 
     /// Lets a transfer wait for a lookup of its host, or for a free place.
+    ///
+    /// The queue must mirror the refusal in ``begin(_:host:joins:)``: for the lookup of its host if the transfer joins
+    /// one, otherwise for a free place. By any other choice it would be tried and refused again and again.
     mutating func wait(_ transfer: Transfer, for name: String) {
         if transfer.attempts.joinsLookup, let ticket = hosts[name]?.waiting.append(transfer) {
             transfer.attempts.lookupWait = .host(name, ticket)

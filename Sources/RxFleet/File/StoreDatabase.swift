@@ -16,9 +16,10 @@ struct StoreDatabase {
     private let durability: FileStore.Durability
     private let disk: StoreDisk
     private var queue: DatabaseQueue?
-    /// Whether something must last that the disk may not have yet.
+    /// Whether there are lasting changes that ``sync()`` has still to write to the disk.
     private var isUnsynced = false
-    /// Set once the database has turned out to be damaged, or to be another one.
+    /// The failure of all operations, once the database has turned out to be damaged, unfit, of another version or of
+    /// another program.
     private var refusal: SQLiteFailure?
 
     init(

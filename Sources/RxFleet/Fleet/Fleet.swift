@@ -29,14 +29,14 @@ public final class Fleet: Sendable {
     private let membership: Membership
     private let clock: any Scheduler
     private let signal = Signal<FleetEvent>().inspected("fleet events")
-    /// The subscriptions to the parts, which a fleet that is let go ends.
+    /// The subscriptions to the events of the parts; they end with the fleet.
     private let subscriptions = SubscriptionBag()
 
     /// Creates a fleet of this process; ``join()`` tells the others.
     ///
     /// - Parameters:
     ///   - store: the store that the processes share.
-    ///   - name: what this process is called among the members, such as its host and number. Default: empty.
+    ///   - name: what this process is called among the members, such as its host and process id. Default: empty.
     ///   - lifetime: the time without a heartbeat after which a process counts as gone. Default 15 s.
     ///   - parts: the number of entries that the members are spread over. With more than a few hundred processes, give all of
     ///     them the same larger number, up to 64. Default 1.

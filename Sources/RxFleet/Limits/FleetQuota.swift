@@ -175,11 +175,12 @@ struct Reservation: Sendable, Equatable {
 
     let count: Int
     let budget: SharedBudget
+    /// The burst of the rate, without the horizon.
     private let burst: Int
 
     init(_ count: Int, at rate: RequestRate) {
         let perSecond = rate.perSecond.isFinite ? min(max(rate.perSecond, 1 / 86400), 1e6) : 1e6
-        // So that the store can keep the budget with its horizon.
+        // Half of ``CellRate/longestRefill``, so that the horizon has room in the store's budget.
         let refill = Int(min(perSecond * CellRate.longestRefill / 2, Double(Self.maxTokens)))
         burst = min(max(1, rate.burst), max(1, refill))
         let ahead = Int((perSecond * (Self.horizon / .seconds(1))).rounded(.up))

@@ -51,7 +51,7 @@ final class Membership: Sendable {
     /// Each outcome of a heartbeat: `nil`, or the failure.
     var outcomes: Observable<NetworkError?, Never> { beatOutcomes.observable }
 
-    /// Counts a heartbeat now, and then three in each lifetime.
+    /// Counts a heartbeat now, and then three to four in each lifetime: after pauses of a quarter to a third of it.
     func start() { beat() }
 
     /// Ends the heartbeats, and removes this process from the store. One value when done.

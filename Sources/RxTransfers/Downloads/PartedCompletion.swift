@@ -59,7 +59,7 @@ extension PartedRun {
         let size = plan.written
         var whole = plan
         whole.join()
-        // Setting the size syncs the content, too, before the record says that it is complete.
+        // An empty append sets the size and syncs the content: before the record says that the file is complete.
         let moved: Observable<Void, NetworkError> = .concat([
             file.append(.empty(), at: plan.draftSize ?? size).flatMap { _ in .empty() },
             stored(whole).flatMap { _ in .empty() },

@@ -253,6 +253,7 @@ struct S3MultipartMachine: Sendable {
 
     private mutating func take(_ kind: UploadRequest.Kind, _ error: NetworkError) -> [Output] {
         if error.head?.status.code == 404, uploadID != nil, kind != .creation {
+            // The upload is gone on the server. Only the first 404 arrives: ``Output/stop`` ends its other requests.
             guard restarts == 0 else { return fail(error) }
             restarts += 1
             // All that belongs to the former upload.
