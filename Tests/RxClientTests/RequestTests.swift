@@ -88,7 +88,10 @@ import Testing
             ("https://u:secret@a.test", "/a b?token=secret"), ("https://u:secret@a.test", "https://b.test/"),
             ("", "/x?secret"), ("https://a.test?secret", "/x"),
             ("https://a.test", "https://u:secret@b.test/?secret"),
-            ("https://a.test", "https://u:secret@[b/"),
+            ("https://a.test", "https://u:secret@[b/"), ("https://u:secret#x@a.test", "/x"),
+            ("https://u:secret?x@a.test", "/x"), ("https://secret#x@a.test", "/x"),
+            ("https://a.test", "https://u:secret/x#x@b.test"), ("u:secret#x@a.test", "/x"),
+            ("https://a.test?e=a@b&secret", "/x"),
         ] {
             let error = #expect(throws: NetworkError.self) { _ = try url(path, base: base) }
             #expect(error.map { "\($0)".contains("secret") } == false, "\(base) \(path)")

@@ -26,7 +26,9 @@ import Testing
             ("https://a.test/#?pin=1", "https://a.test/#?pin=…"),
             ("https://u:p@a.test/x", "https://…@a.test/x"),
             ("https://u@a.test:80/@x", "https://…@a.test:80/@x"),
-            ("https://u:p@q@a.test", "https://…@a.test"),
+            ("https://u:p@q@a.test", "https://…@a.test"), ("https://u:p#q@a.test/x", "https://…@a.test/x"),
+            ("https://u:p?q@a.test", "https://…@a.test"), ("http://[::1]?q=a@b", "http://[::1]?q=a@b"),
+            ("https://a.test:80?q=a@b", "https://a.test:80?q=a@b"),
             ("https://u&:p&pin=1@a.test?&pin=1", "https://…@a.test?&pin=…"),
             ("https://a.test/x@y", "https://a.test/x@y"), ("//u:p@a.test", "//…@a.test"),
             ("/x?pin=1", "/x?pin=…"),
@@ -342,6 +344,14 @@ import Testing
         let shown = request.shown(Array("a=\u{600}&voucher=s7".utf8))
         #expect(String(decoding: shown, as: UTF8.self) == "a=\u{600}&voucher=…")
     }
+
+    /// A password with a raw `?` or `#` is in no error message; an `@` in a query hides nothing of a path.
+    @Test(arguments: [
+        ("https://u:s7#x@a.test/y", "…"), ("https://u:s7?x@a.test", "…"), ("u:s7#x@a.test", "…"),
+        ("https://a.test/x?q=a@b", "https://a.test/x"), ("/x?q=a@b", "/x"),
+        ("https://u:s7@a.test/x", "@a.test/x"),
+    ])
+    func errorTexts(text: String, shown: String) { #expect(text.withoutSecrets == shown.debugDescription) }
 
     /// A text in an error message ends before its query, and has no user info.
     @Test(arguments: [

@@ -316,10 +316,20 @@ extension RedactedDescription {
 }
 
 extension String {
-    /// A text that may be a URL, quoted for an error message: without user info, query and fragment.
+    /// A text that may be a URL, quoted for an error message: without query and fragment, and only from its last `@`
+    /// on, because user info may stand before it. ``Redaction/mark`` if the user info may contain a raw `?` or `#`.
     package var withoutSecrets: String {
+        let (slash, at) = (UInt8(ascii: "/"), UInt8(ascii: "@"))
         let shown = utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let at = shown.lastIndex(of: UInt8(ascii: "@")) ?? shown.startIndex
-        return String(self[at..<shown.endIndex]).debugDescription
+        if utf8[shown.endIndex...].contains(at) {
+            // The `@` belongs to the query only after a path, whose host has no `:`.
+            let parts = shown.split(separator: slash, maxSplits: 3, omittingEmptySubsequences: false)
+            let hasAuthority = parts.count > 2 && parts[1].isEmpty
+            let authority = hasAuthority ? parts[2] : parts[0]
+            let hasColon = authority.contains(UInt8(ascii: ":"))
+            if hasColon || hasAuthority && parts.count == 3 { return Redaction.mark.debugDescription }
+        }
+        let start = shown.lastIndex(of: at) ?? shown.startIndex
+        return String(self[start..<shown.endIndex]).debugDescription
     }
 }

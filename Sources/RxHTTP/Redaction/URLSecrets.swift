@@ -64,8 +64,20 @@ extension SecretFinder {
 
     /// The index of the `@` after the user info, in a text that begins with an authority (RFC 3986 §3.2).
     private func userInfo(from start: Int, _ isInText: Bool) -> Int? {
-        bytes[start...].prefix {
+        let authority = bytes[start...].prefix {
             $0 != UInt8(ascii: "/") && ($0 == UInt8(ascii: "&") || !Self.isEnd($0, isInText))
+        }
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { return at }
+        // A port has only digits: otherwise, a `?` or `#` after it belongs to a password that is not escaped.
+        guard authority.first != UInt8(ascii: "["), let colon = authority.lastIndex(of: UInt8(ascii: ":")),
+            !authority[(colon + 1)...].allSatisfy(\.isDigit)
+        else { return nil }
+        return bytes[start...].prefix {
+            switch $0 {
+            case UInt8(ascii: "/"): false
+            case UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "&"): true
+            default: !Self.isEnd($0, isInText)
+            }
         }.lastIndex(of: UInt8(ascii: "@"))
     }
 
