@@ -307,6 +307,12 @@ import Testing
         #expect(shown.hasSuffix("--b--\r\n"))
     }
 
+    /// Many parts without a blank line take linear time.
+    @Test(.timeLimit(.minutes(1))) func partsWithoutContent() {
+        let content = Array(String(repeating: "--b\r\na:b\r\n", count: 100_000).utf8)
+        #expect(redaction.shown(content, type: "multipart/mixed; boundary=b") == content)
+    }
+
     /// Parts of a part that is a form itself are hidden by their names.
     @Test func nestedMultipart() {
         let form = [

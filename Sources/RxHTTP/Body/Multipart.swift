@@ -226,14 +226,15 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-    /// The offset of the first occurrence of `pattern` from `start` on, by Horspool's algorithm, which
-    /// inspects about every n-th byte where a pattern of n bytes rarely occurs.
-    package func firstOffset(of pattern: [UInt8], from start: Int = 0) -> Int? {
+    /// The offset of the first occurrence of `pattern` from `start` on, and before `limit` as a whole, by Horspool's
+    /// algorithm, which inspects about every n-th byte where a pattern of n bytes rarely occurs.
+    package func firstOffset(of pattern: [UInt8], from start: Int = 0, to limit: Int? = nil) -> Int? {
         guard let last = pattern.last else { return start }
         var steps = [Int](repeating: pattern.count, count: 256)
         for (index, byte) in pattern.dropLast().enumerated() { steps[Int(byte)] = pattern.count - 1 - index }
+        let limit = limit ?? count
         var end = start + pattern.count
-        while end <= count {
+        while end <= limit {
             let byte = self[end - 1]
             if byte == last, self[(end - pattern.count)..<end].elementsEqual(pattern) {
                 return end - pattern.count

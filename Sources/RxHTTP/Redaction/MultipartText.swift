@@ -54,9 +54,9 @@ package struct MultipartText {
     private static func part(in bytes: [UInt8], from start: Int, to end: Int) -> Part? {
         guard start < end else { return nil }
         let hasHead = !bytes[start..<end].starts(with: [0x0D, 0x0A])
-        let blank = hasHead ? bytes.firstOffset(of: [0x0D, 0x0A, 0x0D, 0x0A], from: start) : nil
-        let headEnd = hasHead ? min(blank ?? end, end) : start
-        let contentStart = hasHead ? min(blank.map { $0 + 4 } ?? end, end) : start + 2
+        let blank = hasHead ? bytes.firstOffset(of: [0x0D, 0x0A, 0x0D, 0x0A], from: start, to: end) : nil
+        let headEnd = hasHead ? blank ?? end : start
+        let contentStart = hasHead ? blank.map { $0 + 4 } ?? end : start + 2
         var part = Part(head: start..<headEnd, content: contentStart..<max(contentStart, end))
         for line in bytes[part.head].split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
             let (name, value) = String(decoding: line, as: UTF8.self).cut(at: ":")
