@@ -13,7 +13,7 @@ package struct CacheControl {
         for element in field.splitOutsideQuotes(at: ",") {
             let parts = element.splitOutsideQuotes(at: "=", maxSplits: 1)
             guard let first = parts.first else { continue }
-            let name = first.trimmingBlanks().lowercased()
+            let name = first.trimmingBlanks().lowercasedToken()
             guard !name.isEmpty, arguments[name] == nil else { continue }
             guard parts.count == 2 else {
                 arguments[name] = .some(nil)
@@ -43,7 +43,7 @@ package struct CacheControl {
 
     /// The field names that a directive lists, in lower case.
     package func fieldNames(_ name: String) -> Set<String> {
-        Set((argument(name) ?? "").parts(at: ",").map { $0.trimmingBlanks().lowercased() })
+        Set((argument(name) ?? "").parts(at: ",").map { $0.trimmingBlanks().lowercasedToken() })
     }
 }
 

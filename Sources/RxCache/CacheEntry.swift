@@ -134,7 +134,7 @@ extension ResponseHead {
     /// asked for each time (RFC 9111 §3.1, §5.2.2.4).
     package var storable: ResponseHead {
         let directives = CacheControl(self[.cacheControl])
-        let named = (self[.connection] ?? "").split(separator: ",").map { $0.trimmingBlanks().lowercased() }
+        let named = (self[.connection] ?? "").parts(at: ",").map { $0.trimmingBlanks().lowercasedToken() }
         let dropped = Self.hopByHop.union(named).union(directives.fieldNames("no-cache"))
         return ResponseHead(
             status: status, headerFields: headerFields.filter { !dropped.contains($0.name.canonicalName) })
@@ -180,7 +180,9 @@ extension ResponseHead {
     /// Whether both have the same entity tag, or either has none; compared weakly (RFC 9110 §8.8.3.2).
     package func hasSameTag(as other: ResponseHead) -> Bool {
         guard let own = self[.eTag], let others = other[.eTag] else { return true }
-        func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
-        return opaque(own) == opaque(others)
+        func opaque(_ tag: String) -> Substring.UTF8View {
+            tag.utf8.starts(with: "W/".utf8) ? tag.utf8.dropFirst(2) : tag.utf8[...]
+        }
+        return opaque(own).elementsEqual(opaque(others))
     }
 }

@@ -76,7 +76,7 @@ extension CacheFreshness {
     ) -> TimeInterval {
         let apparentAge = max(0, now.timeIntervalSince(date))
         // RFC 9111 §5.1: the first of several counts, and an invalid number is ignored.
-        let told = head[.age]?.split(separator: ",", omittingEmptySubsequences: false).first
+        let told = head[.age]?.cut(at: ",").before
         let ageValue = told.flatMap { TimeInterval(deltaSeconds: String($0.trimmingBlanks())) } ?? 0
         return max(apparentAge, ageValue + max(0, now.timeIntervalSince(asked)))
     }

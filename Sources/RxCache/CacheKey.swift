@@ -175,7 +175,7 @@ extension CacheVariant {
             return
         }
         var names = Set(
-            vary.split(separator: ",").map { $0.trimmingBlanks().lowercased() }.filter { !$0.isEmpty })
+            vary.parts(at: ",").map { $0.trimmingBlanks().lowercasedToken() }.filter { !$0.isEmpty })
         if ignoringAny { names.remove("*") }
         guard !names.contains("*"), names.count <= Self.maxNames else { return nil }
         var fields: [String: String?] = [:]

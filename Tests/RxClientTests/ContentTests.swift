@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxCache
 import RxHTTP
 import RxLite
 import RxParameters
@@ -57,11 +58,33 @@ import Testing
             (["image/png"], "image/png", true), (["image/png"], "image/gif", false),
             (["*/*"], "application/octet-stream", true), ([], "text/plain", false), (.any, "text/html", true),
             (.any.or("a/b"), "c/d", true), (["*+xml"], "image/svg+xml", true),
+            (.json, "\u{301}", false), (["image/*"], "image/\u{E9}", true), (.json, "a/\u{301}+json", true),
         ] as [(ContentTypes, String?, Bool)])
     func patterns(types: ContentTypes, type: String?, isAccepted: Bool) {
         var fields = HTTPFields()
         fields[.contentType] = type
         #expect(types.accepts(ResponseHead(status: .ok, headerFields: fields)) == isAccepted)
+    }
+
+    /// A field of any size takes linear time. The marks have another order in the form that `String` compares.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [HTTPField.Name.contentType, .vary, .cacheControl, .connection, .age])
+    func combiningMarks(name: HTTPField.Name) throws {
+        let fixture = CacheFixture()
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        var headers: HTTPFields = [.cacheControl: "max-age=0", .eTag: "\"a\""]
+        headers[name] = marks
+        let (client, _) = fixture.client(
+            .http, .when(.get, "/goods", .json("[1]", headers: headers), .json("[2]", headers: headers)))
+        for output in [[1], [2]] {
+            let recorder = try fixture.run(CacheFixture.Goods(), client)
+            if name == .contentType {
+                #expect(recorder.failure?.code == .contentType)
+            } else {
+                #expect(recorder.values.map(\.output) == [output])
+            }
+        }
     }
 
     /// Decoding from JSON requires a JSON content type, unless the client or the endpoint overrides it.

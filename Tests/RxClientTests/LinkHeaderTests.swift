@@ -16,6 +16,13 @@ import Testing
         return try LinkHeader(header).target(of: "next", in: response)?.absoluteString
     }
 
+    /// A field of any size takes linear time. The marks have another order in the form that `String` compares.
+    @Test(.timeLimit(.minutes(1))) func large() {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        let field = LinkHeader("<https://a.test/2>; \(marks)=x; rel=\"\(marks) next\"")
+        #expect(field.links.first?.relations.last == "next")
+    }
+
     /// The next link.
     @Test(arguments: [
         (#"<https://a.test/2>; rel="next""#, "https://a.test/2"),

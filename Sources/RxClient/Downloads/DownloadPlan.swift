@@ -180,8 +180,9 @@ package struct DownloadRecord: Codable, Equatable, Sendable {
 
     /// Whether a response is for the same version, as far as its validators show.
     package func matches(_ head: ResponseHead) -> Bool {
-        if let etag { return head[.eTag].map { $0 == etag } ?? true }
-        return head[.lastModified].map { $0 == lastModified } ?? true
+        if let etag { return head[.eTag].map { $0.utf8.elementsEqual(etag.utf8) } ?? true }
+        guard let field = head[.lastModified] else { return true }
+        return lastModified.map { field.utf8.elementsEqual($0.utf8) } ?? false
     }
 
     /// Whether a tag is `"` etagc* `"` (RFC 9110 §8.8.3), in ASCII.
@@ -201,6 +202,7 @@ package struct ContentRange: Equatable {
 
     /// Returns `nil` for an invalid or contradictory value.
     package init?(_ text: String) {
+        guard text.allBytes({ $0 < 0x80 }) else { return nil }
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)

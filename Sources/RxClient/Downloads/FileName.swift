@@ -102,7 +102,7 @@ private struct ContentDisposition {
             let equals = end(from: start) { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") }
             index = equals
             guard equals < bytes.count, bytes[equals] == UInt8(ascii: "=") else { continue }
-            let name = String(decoding: bytes[start..<equals], as: UTF8.self).trimmingBlanks().lowercased()
+            let name = String(decoding: bytes[start..<equals], as: UTF8.self).trimmingBlanks()
             index = end(from: equals + 1) { !isBlank($0) }
             let value: String
             if index < bytes.count, bytes[index] == UInt8(ascii: "\"") {
@@ -113,7 +113,7 @@ private struct ContentDisposition {
                 value = String(String(decoding: bytes[index..<next], as: UTF8.self).trimmingBlanks())
                 index = next
             }
-            switch name {
+            switch name.lowercasedToken() {
             case "filename": self.name = self.name ?? value
             case "filename*": extendedName = extendedName ?? Self.decoded(value)
             default: break
@@ -123,10 +123,11 @@ private struct ContentDisposition {
 
     /// The text of `charset'language'percent-encoded`, in UTF-8 or ISO-8859-1.
     private static func decoded(_ value: String) -> String? {
-        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        let quote = UInt8(ascii: "'")
+        let parts = value.utf8.split(separator: quote, maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
         var bytes: [UInt8] = []
-        var rest = parts[2].utf8[...]
+        var rest = parts[2]
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)
@@ -137,7 +138,7 @@ private struct ContentDisposition {
             }
             bytes.append(high << 4 | low)
         }
-        switch parts[0].lowercased() {
+        switch Substring(parts[0]).lowercasedToken() {
         case "utf-8": return String(validating: bytes, as: UTF8.self)
         case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
         default: return nil

@@ -66,7 +66,7 @@ struct LinkHeader: Equatable {
                 // Only the first of several rel parameters counts (RFC 8288 §3.3).
                 guard name == "rel", !hasRelation else { continue }
                 hasRelation = true
-                link.relations = value.lowercased().split(separator: " ").map(String.init)
+                link.relations = value.lowercasedToken().split(separator: " ").map(String.init)
             }
             if hasAnchor { link.relations = [] }
             return link
@@ -81,14 +81,14 @@ struct LinkHeader: Equatable {
             guard current != nil else { return nil }
             index += 1
             let name = text { [UInt8(ascii: "="), UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
-            guard current == UInt8(ascii: "=") else { return (name.trimmingBlanks().lowercased(), "") }
+            guard current == UInt8(ascii: "=") else { return (name.trimmingBlanks().lowercasedToken(), "") }
             index += 1
             while let byte = current, byte == 0x20 || byte == 0x09 { index += 1 }
             if current == UInt8(ascii: "\"") {
-                return (name.trimmingBlanks().lowercased(), QuotedString.read(from: bytes, at: &index))
+                return (name.trimmingBlanks().lowercasedToken(), QuotedString.read(from: bytes, at: &index))
             }
             let value = text { [UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
-            return (name.trimmingBlanks().lowercased(), String(value.trimmingBlanks()))
+            return (name.trimmingBlanks().lowercasedToken(), String(value.trimmingBlanks()))
         }
 
         /// The text up to the first byte for which `isEnd` returns true.

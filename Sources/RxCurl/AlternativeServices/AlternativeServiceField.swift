@@ -84,7 +84,7 @@ struct AlternativeServiceReader {
             switch name {
             case "ma": age = Self.number(value, atMost: AlternativeService.longestAge)
             // Any other value is ignored (RFC 7838 §3.1).
-            case "persist": persists = value == "1"
+            case "persist": persists = value.utf8.elementsEqual("1".utf8)
             default: break
             }
         }
@@ -95,7 +95,7 @@ struct AlternativeServiceReader {
 
     /// Parses `[ uri-host ] ":" port`.
     private static func split(_ authority: String) -> (host: String, port: Int)? {
-        guard let colon = authority.lastIndex(of: ":"), authority.utf8.count <= 300 else { return nil }
+        guard authority.utf8.count <= 300, let colon = authority.lastIndex(of: ":") else { return nil }
         let digits = authority[authority.index(after: colon)...]
         guard let port = number(String(digits), atMost: 65_536), 1...65_535 ~= port else { return nil }
         var host = authority[..<colon].lowercased()

@@ -33,6 +33,8 @@ enum ContentCoding: String, CaseIterable, Sendable {
     /// The codings in a value of `Content-Encoding`, in the order in which they were applied. Empty if there
     /// are none or if one of them is unknown; then the body is delivered undecoded.
     static func list(in value: String) -> [ContentCoding] {
+        // Such a name is unknown, and would be slow to compare.
+        guard value.allBytes({ $0 < 0x80 }) else { return [] }
         var codings: [ContentCoding] = []
         for element in value.split(separator: ",") {
             let words = element.split { $0 == " " || $0 == "\t" }

@@ -18,7 +18,7 @@ enum BodyFraming {
             // Whatever its fields say, as in ``Transfer/watchEnd()`` and ``Transfer/isResponseComplete(_:)``.
             self = .length(0)
         } else if let coding = head[.transferEncoding] {
-            guard coding.lowercased() == "chunked" else { return nil }
+            guard coding.lowercasedToken() == "chunked" else { return nil }
             self = .chunked(ChunkedBody())
         } else {
             self = length.map { .length($0) } ?? .untilEnd

@@ -42,13 +42,13 @@ struct DigestChallenge: Equatable {
     private init?(_ parameters: [String: String]) {
         guard let realm = parameters["realm"], let nonce = parameters["nonce"] else { return nil }
         let name = parameters["algorithm"]
-        let upper = (name ?? "MD5").uppercased()
+        let upper = (name ?? "MD5").lowercasedToken().uppercased()
         let isSession = upper.hasSuffix("-SESS")
         guard let algorithm = Algorithm(rawValue: isSession ? String(upper.dropLast(5)) : upper) else {
             return nil
         }
         let qualities = parameters["qop"].map { text in
-            text.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+            text.lowercasedToken().split { $0 == "," || $0 == " " || $0 == "\t" }
         }
         guard qualities?.contains("auth") ?? true, qualities != nil || !isSession else { return nil }
         let opaque = parameters["opaque"]
@@ -60,8 +60,8 @@ struct DigestChallenge: Equatable {
         self.isSession = isSession
         algorithmName = name
         isCounted = qualities != nil
-        hidesUser = parameters["userhash"]?.lowercased() == "true"
-        isStale = parameters["stale"]?.lowercased() == "true"
+        hidesUser = parameters["userhash"]?.lowercasedToken() == "true"
+        isStale = parameters["stale"]?.lowercasedToken() == "true"
     }
 
     /// The next nonce that an `Authentication-Info` field names (RFC 7616 §3.5), if any.

@@ -34,7 +34,7 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     public func accepts(_ head: ResponseHead) -> Bool {
         guard let patterns, let field = head[.contentType] else { return true }
         // The form that many servers send; any other is parsed.
-        if patterns.contains(field) { return true }
+        if patterns.contains(where: { $0.utf8.count == field.utf8.count && $0 == field }) { return true }
         let type = MediaType(field).name
         return type.isEmpty || patterns.contains { Self.matches($0, type) }
     }
@@ -54,17 +54,16 @@ extension ContentTypes: CustomStringConvertible {
 
 /// A media type (RFC 9110 §8.3.1) without its parameters.
 package struct MediaType: Equatable {
-    /// In lower case, such as `application/json`; empty without a type.
+    /// In lower case, such as `application/json`; empty without a type. Characters that are not
+    /// ASCII become `?`.
     package let name: String
 
     /// Reads a `Content-Type` value.
     package init(_ field: String?) {
         let name = (field ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
         let isPlain = !name.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        self.name =
-            isPlain
-            ? String(Substring(name)).lowercased()
-            : String(Substring(name)).filter { $0 != " " && $0 != "\t" }.lowercased()
+        let token = Substring(name).lowercasedToken()
+        self.name = isPlain ? token : token.filter { $0 != " " && $0 != "\t" }
     }
 
     package var isForm: Bool { name == "application/x-www-form-urlencoded" }

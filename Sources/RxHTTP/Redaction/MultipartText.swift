@@ -61,7 +61,7 @@ package struct MultipartText {
         for line in bytes[part.head].split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
             let (name, value) = String(decoding: line, as: UTF8.self).cut(at: ":")
             guard let value else { continue }
-            switch name.lowercased() {
+            switch name.lowercasedToken() {
             case "content-disposition": part.name = parameter("name", in: value)
             case "content-type": part.type = String(value)
             default: break
@@ -91,7 +91,7 @@ package struct MultipartText {
                 value = rest.prefix { $0 != semicolon && $0 != 0x20 }
             }
             rest = rest[value.endIndex...].drop { $0 != semicolon }
-            if Substring(found).lowercased() == name { return unescaped(Substring(value)) }
+            if Substring(found).lowercasedToken() == name { return unescaped(Substring(value)) }
         }
         return nil
     }

@@ -25,6 +25,13 @@ extension StringProtocol {
         return self[first..<scalars.index(after: last)]
     }
 
+    /// The token in lower case. Bytes that are not ASCII, which no token has (RFC 9110 §5.6.2), become `?`: the
+    /// time to compare or hash a text grows with the square of the number of combining marks in a row.
+    package func lowercasedToken() -> String {
+        guard !utf8.allSatisfy({ $0 < 0x80 }) else { return lowercased() }
+        return String(decoding: utf8.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self).lowercased()
+    }
+
     /// The parts between separators, which are ASCII, found by bytes as the peer finds them: a separator is one
     /// `Character` with a combining mark after it, or with a mark such as U+0600 before it.
     package func parts(at separator: Unicode.Scalar, omittingEmpty: Bool = true) -> [SubSequence] {

@@ -36,6 +36,12 @@ import Testing
     ])
     func noContentRange(text: String) { #expect(ContentRange(text) == nil) }
 
+    /// A range of any size takes linear time. The marks have another order in the form that `String` compares.
+    @Test(.timeLimit(.minutes(1))) func largeContentRange() {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        #expect(ContentRange("\(marks) 0-1/\(marks)") == nil)
+    }
+
     /// Mutated ranges never trap, and parsed ones are consistent.
     @Test(arguments: 0..<8)
     func mutatedRange(seed: UInt64) {

@@ -81,6 +81,12 @@ import Testing
         #expect(ContentCoding.list(in: value) == codings)
     }
 
+    /// A list of any size takes linear time. The marks have another order in the form that `String` compares.
+    @Test(.timeLimit(.minutes(1))) func largeList() {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        #expect(ContentCoding.list(in: "gzip, \(marks)") == [])
+    }
+
     @Test(
         arguments: [
             ("Content-Encoding: gzip", true), ("content-encoding:", true), ("CONTENT-ENCODING:x", true),
