@@ -17,7 +17,10 @@ public import RxParameters
 ///
 /// Only path and output are required.
 public protocol Endpoint<Output>: Sendable {
-    /// The type of a successful result: a `Decodable` type, `Response` or `Void`.
+    // ``EndpointWithOptions`` passes on every requirement; a new one must be added there.
+
+    /// The type of a successful result: a `Decodable` type, `Response` or `Void`; any other type needs its own
+    /// ``output(from:)``.
     associatedtype Output: Sendable
 
     /// The path below the client's base URL, or an absolute URL of the same origin. A placeholder such as

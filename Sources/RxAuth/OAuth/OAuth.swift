@@ -155,6 +155,7 @@ extension JSONValue {
         return texts.count == elements.count ? texts : nil
     }
 
+    /// A truth value; `nil` for other values.
     var flag: Bool? { if case .bool(let flag) = self { flag } else { nil } }
 
     /// A finite number; `nil` for other values.

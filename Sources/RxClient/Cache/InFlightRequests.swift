@@ -81,7 +81,8 @@ final class InFlightRequests: Sendable {
     /// - Parameters:
     ///   - cookies: the cookies that would be sent now; a request with other cookies is not joined.
     ///   - start: the time at which the request began.
-    ///   - history: the changes since a request began, after which it is not joined (RFC 9111 §4.4).
+    ///   - history: tells whether the entries of `id` have changed since a shared request began, which is then not
+    ///     joined (RFC 9111 §4.4).
     func join(
         _ id: ID, cookies: String = "", since start: CacheHistory.Moment, in history: CacheHistory,
         or response: Observable<Response, NetworkError>
@@ -91,11 +92,11 @@ final class InFlightRequests: Sendable {
         var replaced: Observable<Response, NetworkError>?
         defer { withExtendedLifetime(replaced) {} }
         return contents.withLock { contents in
-            if let (sharedRequest, response) = contents.requests[id],
+            if let (sharedRequest, shared) = contents.requests[id],
                 !sharedRequest.wasSent(withOtherCookiesThan: cookies),
                 !history.hasChanged(names, since: sharedRequest.start)
             {
-                return (sharedRequest, response, false)
+                return (sharedRequest, shared, false)
             }
             contents.count += 1
             let number = contents.count

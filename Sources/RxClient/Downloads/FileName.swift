@@ -58,7 +58,8 @@ struct FileName: Equatable {
         scalar == "." || scalar.properties.isWhitespace
     }
 
-    /// Control characters, among them NUL, and the characters that make text appear in another order.
+    /// Control characters, among them NUL; separators of lines and paragraphs; and the embeddings, overrides and
+    /// isolates that make text appear in another order.
     private static func isUnsafe(_ scalar: UnicodeScalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029: true

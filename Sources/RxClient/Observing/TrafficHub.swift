@@ -44,12 +44,13 @@ final class TrafficHub: Sendable {
     /// Lets an instrument watch the calls that begin from now on, until the subscription is cancelled or the client is
     /// released.
     func attach(_ instrument: any CallInstrument) -> Subscription {
-        let none = observing(
+        let registration = observing(
             Observable<Never, Never>.never(), { $0.instruments.append(instrument) },
             until: { $0.instruments.removeAll { $0 === instrument } })
         return Observable<Never, Never> { observer in
+            // Registered first, so that it runs last: no new call has the instrument any more.
             observer.scope.onClose { instrument.stop() }
-            none.subscribe(observer)
+            registration.subscribe(observer)
         }
         .subscribe()
     }

@@ -18,10 +18,10 @@ public struct Page<Item: Sendable>: Sendable {
     /// (``PagingRule/link``, ``PagingRule/nextURL``). `nil` for a page that did not come from a response. With its
     /// body: set it to `nil` in pages that you keep.
     public var response: Response?
-    /// The position of the page in a list that is read page by page (`Client.eachPage`); `nil` for a first page whose
-    /// position is the endpoint's. Pass it as the start to load the page again.
+    /// The position of the page in a list that is read page by page (`Client.eachPage`); `nil` for a first page that
+    /// the endpoint's own URL and parameters ask for. Pass it as the start to load the page again.
     public internal(set) var position: PagePosition?
-    /// The position of the page after it in such a list: save it once the items are processed, and continue there
+    /// The position of the next page in such a list: save it once the items are processed, and continue there
     /// later. `nil` for the last page.
     public internal(set) var next: PagePosition?
 

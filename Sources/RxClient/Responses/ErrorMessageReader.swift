@@ -21,7 +21,7 @@ struct ErrorMessageReader {
     private static let generalFields: Set<String> = [
         "non_field_errors", "detail", "error", "errors", "__all__",
     ]
-    /// The maximum number of errors in a message.
+    /// The maximum number of errors in a message, and of texts in one of them.
     private static let entryLimit = 32
     /// The maximum nesting depth of field errors.
     private static let depthLimit = 8
@@ -123,7 +123,7 @@ struct ErrorMessageReader {
         return true
     }
 
-    /// Adds the errors of one field: texts, or nested fields.
+    /// Adds the errors of one field: texts, or nested fields. Returns false if it is neither.
     private mutating func addErrors(
         at node: Int, of path: [String], to entries: inout [String]
     ) -> Bool {
@@ -138,10 +138,10 @@ struct ErrorMessageReader {
             if let text = tape.text(at: element, in: bytes) {
                 if texts.count < Self.entryLimit { texts.append(text) }
             } else {
-                let isForm =
+                let isNested =
                     tape.kind(at: element).isObject
                     && addFields(of: element, below: path + [String(index)], to: &entries)
-                guard isForm else { return false }
+                guard isNested else { return false }
             }
         }
         if !texts.isEmpty {

@@ -100,7 +100,8 @@ extension HeaderListCache.Entry {
         return (0..<most).first { !fields[$0].isSent(as: wanted[$0]) } ?? most
     }
 
-    /// Whether a request has as many fields, with the same names from `start` on.
+    /// Whether a request has as many fields as the entry, and the same names from `start` on: ``update`` replaces
+    /// fields by position.
     fileprivate func hasNames(of wanted: HTTPFields, from start: Int) -> Bool {
         fields.count == wanted.count
             && (start..<fields.count).allSatisfy { fields[$0].name.rawName == wanted[$0].name.rawName }

@@ -355,7 +355,7 @@ final class RedisClient: @unchecked Sendable {
         }
     }
 
-    /// The connection is over, or could not be made.
+    /// Ends the connection, or the attempt to make one: all commands fail; another attempt follows unless `forGood`.
     private func lose(_ error: NetworkError, forGood: Bool = false) {
         lane.assertInside()
         if case .closed = state { return }
@@ -366,8 +366,8 @@ final class RedisClient: @unchecked Sendable {
         parser = RESPParser(limits: settings.limits)
         let wasStable = readySince.map { clock.now - $0 > .seconds(5) } ?? false
         readySince = nil
-        let written = sent.elements
-        let (lost, kept) = (written.dropLast(pendingCount), written.suffix(pendingCount) + unsent.elements)
+        let calls = sent.elements
+        let (lost, notSent) = (calls.dropLast(pendingCount), calls.suffix(pendingCount) + unsent.elements)
         (pending, pendingCount) = ([], 0)
         sent.removeAll()
         unsent.removeAll()
@@ -386,7 +386,7 @@ final class RedisClient: @unchecked Sendable {
         for observer in observers { observer(.disconnected(error)) }
         for name in channels.keys.sorted() { tellOfLoss(of: name) }
         for call in lost { fail(call, error, isSent: true) }
-        for call in kept { fail(call, error, isSent: false) }
+        for call in notSent { fail(call, error, isSent: false) }
     }
 
     private func becomeReady() {

@@ -10,6 +10,7 @@ package struct MultipartText {
         package let content: Range<Int>
     }
 
+    /// In order. Of bytes in no part, only tokens are redacted.
     package private(set) var parts: [Part] = []
 
     /// Finds the parts; `nil` if `type` is not multipart or names no boundary.
@@ -18,13 +19,13 @@ package struct MultipartText {
             return nil
         }
         let delimiter = Array("--\(boundary)".utf8)
-        var start = Self.delimiter(delimiter, in: bytes, from: 0)
-        while let found = start {
+        var delimiterLine = Self.delimiter(delimiter, in: bytes, from: 0)
+        while let found = delimiterLine {
             let next = Self.delimiter(delimiter, in: bytes, from: found.upperBound)
             if let part = Self.part(in: bytes, from: found.upperBound, to: next?.lowerBound ?? bytes.count) {
                 parts.append(part)
             }
-            start = next
+            delimiterLine = next
         }
     }
 

@@ -49,7 +49,7 @@ struct SessionSocket: Sendable {
         var state = WebSocketConnectionState(
             role: .server, limits: WebSocketLimits(messageBytes: Self.messageLimit))
         var bytes = rest
-        // A browser that does not read its replies is not read either.
+        // The outbox ends when too many replies wait: a browser that does not read them is not read either.
         while outbox.isOpen {
             var inputs: [WebSocketInput] = []
             var replies: [UInt8] = []

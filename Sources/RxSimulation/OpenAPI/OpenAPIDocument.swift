@@ -175,7 +175,7 @@ struct OpenAPIReader {
         return operations
     }
 
-    /// The path of the first server, which all paths begin with.
+    /// The path of the operation's first server, with which the path of its rule begins.
     private mutating func prefix(
         of operation: FixtureObject, _ item: FixtureObject
     ) throws(FixtureError) -> String {

@@ -90,7 +90,7 @@ public final class SimulatedProcess: Sendable {
 final class ProcessScheduler: DatedScheduler {
     private struct Contents {
         var isAlive = true
-        var count = 0
+        var lastNumber = 0
         var timers: [Int: (timer: any Cancellable, work: @Sendable () -> Void)] = [:]
         /// The work left by a killed process; `nil` once the simulation is over.
         var remains: [@Sendable () -> Void]? = []
@@ -116,8 +116,8 @@ final class ProcessScheduler: DatedScheduler {
     func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> any Cancellable {
         let number = contents.withLock { contents -> Int? in
             guard contents.isAlive else { return nil }
-            contents.count += 1
-            return contents.count
+            contents.lastNumber += 1
+            return contents.lastNumber
         }
         guard let number else { return Timer(number: 0, scheduler: nil) }
         let timer = clock.schedule(after: delay) { [weak self] in
@@ -127,7 +127,7 @@ final class ProcessScheduler: DatedScheduler {
         return Timer(number: number, scheduler: self)
     }
 
-    /// Stops all work, now and later.
+    /// Stops all work. What is pending waits for ``release()``; nothing new is accepted.
     func kill() {
         let timers = contents.withLock { contents in
             contents.isAlive = false

@@ -39,7 +39,7 @@ extension Observable {
         flatMap(strategy, transform as @Sendable (Element) throws(Failure) -> Observable<T, Failure>)
     }
 
-    /// Each value starts a stream. A thrown error ends the whole.
+    /// Each value starts a stream. An error that `transform` throws ends the resulting stream.
     @inlinable
     @_disfavoredOverload
     public func flatMap<T>(
