@@ -126,6 +126,15 @@ import Testing
         #expect(files.lockedPaths.isEmpty)
     }
 
+    /// A field of any size takes linear time. The marks have another order in the form that `String` compares.
+    @Test(.timeLimit(.minutes(1))) func largeFields() {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        for (value, offers) in [(marks, false), (marks + ", bytes", true), ("BYTES", true)] {
+            let head = ResponseHead(status: .ok, headerFields: [.acceptRanges: value])
+            #expect(PartedPlan.offersRanges(head) == offers)
+        }
+    }
+
     /// The first response brings the first part, and each other part has its own request with the validator.
     @Test func parts() throws {
         let recorder = start()

@@ -54,6 +54,15 @@ import Testing
     @Test(arguments: ["a", "ab=c", "a===", "Zm9$", "Zg==Zg=="])
     func whatIsNoBase64HasNoLength(text: String) { #expect(Base64.byteCount(of: text) == nil) }
 
+    /// Fields of any size take linear time. The marks have another order in the form that `String` compares.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [HTTPField.Name.upgrade, .connection, .secWebSocketAccept, .secWebSocketProtocol])
+    func largeFields(name: HTTPField.Name) {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        #expect(Self.failure(Self.response { $0[name] = marks }, subprotocols: ["chat"]) != nil)
+    }
+
     @Test func theRequestAsksForAWebSocket() throws {
         var random = Steps(1)
         let handshake = try WebSocketHandshake(

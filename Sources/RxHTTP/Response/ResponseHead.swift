@@ -225,7 +225,7 @@ extension ResponseHead {
     /// Whether the delivered body differs from the body on the wire by a content coding (RFC 9110 §8.4).
     package var isCoded: Bool {
         guard let coding = self[.contentEncoding] else { return false }
-        return coding.lowercased() != "identity"
+        return coding.lowercasedToken() != "identity"
     }
 
     /// The announced length of the body; `nil` if it is missing or malformed.

@@ -24,7 +24,7 @@ struct DigestFields: Sendable, Equatable {
             content.append(digest)
         }
         // A checksum of checksums has the number of parts behind it, and cannot be compared with the content.
-        guard head[.checksumType].map({ $0.uppercased() == "FULL_OBJECT" }) ?? true else { return }
+        guard head[.checksumType].map({ $0.lowercasedToken() == "full_object" }) ?? true else { return }
         for (algorithm, name) in Self.checksums {
             guard let digest = head[name].flatMap({ TransferDigest(algorithm, base64: $0) }) else { continue }
             representation.append(digest)

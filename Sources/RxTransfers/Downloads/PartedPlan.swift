@@ -304,17 +304,24 @@ struct PartedPlan: Sendable, Equatable {
             return .accept(end: bytes.upperBound + 1)
         case 200:
             let isSame =
-                (record?.etag.map { head[.eTag] == $0 } ?? (head[.lastModified] == record?.lastModified))
+                (record?.etag.map { Self.areSame(head[.eTag], $0) }
+                    ?? Self.areSame(head[.lastModified], record?.lastModified))
                 && (head.contentLength == nil || length == nil || head.contentLength == length)
             return isSame ? .unsplit : .changed
         default: return .invalid
         }
     }
 
+    /// Whether both have the same bytes, or neither is set.
+    private static func areSame(_ one: String?, _ other: String?) -> Bool {
+        guard let first = one, let second = other else { return one == nil && other == nil }
+        return first.utf8.elementsEqual(second.utf8)
+    }
+
     /// Whether a response with the whole file offers ranges.
     static func offersRanges(_ head: ResponseHead) -> Bool {
-        head[.acceptRanges]?.lowercased().split(separator: ",").contains { $0.trimmingBlanks() == "bytes" }
-            == true
+        (head[.acceptRanges] ?? "").lowercasedToken().split(separator: ",")
+            .contains { $0.trimmingBlanks() == "bytes" }
     }
 }
 

@@ -231,7 +231,7 @@ final class PartedRun: @unchecked Sendable {
         guard plan.length ?? 0 <= PartedPlan.maxLength else {
             return .fail(.invalid("the server announces a file that no disk can hold", head))
         }
-        let isRefused = head[.acceptRanges]?.lowercased().trimmingBlanks() == "none"
+        let isRefused = head[.acceptRanges]?.lowercasedToken().trimmingBlanks() == "none"
         if maySplit, wanted.asksFirst ? PartedPlan.offersRanges(head) : !isRefused { plan = divided(plan) }
         let laid = plan
         // The record never describes a later version than the draft: so this is emptied first.

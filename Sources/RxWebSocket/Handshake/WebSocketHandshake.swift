@@ -60,7 +60,8 @@ package struct WebSocketHandshake: Sendable {
         guard status == 101 else { throw .status(status) }
         try Self.require("websocket", in: .upgrade, of: fields)
         try Self.require("upgrade", in: .connection, of: fields)
-        guard fields[values: .secWebSocketAccept] == [Self.accept(for: key)] else { throw .acceptKey }
+        let (accepted, wanted) = (fields[values: .secWebSocketAccept], Self.accept(for: key))
+        guard accepted.count == 1, accepted[0].utf8.elementsEqual(wanted.utf8) else { throw .acceptKey }
         return WebSocketAgreement(
             subprotocol: try agreedSubprotocol(in: fields), deflate: try agreedDeflate(in: fields))
     }
@@ -68,7 +69,8 @@ package struct WebSocketHandshake: Sendable {
     private func agreedSubprotocol(in fields: HTTPFields) throws(WebSocketHandshakeError) -> String? {
         let names = fields[values: .secWebSocketProtocol]
         guard let name = names.first else { return nil }
-        guard names.count == 1, subprotocols.contains(name) else { throw .subprotocol }
+        let isOffered = subprotocols.contains { $0.utf8.elementsEqual(name.utf8) }
+        guard names.count == 1, isOffered else { throw .subprotocol }
         return name
     }
 
@@ -87,17 +89,21 @@ package struct WebSocketHandshake: Sendable {
         return agreed
     }
 
-    /// Demands that a list in a field has a token, in any case.
+    /// Demands that a list in a field has a token, in any case. Found by bytes: the time to compare texts grows with
+    /// the square of the number of combining marks in a row.
     ///
     /// - Parameter token: the token in lower case.
     static func require(
         _ token: String, in name: HTTPField.Name, of fields: HTTPFields
     ) throws(WebSocketHandshakeError) {
         let text = fields[name]
-        let tokens = text?.split(separator: ",") ?? []
-        guard tokens.contains(where: { $0.trimmed.lowercased() == token }) else {
-            throw .field(name.rawName, value: text)
+        let elements = (text ?? "").utf8.split(separator: UInt8(ascii: ","))
+        let isListed = elements.contains { element in
+            let words = element.split { $0 == 0x20 || $0 == 0x09 }
+            guard words.count == 1, words[0].count == token.utf8.count else { return false }
+            return Substring(words[0]).lowercased() == token
         }
+        guard isListed else { throw .field(name.rawName, value: text) }
     }
 
     /// The value of `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2).

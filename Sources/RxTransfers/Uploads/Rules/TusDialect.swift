@@ -107,7 +107,8 @@ struct TusDialect: UploadDialect {
     }
 
     private static func list(_ text: String) -> [String] {
-        text.prefix(2048).split(separator: ",").map { String($0.trimmingBlanks()) }
+        let start = String(decoding: text.utf8.prefix(2048), as: UTF8.self)
+        return start.parts(at: ",").map { String($0.trimmingBlanks()) }
     }
 
     func creationLimit(total: Int64?) -> Int64? {
