@@ -30,7 +30,7 @@ struct SetCookie {
         for part in parts.dropFirst() {
             let (name, value) = part.pair ?? (String(Substring(part.trimmed)), "")
             guard value.utf8.count <= Self.attributeLimit else { continue }
-            set(name.lowercased(), to: value)
+            set(name.lowercasedToken(), to: value)
         }
     }
 

@@ -41,6 +41,12 @@ import Testing
         #expect(try SetCookie("a=b; Path=/x; Path=\(path)p").path == "/x")
     }
 
+    /// A field of any size takes linear time. The marks have another order in the form that `String` compares.
+    @Test(.timeLimit(.minutes(1))) func large() throws {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        #expect(try SetCookie("a=b; \(marks); \(marks)=x; Path=/x").path == "/x")
+    }
+
     @Test(
         arguments: [
             ("Path=/x", "/x"), ("path = /x/ ", "/x/"), ("PATH=x", nil), ("Path=", nil), ("Path", nil),

@@ -344,9 +344,9 @@ struct RateLimitFields: Equatable {
     /// as some servers send it.
     private static func single(_ head: ResponseHead, _ prefix: String, at date: Date) -> RateLimitFields? {
         func number(_ name: String) -> Double? {
-            guard let name = HTTPField.Name(prefix + name), let value = head[name],
-                let number = Double(value.prefix { $0 != "," && $0 != ";" }), number.isFinite
-            else { return nil }
+            guard let name = HTTPField.Name(prefix + name), let value = head[name] else { return nil }
+            let text = value.utf8.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }
+            guard let number = Double(Substring(text)), number.isFinite else { return nil }
             return number
         }
         guard let remaining = number("Remaining"), let reset = number("Reset") else { return nil }

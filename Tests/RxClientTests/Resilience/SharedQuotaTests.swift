@@ -75,6 +75,23 @@ import Testing
             }, answer: answer)
     }
 
+    /// A field of any size takes linear time. The marks have another order in the form that `String` compares.
+    @Test(.timeLimit(.minutes(1))) func largeFields() throws {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        let fields = [
+            ("X-RateLimit-Remaining", "3;\(marks)"), ("X-RateLimit-Reset", "5,\(marks)"),
+            ("X-RateLimit-Limit", marks),
+        ]
+        var head = HTTPFields()
+        for (name, value) in fields {
+            let name = try #require(HTTPField.Name(name))
+            head[name] = value
+        }
+        let said = RateLimitFields(ResponseHead(status: .ok, headerFields: head), at: Date())
+        #expect(said?.remaining == 3)
+        #expect(said?.timeToReset == .seconds(5))
+    }
+
     /// Clients that share a rate send no more than it together, and ask in batches.
     @Test func together() throws {
         let quota = Quota(on: clock)
