@@ -401,6 +401,7 @@ extension File {
         guard swept.withLock({ $0.insert(path).inserted }) else { return }
         let directory = directory(of: path)
         let start = name(of: path) + "."
+        guard start != "." else { return }
         // A directory that cannot be read keeps its drafts; the write reports the error.
         for name in (try? names(in: directory)) ?? []
         where name.hasPrefix(start) && name.hasSuffix(draftSuffix) {
