@@ -138,15 +138,16 @@ package struct FairQueue<Element> {
         guard waitingCount > 0 else { return nil }
         while !isHeld, turn < ring.count {
             let origin = ring[turn]
+            let mayAdmit = hasFreePlace(origin) && !origin.waiting.isEmpty
             // The others keep their turns, too, although one of them may share a connection.
-            guard hasConnection(for: origin) else { return nil }
+            guard !mayAdmit || hasConnection(for: origin) else { return nil }
             turn += 1
             origin.isInTurn = false
             if turn > 32, turn * 2 > ring.count {
                 ring.removeFirst(turn)
                 turn = 0
             }
-            guard hasFreePlace(origin), let first = origin.waiting.first else { continue }
+            guard mayAdmit, let first = origin.waiting.first else { continue }
             guard origin.taken < atOnce || isLate(first) else {
                 origin.width = max(atOnce, origin.taken)
                 continue

@@ -124,6 +124,18 @@ import Testing
         #expect(enter("another", at: "b", &queue) != nil)
     }
 
+    /// An origin that nobody waits for any more holds nobody up.
+    @Test func sharedConnectionsAreGivenPastAnOriginWithoutWaiters() throws {
+        var queue = FairQueue<String>(perOrigin: 4, total: 1)
+        queue.multiplex(queue.origin("shared"))
+        for number in 0..<100 { #expect(enter("\(number)", at: "shared", &queue) == nil) }
+        let ticket = try #require(enter("withdrawn", at: "other", &queue))
+        queue.withdraw(ticket, from: queue.origin("other"))
+        #expect(enter("waiting", at: "shared", &queue) != nil)
+        queue.leave(queue.origin("shared"))
+        #expect(queue.next() == "waiting")
+    }
+
     @Test func removingAllLeavesNobody() {
         var queue = FairQueue<String>(perOrigin: 1, total: nil)
         for key in ["a", "b"] { for number in 0..<5 { _ = enter("\(key)\(number)", at: key, &queue) } }
