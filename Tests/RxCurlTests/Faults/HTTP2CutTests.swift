@@ -37,7 +37,7 @@ import Testing
         return try await withTransport(configured: { $0.httpVersion = .http2PriorKnowledge }) { transport in
             var request = try Request.to(server.baseURL)
             // It fails at once, not when curl happens to look again.
-            request.timeouts.idle = .seconds(3)
+            request.timeouts.idle = .seconds(10)
             let recording = Recording(transport.send(request))
             for gate in gates {
                 _ = try await recording.until { $0.body.isEmpty ? nil : true }
