@@ -91,6 +91,8 @@ package struct FairQueue<Element> {
         guard !isHeld, hasConnection(for: origin), hasFreePlace(origin), origin.waiting.isEmpty else {
             return false
         }
+        // Otherwise an origin whose requests always overlap would never give up its connection to those that wait.
+        guard connections < total || turn == ring.count else { return false }
         admit(to: origin)
         return true
     }

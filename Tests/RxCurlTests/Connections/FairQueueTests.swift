@@ -124,6 +124,24 @@ import Testing
         #expect(enter("another", at: "b", &queue) != nil)
     }
 
+    /// Requests that always overlap give up their connection to an origin that waits.
+    @Test func sharingDoesNotStarveWhoNeedsAConnection() {
+        var queue = FairQueue<String>(perOrigin: 4, total: 1)
+        queue.multiplex(queue.origin("shared"))
+        for number in 0..<50 { #expect(enter("\(number)", at: "shared", &queue) == nil) }
+        #expect(enter("alone", at: "other", &queue) != nil)
+        #expect(enter("late", at: "shared", &queue) != nil, "others wait")
+        for _ in 0..<49 {
+            queue.leave(queue.origin("shared"))
+            #expect(queue.next() == nil)
+        }
+        queue.leave(queue.origin("shared"))
+        #expect(queue.next() == "alone")
+        #expect(queue.next() == nil)
+        queue.leave(queue.origin("other"))
+        #expect(queue.next() == "late")
+    }
+
     /// An origin that nobody waits for any more holds nobody up.
     @Test func sharedConnectionsAreGivenPastAnOriginWithoutWaiters() throws {
         var queue = FairQueue<String>(perOrigin: 4, total: 1)
