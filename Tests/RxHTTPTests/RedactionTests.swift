@@ -29,6 +29,7 @@ import Testing
             ("https://u:p@q@a.test", "https://…@a.test"), ("https://u:p#q@a.test/x", "https://…@a.test/x"),
             ("https://u:p?q@a.test", "https://…@a.test"), ("http://[::1]?q=a@b", "http://[::1]?q=a@b"),
             ("https://a.test:80?q=a@b", "https://a.test:80?q=a@b"),
+            ("https://u:#s7@a.test/", "https://…@a.test/"), ("https://u:?s7@a.test/x", "https://…@a.test/x"),
             ("https://u&:p&pin=1@a.test?&pin=1", "https://…@a.test?&pin=…"),
             ("https://a.test/x@y", "https://a.test/x@y"), ("//u:p@a.test", "//…@a.test"),
             ("/x?pin=1", "/x?pin=…"),
@@ -355,7 +356,8 @@ import Testing
     @Test(arguments: [
         ("https://u:s7#x@a.test/y", "…"), ("https://u:s7?x@a.test", "…"), ("u:s7#x@a.test", "…"),
         ("https://a.test/x?q=a@b", "https://a.test/x"), ("/x?q=a@b", "/x"),
-        ("https://u:s7@a.test/x", "@a.test/x"),
+        ("https://u:s7@a.test/x", "@a.test/x"), ("https://a.test:80/x?q=a@b", "https://a.test:80/x"),
+        ("https:///u:s7?x@a.test", "…"), ("u:7#x@a.test", "…"),
     ])
     func errorTexts(text: String, shown: String) { #expect(text.withoutSecrets == shown.debugDescription) }
 

@@ -322,12 +322,16 @@ extension String {
         let (slash, at) = (UInt8(ascii: "/"), UInt8(ascii: "@"))
         let shown = utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         if utf8[shown.endIndex...].contains(at) {
-            // The `@` belongs to the query only after a path, whose host has no `:`.
+            // The `@` belongs to the query only after a path, behind a host without anything but a port after its `:`.
             let parts = shown.split(separator: slash, maxSplits: 3, omittingEmptySubsequences: false)
             let hasAuthority = parts.count > 2 && parts[1].isEmpty
             let authority = hasAuthority ? parts[2] : parts[0]
-            let hasColon = authority.contains(UInt8(ascii: ":"))
-            if hasColon || hasAuthority && parts.count == 3 { return Redaction.mark.debugDescription }
+            let colon = authority.lastIndex(of: UInt8(ascii: ":"))
+            let port = colon.map { authority[$0...].dropFirst() }
+            let hasPort = hasAuthority && port?.isEmpty == false && port?.allSatisfy(\.isDigit) == true
+            guard colon == nil || hasPort, !hasAuthority || parts.count == 4 && !authority.isEmpty else {
+                return Redaction.mark.debugDescription
+            }
         }
         let start = shown.lastIndex(of: at) ?? shown.startIndex
         return String(self[start..<shown.endIndex]).debugDescription

@@ -68,10 +68,11 @@ extension SecretFinder {
             $0 != UInt8(ascii: "/") && ($0 == UInt8(ascii: "&") || !Self.isEnd($0, isInText))
         }
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { return at }
-        // A port has only digits: otherwise, a `?` or `#` after it belongs to a password that is not escaped.
-        guard authority.first != UInt8(ascii: "["), let colon = authority.lastIndex(of: UInt8(ascii: ":")),
-            !authority[(colon + 1)...].allSatisfy(\.isDigit)
+        // A port has digits, and only those: otherwise, a `?` or `#` after it belongs to a password that is not escaped.
+        guard authority.first != UInt8(ascii: "["), let colon = authority.lastIndex(of: UInt8(ascii: ":"))
         else { return nil }
+        let port = authority[(colon + 1)...]
+        guard port.isEmpty || !port.allSatisfy(\.isDigit) else { return nil }
         return bytes[start...].prefix {
             switch $0 {
             case UInt8(ascii: "/"): false
