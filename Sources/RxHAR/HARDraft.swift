@@ -165,7 +165,9 @@ package struct HARDraft {
     private func text(_ body: [UInt8], isCut: Bool) -> String? {
         if let text = String(validating: body, as: UTF8.self) { return text }
         // The first bytes of characters in UTF-8 of more than one byte.
-        guard isCut, let start = body.suffix(3).lastIndex(where: { 0xC2...0xF4 ~= $0 }) else { return nil }
+        guard isCut, let start = body.suffix(3).lastIndex(where: { 0xC2...0xF4 ~= $0 }),
+            body[(start + 1)...].allSatisfy({ 0x80...0xBF ~= $0 })
+        else { return nil }
         return String(validating: body[..<start], as: UTF8.self)
     }
 
