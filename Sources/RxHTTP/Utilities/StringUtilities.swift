@@ -17,6 +17,7 @@ package enum QuotedString {
 
 extension StringProtocol {
     /// Without spaces and tabs at either end.
+    @inlinable
     package func trimmingBlanks() -> SubSequence {
         func isKept(_ scalar: Unicode.Scalar) -> Bool { scalar != " " && scalar != "\t" }
         let scalars = unicodeScalars
@@ -27,6 +28,7 @@ extension StringProtocol {
 
     /// The token in lower case. Bytes that are not ASCII, which no token has (RFC 9110 §5.6.2), become `?`: the
     /// time to compare or hash a text grows with the square of the number of combining marks in a row.
+    @inlinable
     package func lowercasedToken() -> String {
         guard !utf8.allSatisfy({ $0 < 0x80 }) else { return lowercased() }
         return String(decoding: utf8.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self).lowercased()
@@ -34,12 +36,14 @@ extension StringProtocol {
 
     /// The parts between separators, which are ASCII, found by bytes as the peer finds them: a separator is one
     /// `Character` with a combining mark after it, or with a mark such as U+0600 before it.
+    @inlinable
     package func parts(at separator: Unicode.Scalar, omittingEmpty: Bool = true) -> [SubSequence] {
         utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: omittingEmpty)
             .map { self[$0.startIndex..<$0.endIndex] }
     }
 
     /// The texts before and after the first separator, which is found as in ``parts(at:omittingEmpty:)``.
+    @inlinable
     package func cut(at separator: Unicode.Scalar) -> (before: SubSequence, after: SubSequence?) {
         guard let index = utf8.firstIndex(of: UInt8(ascii: separator)) else { return (self[...], nil) }
         return (self[..<index], self[utf8.index(after: index)...])
