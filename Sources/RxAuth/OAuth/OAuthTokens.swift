@@ -246,7 +246,7 @@ enum OAuthRefusal {
         [.requestTimeout, .tooEarly, .tooManyRequests].contains(status) || status.code >= 500
     }
 
-    /// What the codes mean, for people; no program reads these texts.
+    /// The meanings of the codes, for people; no program reads these texts.
     private static let advice = [
         "access_denied": "the user or the server has denied it",
         "authorization_pending": "the user has not answered yet",

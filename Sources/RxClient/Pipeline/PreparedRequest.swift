@@ -20,8 +20,8 @@ final class PreparedRequest: Sendable {
     /// Whether the URL is below a base URL and therefore valid at each of the servers; an absolute URL may be
     /// elsewhere.
     let isAtService: Bool
-    /// What the request was made from. Kept where a signature may add parameters, which makes URL and body again, and
-    /// where a link has taken the place of the URL.
+    /// The request without its parameters, and the parameters. Kept only if a signature may add parameters, so that URL and
+    /// body are written again, or if a link has taken the place of the URL.
     private let source: (request: Request, parameters: Parameters)?
     /// The link of the page before to this page, if it has one; it takes the place of the URL.
     private let link: URL?
